@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Regenerates crates/data/tests/fixtures with NumPy and safetensors, the reference writers.
+"""Regenerates crates/io/tests/data/fixtures with NumPy and safetensors, the reference writers.
 
     scripts/fixtures data
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 from safetensors.numpy import save_file
 
-FOLDER = Path(__file__).resolve().parent.parent / "crates/data/tests/fixtures"
+FOLDER = Path(__file__).resolve().parent.parent / "crates/io/tests/data/fixtures"
 POINTS = np.array([[48.875, 2.375], [-12.0625, -77.0], [90.0, 0.0], [-90.0, 180.0], [0.5, -179.5]])
 MATRIX = np.array([[0.0, 1.0, -2.5], [0.125, 1024.0, -0.0625], [3.0, 5.0, 7.0], [-1.0, -0.5, 2.0]])
 

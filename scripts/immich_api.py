@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The part of immich's OpenAPI document that crates/immich uses: its tests' server is made from it.
-    scripts/immich_api.py immich-openapi-specs.json COMMIT > crates/immich/tests/common/openapi.json
+    scripts/immich_api.py immich-openapi-specs.json COMMIT > crates/locdiff/tests/immich/common/openapi.json
 The document is open-api/immich-openapi-specs.json of https://github.com/immich-app/immich."""
 import json
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes crates/phototags/tests/fixtures: small photos with the tags of cameras and editors.
+"""Writes crates/io/tests/tags/fixtures: small photos with the tags of cameras and editors.
 
     scripts/fixtures phototags
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import piexif
 from PIL import Image
 
-OUT = Path(__file__).resolve().parent.parent / "crates/phototags/tests/fixtures"
+OUT = Path(__file__).resolve().parent.parent / "crates/io/tests/tags/fixtures"
 XMP = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF
 xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:xmp="http://ns.adobe.com/xap/1.0/"
 xmlns:exif="http://ns.adobe.com/exif/1.0/" xmp:Rating="4" {more}/></rdf:RDF></x:xmpmeta><?xpacket end="w"?>"""

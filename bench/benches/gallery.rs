@@ -3,8 +3,8 @@
 
 use divan::{Bencher, black_box, counter::ItemsCount};
 use locdiff_bench::{numbers, points};
-use locdiff_gallery::{Cap, Gallery, GalleryBuilder, Kind, VectorType};
-use locdiff_sphere::LatLon;
+use locdiff_retrieval::gallery::{Cap, Gallery, GalleryBuilder, Kind, VectorType};
+use locdiff_shdd::sphere::LatLon;
 
 const PLACES: usize = 20_000;
 /// As large as GeoCLIP's gallery.

@@ -5,21 +5,21 @@
 //! `seeds/NAME/` holds sound inputs of each.
 
 use locdiff::{Calibration, Region, parts::ModelShape};
-use locdiff_data::{PlaceTable, PointColumns, RowFile, TableReader};
-use locdiff_gallery::{GALLERY_FILE, Gallery, GalleryBuilder, Kind, VectorType};
-use locdiff_ingest::{PhotoLimits, PhotoList, Photos};
+use locdiff_io::data::{PlaceTable, PointColumns, RowFile, TableReader};
+use locdiff_retrieval::gallery::{GALLERY_FILE, Gallery, GalleryBuilder, Kind, VectorType};
+use locdiff_vision::sources::{PhotoLimits, PhotoList, Photos};
 use locdiff_model::{Model, ModelConfig};
 use locdiff_nn::Device;
-use locdiff_phototags::{GeoTag, Overwrite};
-use locdiff_sphere::LatLon;
+use locdiff_io::tags::{GeoTag, Overwrite};
+use locdiff_shdd::sphere::LatLon;
 use locdiff_vision::{Encoder, Photo};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fmt::Display, fs, sync::LazyLock};
 
-pub use locdiff_batch::fuzzing::{batch_job, batch_manifest, batch_part};
-pub use locdiff_data::fuzzing::{format, matrix_csv, matrix_jsonl, npy, points_csv, points_jsonl, safetensors};
-pub use locdiff_geoclip::fuzzing::pth;
+pub use locdiff::batch::fuzzing::{batch_job, batch_manifest, batch_part};
+pub use locdiff_io::data::fuzzing::{format, matrix_csv, matrix_jsonl, npy, points_csv, points_jsonl, safetensors};
+pub use locdiff_retrieval::geoclip::fuzzing::pth;
 pub use locdiff_serve::fuzzing::{multipart, query};
 
 /// A body, with the name of its target and of its folder of seeds.
@@ -114,16 +114,16 @@ pub fn photo(bytes: &[u8]) {
 /// A photo whose EXIF data are read and written.
 pub fn exif(bytes: &[u8]) {
     let tag = GeoTag::new(LatLon::new(39.999, 116.275).expect("a place")).radius_km(210.0);
-    let before = locdiff_phototags::has_location(bytes);
-    if let Some(copy) = checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::NEVER)) {
+    let before = locdiff_io::tags::has_location(bytes);
+    if let Some(copy) = checked(locdiff_io::tags::tagged(bytes, "fuzz", &tag, Overwrite::NEVER)) {
         assert!(!before && copy.len() < bytes.len() + (1 << 20));
     }
-    checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::FORCE));
+    checked(locdiff_io::tags::tagged(bytes, "fuzz", &tag, Overwrite::FORCE));
 }
 
 /// A journal of tags: whatever it says, nothing outside its folder is touched.
 pub fn undo(bytes: &[u8]) {
-    locdiff_phototags::fuzzing::undo_journal(bytes);
+    locdiff_io::tags::fuzzing::undo_journal(bytes);
 }
 
 /// A CSV file as columns of text.
@@ -202,7 +202,7 @@ pub fn parquet(bytes: &[u8]) {
     // Files that were read stay open: every input has a name of its own.
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let path = PLACE.write(&format!("{number}.parquet"), bytes);
-    locdiff_ingest::fuzzing::parquet(&path);
+    locdiff_vision::sources::fuzzing::parquet(&path);
     first_photos(&path);
     fs::remove_file(path).expect("a temporary file");
 }

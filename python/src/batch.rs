@@ -6,8 +6,8 @@ use crate::places::from_json;
 use crate::pool::{Watch, compute};
 use locdiff::parts::NnError;
 use locdiff_base::Named;
-use locdiff_batch::{Job, Progress, Run, Task, Worker};
-use locdiff_ingest::Photos;
+use locdiff::batch::{Job, Progress, Run, Task, Worker};
+use locdiff_vision::sources::Photos;
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::{prelude::*, types::PyDict};
 use serde_json::{Value, json};
@@ -31,9 +31,9 @@ pub(crate) fn plan<'py>(
         Err(_) => photos.extract()?,
     };
     let settings = request(settings, Taker::Job)?;
-    let made = compute(py, || -> locdiff_batch::Result<Job> {
+    let made = compute(py, || -> locdiff::batch::Result<Job> {
         let photos = Photos::gather(&paths, path_column)?;
-        locdiff_batch::plan(&photos, &out, task, settings, shard_photos)
+        locdiff::batch::plan(&photos, &out, task, settings, shard_photos)
     })?;
     describe_job(py, &made.map_err(|error| batch(&error))?)
 }
@@ -56,7 +56,7 @@ fn describe_job<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyAny>> 
 /// Writes all parts into one .csv or .jsonl file, or .safetensors or .npy of a job that embeds.
 #[pyfunction]
 pub(crate) fn merge(py: Python<'_>, job: PathBuf, out: PathBuf) -> PyResult<Bound<'_, PyAny>> {
-    let merged = compute(py, || Job::open(job).and_then(|job| locdiff_batch::merge(&job, &out)))?;
+    let merged = compute(py, || Job::open(job).and_then(|job| locdiff::batch::merge(&job, &out)))?;
     let merged = merged.map_err(|error| batch(&error))?;
     let about = json!({ "answered": merged.answered, "failed": merged.failed, "files": merged.files });
     from_json(py, &about.to_string())

@@ -4,7 +4,7 @@ use crate::errors::{OrRaise, SettingError};
 use crate::places::{array, degrees};
 use crate::{density::Density, pool::compute};
 use locdiff::{Coefficients, Decoder, Degree, LatLon, parts::UnitVec};
-use locdiff_sphere::EARTH_RADIUS_KM;
+use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 use numpy::{AllowTypeChange, Element, PyArray2, PyArrayLike1, PyArrayLikeDyn, PyArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -17,7 +17,7 @@ pub(crate) struct Codec {
 }
 
 impl Codec {
-    fn encode_as<'py, T: Element + locdiff_sphere::Scalar + Send>(
+    fn encode_as<'py, T: Element + locdiff_shdd::sphere::Scalar + Send>(
         &self,
         py: Python<'py>,
         places: &[LatLon],

@@ -4,7 +4,7 @@ use crate::errors::{OrRaise, SettingError};
 use crate::places::{array, degrees, place};
 use crate::pool::compute;
 use locdiff::{CodeDensity, Codec, Coefficients, LatLon, parts::UnitVec};
-use locdiff_sphere::{EARTH_RADIUS_KM, Pixels};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixels};
 use numpy::{AllowTypeChange, PyArray1, PyArray2, PyArrayLike1};
 use pyo3::{prelude::*, types::PyList};
 use rand::SeedableRng;

@@ -46,8 +46,8 @@ pub(crate) fn locate(error: &LocateError) -> PyErr {
 }
 
 /// An error of a batch job.
-pub(crate) fn batch(error: &locdiff_batch::BatchError) -> PyErr {
-    use locdiff_batch::BatchError;
+pub(crate) fn batch(error: &locdiff::batch::BatchError) -> PyErr {
+    use locdiff::batch::BatchError;
     match error {
         BatchError::Locate(error) => locate(error),
         BatchError::Setting(_) | BatchError::Choice { .. } | BatchError::NoShard { .. } => {

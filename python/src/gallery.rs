@@ -4,8 +4,8 @@ use crate::errors::{OrRaise, SettingError};
 use crate::places::{Matrix, place};
 use crate::pool::compute;
 use locdiff_base::Named;
-use locdiff_data::{PointColumns, RowFile, read_points};
-use locdiff_gallery::{GalleryBuilder, PhotoRetriever, Retriever, VectorType};
+use locdiff_io::data::{PointColumns, RowFile, read_points};
+use locdiff_retrieval::gallery::{GalleryBuilder, PhotoRetriever, Retriever, VectorType};
 use pyo3::{prelude::*, types::PyList};
 use std::path::PathBuf;
 

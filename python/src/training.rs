@@ -5,8 +5,8 @@ use crate::places::{from_json, record};
 use crate::{options::value_of, pool::Watch};
 use locdiff::{CalibrateRequest, Control, EmbeddingRows, Progress, parts::NnError};
 use locdiff_base::Named;
-use locdiff_data::RowFile;
-use locdiff_train::{Dataset, Event, Job, Rows, RunConfig, Source, TrainError, TrainPreset, split_by_blocks};
+use locdiff_io::data::RowFile;
+use locdiff_model::train::{Dataset, Event, Job, Rows, RunConfig, Source, TrainError, TrainPreset, split_by_blocks};
 use pyo3::{prelude::*, types::PyDict};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -81,7 +81,7 @@ pub(crate) fn train<'py>(
         let training = Rows { data: &data, rows: &split.train };
         let job =
             Job { device: &at, config, training, validation, out: &out, resume, stream: false, stop: &watch.stop };
-        locdiff_train::train(job, told)
+        locdiff_model::train::train(job, told)
     })?;
     let outcome = outcome.map_err(|error| match error {
         TrainError::Setting(_) => SettingError::new_err(error.to_string()),

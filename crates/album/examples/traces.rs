@@ -7,10 +7,10 @@
 //! people, and a line without an error for each tag that is left out is there, too (scripts/fit_radii.py and fit_left_out.py read them).
 
 use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, by_time, cut, parse_time};
-use locdiff_answer::Calibration;
-use locdiff_eval::Bootstrap;
+use locdiff_model::answer::Calibration;
+use locdiff_model::eval::Bootstrap;
 use locdiff_shdd::Coefficients;
-use locdiff_sphere::{LatLon, haversine_km};
+use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::collections::BTreeMap;
 use std::io::Write;
 

@@ -9,9 +9,9 @@ use crate::{
     AlbumError, PhotoTime, cloud::Cloud, earth::Earth, known::KnownPlace, message::Message, photo::AlbumPhoto,
     settings::AlbumSettings,
 };
-use locdiff_answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict};
-use locdiff_places::{Region, describe};
-use locdiff_sphere::{LatLon, UnitVec, haversine_km};
+use locdiff_model::answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict};
+use locdiff_map::places::{Region, describe};
+use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
 
 /// From this probability on a photo is named as one from elsewhere, and from that one hinted at.
 const NAMED: f64 = 0.5;
@@ -24,9 +24,9 @@ const SURELY_STRAY: f64 = 0.99;
 ///
 /// ```
 /// use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime};
-/// use locdiff_answer::Calibration;
+/// use locdiff_model::answer::Calibration;
 /// use locdiff_shdd::Coefficients;
-/// use locdiff_sphere::{LatLon, haversine_km};
+/// use locdiff_shdd::sphere::{LatLon, haversine_km};
 /// let nothing = Coefficients::new(vec![0.0; 16])?;
 /// let album = Album::new(Calibration::none(nothing.clone()), AlbumSettings::default())?;
 /// let paris = LatLon::new(48.86, 2.35)?;

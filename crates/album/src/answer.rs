@@ -1,8 +1,8 @@
 //! What is said about a photo of an album.
 
 use crate::times::PhotoTime;
-use locdiff_answer::{Answer, Hypothesis, Verdict};
-use locdiff_sphere::LatLon;
+use locdiff_model::answer::{Answer, Hypothesis, Verdict};
+use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;
 use std::ops::Deref;
 

@@ -1,7 +1,7 @@
 //! What photo managers do: a place by the nearest tag in time, or on the line between two.
 
 use crate::photo::AlbumPhoto;
-use locdiff_sphere::{LatLon, haversine_km, interpolate};
+use locdiff_shdd::sphere::{LatLon, haversine_km, interpolate};
 
 /// The places that tags of other photos give by time alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,7 +19,7 @@ pub struct ByTime {
 /// ```
 /// use locdiff_album::{AlbumPhoto, PhotoTime, by_time};
 /// use locdiff_shdd::Coefficients;
-/// use locdiff_sphere::LatLon;
+/// use locdiff_shdd::sphere::LatLon;
 /// let photo = |seconds: f64, lon: Option<f64>| {
 ///     let gps = lon.map(|lon| LatLon::new(0.0, lon).unwrap());
 ///     AlbumPhoto::new("x", PhotoTime::at(seconds), Coefficients::new(vec![0.0; 4]).unwrap()).with_gps(gps)

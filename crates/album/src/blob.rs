@@ -1,6 +1,6 @@
 //! A small Gaussian on the sphere: what is known to a few kilometres.
 
-use locdiff_sphere::{UnitVec, interpolate};
+use locdiff_shdd::sphere::{UnitVec, interpolate};
 use std::f64::consts::PI;
 
 /// A heat kernel so narrow that the sphere is flat under it.
@@ -15,7 +15,7 @@ pub(crate) struct Blob {
 
 /// Kilometres of deviation as a variance in rad².
 pub(crate) fn variance_of_km(km: f64) -> f64 {
-    (km / locdiff_sphere::EARTH_RADIUS_KM).powi(2)
+    (km / locdiff_shdd::sphere::EARTH_RADIUS_KM).powi(2)
 }
 
 impl Blob {
@@ -91,7 +91,7 @@ pub(crate) fn thinned(mut blobs: Vec<Blob>, most: usize, lightest: f64) -> (Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use locdiff_sphere::{EARTH_RADIUS_KM, LatLon};
+    use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
 
     #[test]
     fn a_product_lies_between_and_is_narrower() {

@@ -9,7 +9,7 @@ use crate::prior::{Anchor, Anchors, Nearest, Prior};
 use crate::soft_weights::{weigh, weigh_zone};
 use crate::surroundings::Surroundings;
 use crate::{AlbumError, blob::Blob, earth::Earth, known::KnownPlace, photo::AlbumPhoto, settings::AlbumSettings};
-use locdiff_answer::Calibration;
+use locdiff_model::answer::Calibration;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 

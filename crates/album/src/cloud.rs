@@ -1,7 +1,7 @@
 //! A posterior as points with masses: the place, its radii and alternatives are read off it.
 
 use crate::{earth::Earth, levels::Levels, message::Message, prior::Nearest};
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use std::f64::consts::TAU;
 
 /// The radii that answers are judged at: the place is where most is expected within them.

@@ -2,7 +2,7 @@
 
 use crate::trips::{TRIP_PAUSE_S, TripStop, beside, trips};
 use crate::{AlbumAnswer, AlbumError, album::Album, known::KnownPlace, photo::AlbumPhoto};
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 
 /// A trip: positions of its photos in order of time, and the tags of other trips next to it.
 #[derive(Debug, Clone, PartialEq)]

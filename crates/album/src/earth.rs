@@ -4,10 +4,10 @@ use crate::{
     AlbumError,
     blob::{Blob, variance_of_km},
 };
-use locdiff_answer::Calibration;
-use locdiff_places::Countries;
+use locdiff_model::answer::Calibration;
+use locdiff_map::places::Countries;
 use locdiff_shdd::Coefficients;
-use locdiff_sphere::{Degree, EARTH_RADIUS_KM, Field, FieldPlan, Harmonics, LatLon, Rings, UnitVec};
+use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Field, FieldPlan, Harmonics, LatLon, Rings, UnitVec};
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
 use std::sync::OnceLock;

@@ -6,11 +6,11 @@
 #[non_exhaustive]
 pub enum AlbumError {
     #[error(transparent)]
-    Sphere(#[from] locdiff_sphere::SphereError),
+    Sphere(#[from] locdiff_shdd::sphere::SphereError),
     #[error(transparent)]
     Code(#[from] locdiff_shdd::ShddError),
     #[error(transparent)]
-    Answer(#[from] locdiff_answer::AnswerError),
+    Answer(#[from] locdiff_model::answer::AnswerError),
     /// Settings that cannot be used.
     #[error("these settings of albums cannot be used: {reason}")]
     Settings { reason: String },

@@ -2,9 +2,9 @@
 
 use crate::{AlbumAnswer, AlbumError, AlbumPhoto, WrongClock, set_clocks};
 use crate::{album::Album, baselines::by_time, earth::is_land};
-use locdiff_answer::LEVELS;
-use locdiff_eval::{Bootstrap, Estimate, ReliabilityCurve};
-use locdiff_sphere::{LatLon, haversine_km};
+use locdiff_model::answer::LEVELS;
+use locdiff_model::eval::{Bootstrap, Estimate, ReliabilityCurve};
+use locdiff_shdd::sphere::{LatLon, haversine_km};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -191,7 +191,7 @@ impl AlbumScores {
             judged[of_person].add(own);
             done();
         }
-        let of = |pick: fn(&locdiff_answer::Verdict) -> f64| -> Vec<f64> { verdicts.iter().map(pick).collect() };
+        let of = |pick: fn(&locdiff_model::answer::Verdict) -> f64| -> Vec<f64> { verdicts.iter().map(pick).collect() };
         let shares = of(|said| said.radius_share);
         Ok(Self {
             albums: trips.len(),

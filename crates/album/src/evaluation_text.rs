@@ -1,7 +1,7 @@
 //! What was judged, as a table for people.
 
 use crate::evaluation::AlbumScores;
-use locdiff_eval::Estimate;
+use locdiff_model::eval::Estimate;
 use std::fmt::Write;
 
 impl AlbumScores {

@@ -2,8 +2,8 @@
 
 use crate::earth::{Earth, log_sum};
 use crate::{AlbumError, photo::AlbumPhoto};
-use locdiff_answer::{Calibration, PlaceField};
-use locdiff_sphere::{Field, UnitVec};
+use locdiff_model::answer::{Calibration, PlaceField};
+use locdiff_shdd::sphere::{Field, UnitVec};
 use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};
 

@@ -2,7 +2,7 @@
 
 use crate::likeness::{most_alike, odds_of};
 use crate::{chain::PhotoPosterior, photo::AlbumPhoto, settings::AlbumSettings};
-use locdiff_sphere::{LatLon, haversine_km};
+use locdiff_shdd::sphere::{LatLon, haversine_km};
 
 /// A time in words.
 pub(crate) fn duration(seconds: f64) -> String {
@@ -66,7 +66,7 @@ pub(crate) fn because(
         return format!("{gap} {when} {name}, which has a GPS tag {km} away{looks}");
     }
     if let Some(alike) = posterior.alike.filter(|alike| alike.log_odds > 0.0) {
-        let km = alike.place.centre.angle_rad(place.to_unit()) * locdiff_sphere::EARTH_RADIUS_KM;
+        let km = alike.place.centre.angle_rad(place.to_unit()) * locdiff_shdd::sphere::EARTH_RADIUS_KM;
         if km < 5.0 {
             return format!("it looks like photos with a GPS tag {} away", distance(km));
         }

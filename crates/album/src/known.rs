@@ -1,7 +1,7 @@
 //! What is known beside the photos' own tags.
 
 use crate::prior::Anchor;
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use serde::{Deserialize, Serialize};
 
 /// A place that is known at a time: of a film, of a photo of another trip, of a track.

@@ -11,7 +11,7 @@ use crate::{
     message::Message,
     prior::{Anchor, Anchors},
 };
-use locdiff_sphere::EARTH_RADIUS_KM;
+use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 use rayon::prelude::*;
 
 /// Known places that are left out, at the most.
@@ -71,9 +71,9 @@ impl LeftOut {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use locdiff_answer::Calibration;
+    use locdiff_model::answer::Calibration;
     use locdiff_shdd::Coefficients;
-    use locdiff_sphere::LatLon;
+    use locdiff_shdd::sphere::LatLon;
 
     /// Tags three hours apart, each so many kilometres to a side from the middle.
     fn album(count: usize, km: impl Fn(usize) -> f64) -> LeftOut {

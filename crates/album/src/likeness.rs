@@ -3,7 +3,7 @@
 use crate::evidence::{NEIGHBOURS, one_moment};
 use crate::tagged_look::{TaggedLook, tagged, unit};
 use crate::{blob::Blob, known::KnownPlace, message::Return, photo::AlbumPhoto, settings::AlbumSettings};
-use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 use rayon::prelude::*;
 
 /// Tagged places that a photo is compared with at the most.

@@ -2,7 +2,7 @@
 
 use crate::blob::{Blob, thinned};
 use crate::{AlbumError, earth::Earth, evidence::Evidence, prior::Prior, surroundings::SURROUNDINGS_KM};
-use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 use std::f64::consts::PI;
 
 /// Blobs that are kept of a message.
@@ -157,12 +157,12 @@ impl Message {
     }
 
     /// Density per steradian, as it stands.
-    pub(crate) fn density(&self, point: locdiff_sphere::UnitVec, earth: &Earth) -> f64 {
+    pub(crate) fn density(&self, point: locdiff_shdd::sphere::UnitVec, earth: &Earth) -> f64 {
         earth.value_at(&self.grid, point) + self.blobs.iter().map(|blob| blob.density(point)).sum::<f64>()
     }
 
     /// What lies within a distance, blobs by their centres.
-    pub(crate) fn mass_about(&self, place: locdiff_sphere::UnitVec, km: f64, earth: &Earth) -> f64 {
+    pub(crate) fn mass_about(&self, place: locdiff_shdd::sphere::UnitVec, km: f64, earth: &Earth) -> f64 {
         let cosine = (km / EARTH_RADIUS_KM).cos();
         let grid = self.grid.iter().zip(&earth.points).zip(&earth.areas);
         let coarse: f64 =

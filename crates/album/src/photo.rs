@@ -1,9 +1,9 @@
 //! A photo as the album sees it.
 
 use crate::{said::Said, soft::SoftPlace, times::PhotoTime};
-use locdiff_answer::PlaceField;
+use locdiff_model::answer::PlaceField;
 use locdiff_shdd::Coefficients;
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use std::sync::Arc;
 
 /// The probability that a log is of somebody else, or that a clock is off.

@@ -8,7 +8,7 @@
 
 use crate::blob::{Blob, variance_of_km};
 use crate::earth::{AT_SEA, is_land};
-use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec, interpolate};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec, interpolate};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -371,7 +371,7 @@ impl<'a> Around<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use locdiff_sphere::LatLon;
+    use locdiff_shdd::sphere::LatLon;
 
     fn anchor(hours: f64, lat: f64, lon: f64) -> Anchor {
         let place = LatLon::new(lat, lon).unwrap().to_unit();

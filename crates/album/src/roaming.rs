@@ -38,9 +38,9 @@ impl Traveller {
 mod tests {
     use super::*;
     use crate::{blob::Blob, settings::AlbumSettings};
-    use locdiff_answer::Calibration;
+    use locdiff_model::answer::Calibration;
     use locdiff_shdd::Coefficients;
-    use locdiff_sphere::LatLon;
+    use locdiff_shdd::sphere::LatLon;
 
     /// Two steps are one of their sum, what says nothing goes on saying nothing, and sharp words fade.
     #[test]

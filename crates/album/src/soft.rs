@@ -1,8 +1,8 @@
 //! What is softly known of a photo's place: a town, a country.
 
 use crate::earth::{Earth, within_cell};
-use locdiff_places::Region;
-use locdiff_sphere::{LatLon, UnitVec, haversine_km};
+use locdiff_map::places::Region;
+use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
 
 /// Weights on places that a photo's own place is multiplied by. They say nothing of other photos: what is wrong of one is wrong of all.
 #[derive(Debug, Clone, PartialEq)]

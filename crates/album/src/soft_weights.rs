@@ -1,7 +1,7 @@
 //! Weights of what is softly known: stated places, and the time zone of a photo's clock.
 
 use crate::{blob::Blob, earth::Earth, message::Message, soft::SoftPlace};
-use locdiff_sphere::UnitVec;
+use locdiff_shdd::sphere::UnitVec;
 
 /// What somebody says is wrong with this probability.
 const MISTAKEN: f64 = 0.02;
@@ -49,7 +49,7 @@ fn zone(offset_h: f64, point: UnitVec) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use locdiff_sphere::LatLon;
+    use locdiff_shdd::sphere::LatLon;
 
     /// Where clocks are set as they are, they say so; elsewhere they take no more than what was never set.
     #[test]

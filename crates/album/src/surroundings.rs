@@ -3,7 +3,7 @@
 
 use crate::tagged_look::{tagged, unit};
 use crate::{known::KnownPlace, photo::AlbumPhoto, settings::AlbumSettings};
-use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 
 /// Tagged photos so near to a place are of its surroundings, km.
 pub(crate) const SURROUNDINGS_KM: f64 = 25.0;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use crate::PhotoTime;
     use locdiff_shdd::Coefficients;
-    use locdiff_sphere::LatLon;
+    use locdiff_shdd::sphere::LatLon;
 
     fn photo(hours: f64, place: Option<(f64, f64)>, look: [f32; 2]) -> AlbumPhoto {
         let nothing = Coefficients::new(vec![0.0; 16]).unwrap();

@@ -1,7 +1,7 @@
 //! What photos with tags look like, in order of time.
 
 use crate::{known::KnownPlace, photo::AlbumPhoto};
-use locdiff_sphere::UnitVec;
+use locdiff_shdd::sphere::UnitVec;
 
 /// An embedding of length 1.
 pub(crate) fn unit(embedding: &[f32]) -> Vec<f64> {

@@ -1,7 +1,7 @@
 //! Where one was, by a log of positions: a place for a time, with what is not known between two points.
 
 use crate::known::KnownPlace;
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, interpolate};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, interpolate};
 use std::ops::RangeInclusive;
 
 /// Between points further apart in time than this nothing is known of the way, in hours.

@@ -1,7 +1,7 @@
 //! Cameras whose clocks are off, by a log of positions.
 
 use crate::{AlbumError, TimeSource, album::Album, clock::WrongClock, photo::AlbumPhoto, track::Track};
-use locdiff_sphere::{LatLon, haversine_km};
+use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::{collections::BTreeMap, f64::consts::TAU};
 
 /// Clocks are looked at for shifts of so many seconds to each side: time zones.

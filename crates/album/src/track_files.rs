@@ -6,7 +6,7 @@ use crate::{
     track_json::{point, utc},
 };
 use locdiff_base::{excerpt, special_kind};
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use std::io::{BufRead, BufReader, Read};
 use std::{fs::File, path::Path};
 

@@ -2,7 +2,7 @@
 
 use crate::{times::parse_time, track::TrackPoint};
 use locdiff_base::excerpt;
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use serde::Deserialize;
 use serde_json::Value;
 use std::io::Read;

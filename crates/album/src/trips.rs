@@ -1,7 +1,7 @@
 //! Where an album, or a library, falls into trips.
 
 use crate::known::KnownPlace;
-use locdiff_sphere::{LatLon, haversine_km};
+use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::ops::RangeInclusive;
 
 /// A pause of more seconds ends a trip.
@@ -32,7 +32,7 @@ pub struct TripStop<'a> {
 ///
 /// ```
 /// use locdiff_album::{TRIP_PAUSE_S, TripStop, trips};
-/// use locdiff_sphere::LatLon;
+/// use locdiff_shdd::sphere::LatLon;
 /// let stop = |hour: f64, place| TripStop { time_s: 3600.0 * hour, place, camera: None };
 /// assert_eq!(trips(&[stop(50.0, None), stop(0.0, None), stop(1.0, None)], TRIP_PAUSE_S), [vec![1, 2], vec![0]]);
 /// let (rome, cairo) = (LatLon::new(41.9, 12.5).ok(), LatLon::new(30.0, 31.2).ok());

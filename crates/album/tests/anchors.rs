@@ -3,10 +3,10 @@
 use locdiff_album::{
     Album, AlbumAnswer, AlbumPhoto, AlbumSettings, KnownPlace, PhotoTime, SoftPlace, TimeSource, Track, set_clocks,
 };
-use locdiff_answer::{Calibration, Globe};
-use locdiff_places::Region;
+use locdiff_model::answer::{Calibration, Globe};
+use locdiff_map::places::Region;
 use locdiff_shdd::Coefficients;
-use locdiff_sphere::{LatLon, haversine_km};
+use locdiff_shdd::sphere::{LatLon, haversine_km};
 
 const HOUR: f64 = 3600.0;
 /// 2024-05-12T10:00:00Z

@@ -1,9 +1,9 @@
 //! Albums of a made-up world: a network that is as sure as a clean code of degree 15, tempered.
 
 use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, set_clocks};
-use locdiff_answer::{Calibration, Globe};
+use locdiff_model::answer::{Calibration, Globe};
 use locdiff_shdd::Coefficients;
-use locdiff_sphere::{LatLon, haversine_km};
+use locdiff_shdd::sphere::{LatLon, haversine_km};
 
 const MINUTE: f64 = 60.0;
 const HOUR: f64 = 3600.0;

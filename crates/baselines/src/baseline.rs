@@ -1,10 +1,10 @@
 //! What every method can do.
 
 use crate::{Effort, Examples, error::Result};
-use locdiff_answer::Kernels;
-use locdiff_eval::Accuracy;
+use locdiff_model::answer::Kernels;
+use locdiff_model::eval::Accuracy;
 use locdiff_nn::Device;
-use locdiff_sphere::{Field, LatLon, Pixels, UnitVec};
+use locdiff_shdd::sphere::{Field, LatLon, Pixels, UnitVec};
 use rayon::prelude::*;
 
 /// What a method may see: it learns from `training`, and chooses among its settings on `validation` alone.

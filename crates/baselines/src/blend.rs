@@ -4,8 +4,8 @@ use crate::{
     Baseline, PhotoDensity, Points, baseline::Task, error::Result, knn::NearestNeighbours, locdiff::LocDiff,
     reading::CommonReading,
 };
-use locdiff_answer::{Globe, KernelSettings, Kernels, MOST_NEIGHBOURS, choose_mix};
-use locdiff_sphere::LatLon;
+use locdiff_model::answer::{Globe, KernelSettings, Kernels, MOST_NEIGHBOURS, choose_mix};
+use locdiff_shdd::sphere::LatLon;
 use std::{f64::consts::PI, sync::Arc};
 
 /// The temperature about which others are tried: embeddings' cosines differ by about this much between good and poor matches.

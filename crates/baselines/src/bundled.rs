@@ -1,11 +1,11 @@
 //! The model that is shipped, as it is shipped.
 
 use crate::{Baseline, PhotoDensity, error::Result};
-use locdiff_answer::{Calibration, Density, Globe, ModelShape, ReadOptions, Reader};
-use locdiff_data::Embedding;
+use locdiff_model::answer::{Calibration, Density, Globe, ModelShape, ReadOptions, Reader};
+use locdiff_io::data::Embedding;
 use locdiff_model::{Model, Predictor, Query, SampleOptions};
 use locdiff_nn::Device;
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
 use std::{path::Path, sync::Arc};
 

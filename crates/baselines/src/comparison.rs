@@ -1,8 +1,8 @@
 //! Every method on the same embeddings, in one table.
 
 use crate::{Method, Trial};
-use locdiff_eval::Bootstrap;
-use locdiff_report::{Table, percent_interval, short_count};
+use locdiff_model::eval::Bootstrap;
+use locdiff_model::report::{Table, percent_interval, short_count};
 use serde_json::{Value, json};
 
 /// Radii of the tables.

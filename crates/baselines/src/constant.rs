@@ -5,9 +5,9 @@ use crate::{
     error::Result,
     reading::{READ_DEGREE, nll_with_floor},
 };
-use locdiff_answer::{Globe, Kernels};
-use locdiff_eval::best_constant;
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_model::answer::{Globe, Kernels};
+use locdiff_model::eval::best_constant;
+use locdiff_shdd::sphere::{LatLon, UnitVec};
 
 /// Widths of the kernels about the training places that are tried; narrower ones the pixels would not resolve.
 const WIDTHS_KM: [f64; 6] = [75.0, 100.0, 150.0, 200.0, 400.0, 800.0];

@@ -19,7 +19,7 @@ pub enum BaselineError {
     #[error("{row}, seed {seed}: {source}")]
     Row { row: String, seed: u64, source: Box<BaselineError> },
     #[error(transparent)]
-    Data(#[from] locdiff_data::DataError),
+    Data(#[from] locdiff_io::data::DataError),
     /// A folder for a run that could not be made.
     #[error("cannot make a temporary folder: {0}")]
     Folder(#[from] std::io::Error),
@@ -28,17 +28,17 @@ pub enum BaselineError {
     #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),
     #[error(transparent)]
-    Diffusion(#[from] locdiff_diffusion::DiffusionError),
+    Diffusion(#[from] locdiff_model::diffusion::DiffusionError),
     #[error(transparent)]
-    Sphere(#[from] locdiff_sphere::SphereError),
+    Sphere(#[from] locdiff_shdd::sphere::SphereError),
     #[error(transparent)]
     Codec(#[from] locdiff_shdd::ShddError),
     #[error(transparent)]
     Model(#[from] locdiff_model::ModelError),
     #[error(transparent)]
-    Density(#[from] locdiff_answer::AnswerError),
+    Density(#[from] locdiff_model::answer::AnswerError),
     #[error(transparent)]
-    Train(#[from] locdiff_train::TrainError),
+    Train(#[from] locdiff_model::train::TrainError),
 }
 
 /// A result whose error is [`BaselineError`].

@@ -4,14 +4,14 @@ use crate::error::Result;
 use locdiff_base::setting;
 use locdiff_model::Standardisation;
 use locdiff_nn::{Device, Tensor, ops};
-use locdiff_sphere::UnitVec;
-use locdiff_train::Dataset;
+use locdiff_shdd::sphere::UnitVec;
+use locdiff_model::train::Dataset;
 
 /// Embeddings of photos, one or more copies of each (other crops), with the photos' places.
 ///
 /// ```
 /// use locdiff_baselines::Examples;
-/// use locdiff_sphere::UnitVec;
+/// use locdiff_shdd::sphere::UnitVec;
 /// let examples = Examples::new(2, &[vec![1.0, 0.0]], vec![UnitVec::NORTH])?;
 /// assert_eq!((examples.len(), examples.columns(), examples.photos()), (1, 2, &[1.0, 0.0][..]));
 /// # Ok::<(), locdiff_baselines::BaselineError>(())

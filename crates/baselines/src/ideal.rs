@@ -7,10 +7,10 @@ use crate::{
     reading::{CommonReading, READ_DEGREE},
     sampled::{FittedSampler, PlaceSampler, SamplerSettings},
 };
-use locdiff_answer::Globe;
+use locdiff_model::answer::Globe;
 use locdiff_model::{Standardisation, chance};
 use locdiff_nn::{Params, ParamsBuilder};
-use locdiff_sphere::{Pixels, UnitVec};
+use locdiff_shdd::sphere::{Pixels, UnitVec};
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -7,10 +7,10 @@ use crate::{
     examples::{normalised, upload},
     reading::{edge, nll_with_floor},
 };
-use locdiff_answer::{KernelSettings, Neighbour};
+use locdiff_model::answer::{KernelSettings, Neighbour};
 use locdiff_model::Standardisation;
 use locdiff_nn::{Device, Tensor, ops, ops::Transpose};
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_shdd::sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
 
 /// Settings among which validation chooses: by accuracy for places, by −log density for densities.
@@ -192,7 +192,7 @@ impl Baseline for NearestNeighbours {
 mod tests {
     use super::*;
     use crate::toy;
-    use locdiff_sphere::Grid;
+    use locdiff_shdd::sphere::Grid;
 
     #[test]
     fn finds_the_city_and_its_density_integrates_to_one() {

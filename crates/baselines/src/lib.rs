@@ -16,7 +16,7 @@
 //! ```
 //! use locdiff_baselines::{Effort, Examples, FitData, Method};
 //! use locdiff_nn::Device;
-//! use locdiff_sphere::{LatLon, UnitVec};
+//! use locdiff_shdd::sphere::{LatLon, UnitVec};
 //! let cairo = LatLon::new(30.0, 31.2)?.to_unit();
 //! let examples = Examples::new(2, &[vec![1.0, 0.0, 0.0, 1.0]], vec![UnitVec::NORTH, cairo])?;
 //! let fit = "knn".parse::<Method>()?.build(&Device::cpu(), Effort::quick(), 0);

@@ -1,12 +1,12 @@
 //! LocDiff itself behind the same trait.
 
 use crate::{Baseline, Effort, Examples, FitData, PhotoDensity, error::Result};
-use locdiff_data::Embedding;
+use locdiff_io::data::Embedding;
 use locdiff_model::{Model, NetworkKind, Prediction, Predictor, Query, Reading, SampleOptions};
 use locdiff_nn::Device;
 use locdiff_shdd::{Codec, Coefficients};
-use locdiff_sphere::LatLon;
-use locdiff_train::{BEST_FOLDER, Dataset, Event, Job, Rows, RunConfig, TrainPreset, train};
+use locdiff_shdd::sphere::LatLon;
+use locdiff_model::train::{BEST_FOLDER, Dataset, Event, Job, Rows, RunConfig, TrainPreset, train};
 use std::{sync::Arc, sync::atomic::AtomicBool};
 
 /// Above this degree pixels are so many that validations during training look at few rows.
@@ -213,7 +213,7 @@ mod tests {
         let places = method.predict(test.photos()).unwrap();
         let near = places.iter().zip(test.points()).filter(|(a, b)| a.to_unit().angle_rad(**b) < 0.12);
         assert!(near.count() >= 34);
-        let globe = Arc::new(locdiff_answer::Globe::new(7).unwrap());
+        let globe = Arc::new(locdiff_model::answer::Globe::new(7).unwrap());
         let reading = crate::reading::CommonReading::choose(&globe, &method, &validation).unwrap();
         let read = reading.read(&globe, &method, &test).unwrap();
         assert!(read.log_densities.iter().sum::<f64>() / 40.0 > 0.0);

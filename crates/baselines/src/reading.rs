@@ -7,8 +7,8 @@ use crate::{
     exponentials::{exp_sum, exps},
     window::place,
 };
-use locdiff_answer::Globe;
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_model::answer::Globe;
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
 use std::{f64::consts::PI, fmt, sync::Arc};
 

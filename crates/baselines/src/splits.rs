@@ -2,8 +2,8 @@
 
 use crate::{BaselineError, Examples, error::Result};
 use locdiff_base::setting;
-use locdiff_eval::{Bootstrap, Nearby, Rules};
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_model::eval::{Bootstrap, Nearby, Rules};
+use locdiff_shdd::sphere::{LatLon, UnitVec};
 
 /// Photos to learn from, to choose by and to report on.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use crate::{Baseline, Effort, Examples, FitData, baseline::Task};
 use locdiff_model::chance;
 use locdiff_nn::Device;
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_shdd::sphere::{LatLon, UnitVec};
 
 /// What a method is fitted with.
 pub(crate) fn task<'a>(

@@ -6,12 +6,12 @@ use crate::{
     reading::{CommonReading, READ_DEGREE, Read},
     stopwatch::Stopwatch,
 };
-use locdiff_answer::Globe;
+use locdiff_model::answer::Globe;
 use locdiff_base::AtomicFile;
-use locdiff_data::PointWriter;
-use locdiff_eval::{Bootstrap, Estimate, RADII_KM, RecallArea, Rules};
+use locdiff_io::data::PointWriter;
+use locdiff_model::eval::{Bootstrap, Estimate, RADII_KM, RecallArea, Rules};
 use locdiff_model::chance;
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use serde_json::{Value, json};
 use std::{fmt::Write as _, path::Path, sync::Arc};
 

@@ -3,7 +3,7 @@
 //! As `locdiff_answer` does for one answer, with fewer climbs: the heaviest lumps are compared through the window, and mean shift climbs
 //! from the best few alone.
 
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, Pixel, Pixels, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Pixel, Pixels, UnitVec};
 
 /// Lumps that are compared, and those that are climbed from.
 const SEEDS: usize = 12;
@@ -108,7 +108,7 @@ pub(crate) fn place(pixels: &Pixels, masses: &[f32], window_km: f64) -> LatLon {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use locdiff_answer::{Globe, Kernels};
+    use locdiff_model::answer::{Globe, Kernels};
 
     #[test]
     fn the_window_decides_between_a_sharp_and_a_broad_peak() {

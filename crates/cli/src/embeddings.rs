@@ -2,8 +2,8 @@
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use locdiff_data::{PointColumns, RowFile, read_points};
-use locdiff_sphere::LatLon;
+use locdiff_io::data::{PointColumns, RowFile, read_points};
+use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};
 
 /// Embeddings in a file.

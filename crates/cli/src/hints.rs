@@ -2,13 +2,13 @@
 
 use locdiff::LocateError;
 use locdiff::parts::{AlbumError, GetError};
-use locdiff_immich::ImmichError;
+use locdiff::immich::ImmichError;
 use locdiff_model::ModelError;
 use locdiff_nn::NnError;
-use locdiff_phototags::TagError;
-use locdiff_report::{ReportError, RowError};
+use locdiff_io::tags::TagError;
+use locdiff_model::report::{ReportError, RowError};
 use locdiff_serve::ServeError;
-use locdiff_train::TrainError;
+use locdiff_model::train::TrainError;
 use locdiff_vision::VisionError;
 
 /// The flag that a library's message speaks of in words, where there is one.

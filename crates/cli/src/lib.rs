@@ -11,12 +11,12 @@ pub mod hints;
 pub mod photos;
 pub mod request;
 
-pub use locdiff_report::terminal::interrupt;
-pub(crate) use locdiff_report::terminal::{args, output, progress, say, verbosity};
+pub use locdiff_model::report::terminal::interrupt;
+pub(crate) use locdiff_model::report::terminal::{args, output, progress, say, verbosity};
 
 use clap::{Parser, Subcommand};
-use locdiff_report::terminal::manual::{Completions, Man};
-use locdiff_report::terminal::program::{self, Everywhere, Program, described};
+use locdiff_model::report::terminal::manual::{Completions, Man};
+use locdiff_model::report::terminal::program::{self, Everywhere, Program, described};
 use std::ffi::OsString;
 
 /// LocDiff says where on Earth a photo was taken: places with calibrated probabilities, from the picture alone, on your own machine
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn examples_are_whole() {
-        let faults = locdiff_report::terminal::examples::faults(&described::<Cli>(), Cli::EXAMPLES);
+        let faults = locdiff_model::report::terminal::examples::faults(&described::<Cli>(), Cli::EXAMPLES);
         assert!(faults.is_empty(), "{}", faults.join("\n"));
     }
 

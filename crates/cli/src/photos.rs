@@ -4,7 +4,7 @@ use crate::{output::Usage, say, verbosity};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use locdiff::Request;
-use locdiff_ingest::{IngestError, PhotoLimits, PhotoList, Photos};
+use locdiff_vision::sources::{IngestError, PhotoLimits, PhotoList, Photos};
 use std::path::PathBuf;
 
 /// How photos are found and read.

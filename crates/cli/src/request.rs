@@ -10,7 +10,7 @@ use locdiff::{
     Sampler,
 };
 use locdiff_base::Named;
-use locdiff_data::RowFile;
+use locdiff_io::data::RowFile;
 use std::path::PathBuf;
 
 /// Which model, which encoder, and where they run.

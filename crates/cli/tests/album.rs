@@ -130,7 +130,7 @@ fn bad_tables_are_named() {
 fn tags_spread_to_photos_of_the_same_minutes_and_are_taken_back() {
     let path = &*common::scratch();
     fs::create_dir(path.join("trip")).unwrap();
-    let gps = common::root().join("crates/phototags/tests/fixtures/gps.jpg");
+    let gps = common::root().join("crates/io/tests/tags/fixtures/gps.jpg");
     // It was taken at 07:08:09, as it says.
     fs::copy(gps, path.join("trip/IMG_20240506_070809.jpg")).unwrap();
     fs::copy(fixture("vision/china.jpg"), path.join("trip/IMG_20240506_070950.jpg")).unwrap();

@@ -5,7 +5,7 @@
 use crate::{common, geoclip_models as geoclip, immich_server as immich, server};
 use common::{command, fixture, ok, read, run, stderr};
 use immich::{Fake, KEY, id};
-use locdiff_data::TableReader;
+use locdiff_io::data::TableReader;
 use serde_json::Value;
 use server::{Server, received};
 use std::{fs, path::Path};

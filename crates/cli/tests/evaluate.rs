@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{fixture, json, model_of_towns, ok, read, refused_with, run};
-use locdiff_sphere::EARTH_RADIUS_KM;
+use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 use serde_json::Value;
 use std::{fmt::Write, fs, path::Path};
 

@@ -259,7 +259,7 @@ fn many_photos_have_a_line_each_and_a_summary() {
     for k in 0..9 {
         picture(&path.join(format!("in/IMG_20240506_0709{k:02}.bmp")), k);
     }
-    fs::copy(common::root().join("crates/phototags/tests/fixtures/gps.jpg"), path.join("in/gps.jpg")).unwrap();
+    fs::copy(common::root().join("crates/io/tests/tags/fixtures/gps.jpg"), path.join("in/gps.jpg")).unwrap();
     for (name, text) in [("bad.jpg", "no photo"), ("film.mp4", ""), ("notes.txt", "")] {
         fs::write(path.join("in").join(name), text).unwrap();
     }

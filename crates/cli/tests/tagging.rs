@@ -14,7 +14,7 @@ const RATED: &str = "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"
 /// Photos without a tag, with one, and of a kind that cannot hold one; a sidecar with a rating.
 fn photos(folder: &Path) {
     fs::create_dir_all(folder.join("in/sub")).unwrap();
-    let tags = common::root().join("crates/phototags/tests/fixtures");
+    let tags = common::root().join("crates/io/tests/tags/fixtures");
     for (from, to) in [
         (fixture("vision/china.jpg"), "in/a.jpg"),
         (tags.join("gps.jpg"), "in/gps.jpg"),

@@ -4,8 +4,8 @@ use crate::experiment::{EffortArgs, SplitArgs};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_baselines::{Comparison, Method, Stopwatch, Trial};
-use locdiff_report::terminal::output::{TableFormat, claim_file, write_file};
-use locdiff_report::terminal::progress;
+use locdiff_model::report::terminal::output::{TableFormat, claim_file, write_file};
+use locdiff_model::report::terminal::progress;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

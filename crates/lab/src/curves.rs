@@ -1,6 +1,6 @@
 //! Tables as curves: accuracy by degree, and by where answers may lie.
 
-use locdiff_report::svg::{Axis, Plot};
+use locdiff_model::report::svg::{Axis, Plot};
 use serde_json::Value;
 
 /// Smaller radii have no curve.

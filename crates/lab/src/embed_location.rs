@@ -2,12 +2,12 @@
 
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff_data::{Dtype, Format, MatrixWriter};
-use locdiff_geoclip::GeoClip;
+use locdiff_io::data::{Dtype, Format, MatrixWriter};
+use locdiff_retrieval::geoclip::GeoClip;
 use locdiff_nn::Device;
-use locdiff_report::terminal::args::{DeviceArg, PointsInput, parse_format};
-use locdiff_report::terminal::{output, progress};
-use locdiff_sphere::LatLon;
+use locdiff_model::report::terminal::args::{DeviceArg, PointsInput, parse_format};
+use locdiff_model::report::terminal::{output, progress};
+use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};
 
 /// Places that are embedded at a time: memory stays at one block.

@@ -5,8 +5,8 @@ use clap::Args;
 use locdiff_base::Named;
 use locdiff_baselines::{BaselineError, Effort, EffortPreset, Examples, Experiment, Splits};
 use locdiff_nn::Device;
-use locdiff_report::terminal::args::{DeviceArg, named};
-use locdiff_train::{Dataset, Source};
+use locdiff_model::report::terminal::args::{DeviceArg, named};
+use locdiff_model::train::{Dataset, Source};
 use std::path::{Path, PathBuf};
 
 /// Embeddings and places to train on, to choose by and to report on.
@@ -44,7 +44,7 @@ pub(crate) struct SplitArgs {
     #[arg(long, value_name = "FILE")]
     test_locations: PathBuf,
     /// Leave out training photos within this distance of a test photo: every test photo then is of an unseen place
-    #[arg(long, value_name = "KM", value_parser = locdiff_report::terminal::args::parse_positive)]
+    #[arg(long, value_name = "KM", value_parser = locdiff_model::report::terminal::args::parse_positive)]
     hide_km: Option<f64>,
 }
 

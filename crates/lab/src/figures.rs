@@ -1,10 +1,10 @@
 //! Figures that explain codes and densities: the size of coefficients, and what a degree can tell apart.
 
 use locdiff_map::{Heat, MapImage, Raster, Window, globe_log_density, region_polygons};
-use locdiff_report::svg::{Axis, Plot};
-use locdiff_report::{REGION_PROBABILITIES, ReportError};
+use locdiff_model::report::svg::{Axis, Plot};
+use locdiff_model::report::{REGION_PROBABILITIES, ReportError};
 use locdiff_shdd::{CodeDensity, Codec, Coefficients};
-use locdiff_sphere::{Degree, EARTH_RADIUS_KM, Grid, Harmonics, LatLon};
+use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Grid, Harmonics, LatLon};
 
 /// A density with its regions, on a map that has the given window.
 fn map(density: &CodeDensity<'_>, window: Window, heat: Raster, title: &str) -> Result<MapImage, ReportError> {

@@ -11,8 +11,8 @@ mod recipe;
 mod reproduce;
 
 use clap::{Parser, Subcommand};
-use locdiff_report::terminal::manual::{Completions, Man};
-use locdiff_report::terminal::program::{self, Everywhere, Program, described};
+use locdiff_model::report::terminal::manual::{Completions, Man};
+use locdiff_model::report::terminal::program::{self, Everywhere, Program, described};
 use std::process::ExitCode;
 
 /// LocDiff's laboratory: rivals on the same photos, the paper's tables and figures; photos are located by `locdiff`
@@ -72,7 +72,7 @@ impl Program for Lab {
 
 fn main() -> ExitCode {
     // The handler has a thread of its own: from there nothing but this ends a command that cannot stop by itself.
-    locdiff_report::terminal::interrupt::handle(|| std::process::exit(130));
+    locdiff_model::report::terminal::interrupt::handle(|| std::process::exit(130));
     program::run::<Lab>(std::env::args_os()).into()
 }
 
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn examples_are_whole() {
-        let faults = locdiff_report::terminal::examples::faults(&described::<Lab>(), Lab::EXAMPLES);
+        let faults = locdiff_model::report::terminal::examples::faults(&described::<Lab>(), Lab::EXAMPLES);
         assert!(faults.is_empty(), "{}", faults.join("\n"));
     }
 }

@@ -3,13 +3,13 @@
 use crate::figures::{coefficient_plot, resolution_map, spread_plot, world_map};
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand};
-use locdiff_data::{PointColumns, read_points};
+use locdiff_io::data::{PointColumns, read_points};
 use locdiff_map::{Colour, MapImage, Marker, MarkerShape, sheet_png};
-use locdiff_report::terminal::args::{VectorsInput, parse_place, parse_positive, read_vectors};
-use locdiff_report::terminal::output::{self, is_stdout, write_file};
-use locdiff_report::terminal::progress;
+use locdiff_model::report::terminal::args::{VectorsInput, parse_place, parse_positive, read_vectors};
+use locdiff_model::report::terminal::output::{self, is_stdout, write_file};
+use locdiff_model::report::terminal::progress;
 use locdiff_shdd::Codec;
-use locdiff_sphere::{Degree, LatLon};
+use locdiff_shdd::sphere::{Degree, LatLon};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{fixture, json, ok, refused_with};
-use locdiff_geoclip::{Sources, import};
+use locdiff_retrieval::geoclip::{Sources, import};
 
 #[test]
 fn places_become_geoclips_vectors() {

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{command, ok, read, refused_with, write_npy};
 use locdiff_shdd::Codec;
-use locdiff_sphere::{Degree, LatLon};
+use locdiff_shdd::sphere::{Degree, LatLon};
 use std::{fs, path::Path};
 
 /// Width and height of a PNG.

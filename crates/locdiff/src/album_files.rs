@@ -2,9 +2,9 @@
 
 use crate::{LocateError, maps::kilometres, maps::labelled};
 use locdiff_album::AlbumAnswer;
-use locdiff_data::TableWriter;
+use locdiff_io::data::TableWriter;
 use locdiff_map::{FeatureCollection, GpxPoint, KmlDocument, KmlFolder, TrackMap, TrackPhoto, gpx};
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, path::Path};
 

@@ -3,8 +3,8 @@
 use crate::{LocateError, Request, stated::StatedPlace};
 use locdiff_album::{Album, AlbumPhoto, KnownPlace, SoftPlace, Track, WrongClock, parse_time, set_clocks};
 use locdiff_base::setting;
-use locdiff_places::{Countries, Places, Region};
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_map::places::{Countries, Places, Region};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use locdiff_vision::PhotoFacts;
 use std::path::PathBuf;
 

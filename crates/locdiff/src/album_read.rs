@@ -2,7 +2,7 @@
 
 use crate::pipeline::Read;
 use locdiff_album::{AlbumAnswer, AlbumPhoto, KnownPlace, Track, WrongClock};
-use locdiff_sphere::{LatLon, interpolate};
+use locdiff_shdd::sphere::{LatLon, interpolate};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 

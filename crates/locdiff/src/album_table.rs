@@ -3,8 +3,8 @@
 use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, Source, calibrate::check_rows};
 use locdiff_album::{AlbumTrip, parse_time};
 use locdiff_base::excerpt;
-use locdiff_data::{RowFile, TableReader};
-use locdiff_sphere::LatLon;
+use locdiff_io::data::{RowFile, TableReader};
+use locdiff_shdd::sphere::LatLon;
 use std::{collections::HashMap, path::Path, sync::Arc};
 
 /// A row: one photo of an album.

@@ -4,7 +4,7 @@
 use crate::geoclip_model::{GeoClipModel, geoclip_folder};
 use crate::home::by_name;
 use crate::{GalleryRule, HybridChanges, LocateError, Locator, Request, locator::open_model};
-use locdiff_answer::Calibration;
+use locdiff_model::answer::Calibration;
 use locdiff_model::Model;
 use locdiff_nn::{Device, DeviceSpec, Precision};
 use locdiff_vision::Encoder;
@@ -128,7 +128,7 @@ impl LocatorBuilder {
     /// As [`LocatorBuilder::open`].
     pub fn open_with(self, progress: impl FnMut(usize)) -> Result<Locator, LocateError> {
         // The words for places are unpacked meanwhile.
-        rayon::spawn(|| drop(locdiff_places::describe(locdiff_sphere::UnitVec::NORTH.to_latlon())));
+        rayon::spawn(|| drop(locdiff_map::places::describe(locdiff_shdd::sphere::UnitVec::NORTH.to_latlon())));
         let device = Device::open_with(self.device, self.precision)?;
         #[cfg(feature = "gallery")]
         let mut progress = progress;

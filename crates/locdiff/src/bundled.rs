@@ -1,7 +1,7 @@
 //! The model and the encoder that are part of this library.
 
 use crate::{LocateError, in_memory::FilesInMemory};
-use locdiff_answer::Calibration;
+use locdiff_model::answer::Calibration;
 use locdiff_model::Model;
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;

@@ -1,12 +1,12 @@
 //! Makes a model's probabilities hold: the one way that every door calibrates.
 
 use crate::{Control, LocateError, Progress, locator::open_model};
-use locdiff_answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, fit};
+use locdiff_model::answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, fit};
 use locdiff_base::setting;
-use locdiff_data::{PointColumns, RowFile, TableReader, read_points};
+use locdiff_io::data::{PointColumns, RowFile, TableReader, read_points};
 use locdiff_model::{Model, ModelConfig, ModelError, Predictor, SampleOptions};
 use locdiff_nn::{Device, DeviceSpec};
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -219,7 +219,7 @@ fn with_gallery(
     model: &Model,
     (mut seen, mut other): (Vec<Observation>, Vec<Observation>),
 ) -> Result<Calibration, LocateError> {
-    use locdiff_answer::{MOST_NEIGHBOURS, fit_gallery};
+    use locdiff_model::answer::{MOST_NEIGHBOURS, fit_gallery};
     let Some(gallery) = &request.gallery else { return Ok(calibration) };
     let device = model.params().device();
     let retriever = crate::hybrid::open_retriever(gallery, request.geoclip.as_deref(), device, |_, _| ())?;

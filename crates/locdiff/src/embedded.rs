@@ -1,8 +1,8 @@
 //! A photo as its embedding.
 
-use locdiff_data::Embedding;
+use locdiff_io::data::Embedding;
 use locdiff_model::Query;
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use locdiff_vision::Taken;
 
 /// A photo as its embeddings: what is kept of it between the encoder and the model.

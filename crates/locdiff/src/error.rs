@@ -1,6 +1,6 @@
 //! What can go wrong between a photo and an answer.
 
-use locdiff_data::Fingerprint;
+use locdiff_io::data::Fingerprint;
 
 /// Why there is no answer, in one line.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +18,7 @@ pub enum LocateError {
     Engine(#[from] locdiff_nn::NnError),
     /// The calibration, the density or what is also known.
     #[error(transparent)]
-    Answer(#[from] locdiff_answer::AnswerError),
+    Answer(#[from] locdiff_model::answer::AnswerError),
     /// An album.
     #[error(transparent)]
     Album(#[from] locdiff_album::AlbumError),
@@ -27,10 +27,10 @@ pub enum LocateError {
     Table { at: String, reason: String },
     /// A file of embeddings or places.
     #[error(transparent)]
-    Data(#[from] locdiff_data::DataError),
+    Data(#[from] locdiff_io::data::DataError),
     /// A region.
     #[error(transparent)]
-    Places(#[from] locdiff_places::PlacesError),
+    Places(#[from] locdiff_map::places::PlacesError),
     /// A map or a raster.
     #[cfg(feature = "maps")]
     #[error(transparent)]
@@ -38,11 +38,11 @@ pub enum LocateError {
     /// A gallery.
     #[cfg(feature = "gallery")]
     #[error(transparent)]
-    Gallery(#[from] locdiff_gallery::GalleryError),
+    Gallery(#[from] locdiff_retrieval::gallery::GalleryError),
     /// GeoCLIP's files.
     #[cfg(feature = "gallery")]
     #[error(transparent)]
-    GeoClip(#[from] locdiff_geoclip::GeoClipError),
+    GeoClip(#[from] locdiff_retrieval::geoclip::GeoClipError),
     /// A setting out of range.
     #[error(transparent)]
     Setting(#[from] locdiff_base::BadSetting),

@@ -1,10 +1,10 @@
 //! What a gallery does for a locator's answers.
 
 use crate::{HybridChanges, LocateError, LocateOptions, hybrid::Hybrid};
-use locdiff_answer::Answer;
+use locdiff_model::answer::Answer;
 use locdiff_base::setting;
-use locdiff_data::TableReader;
-use locdiff_gallery::{Centres, Fusion, HybridOptions, HybridRule, PHOTO_LIST, Retriever};
+use locdiff_io::data::TableReader;
+use locdiff_retrieval::gallery::{Centres, Fusion, HybridOptions, HybridRule, PHOTO_LIST, Retriever};
 use std::path::Path;
 
 /// A gallery beside the model.

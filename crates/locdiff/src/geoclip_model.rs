@@ -4,16 +4,16 @@
 //! it as they serve networks.
 
 use crate::{LocateError, home::by_name, hybrid::open_geoclip};
-use locdiff_answer::{
+use locdiff_model::answer::{
     Calibration, FEWEST_TO_CALIBRATE, Globe, ModelShape, Observation, PlaceField, PlaceFit, PlaceSettings, PlaceTable,
     fit_places,
 };
-use locdiff_gallery::{Hit, Retriever, Scores};
-use locdiff_geoclip::{GALLERY_FILE, GeoClipRetriever, SETTINGS_FILE};
+use locdiff_retrieval::gallery::{Hit, Retriever, Scores};
+use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClipRetriever, SETTINGS_FILE};
 use locdiff_model::{Model, ModelConfig, NetworkKind, QuadratureRecipe};
 use locdiff_nn::Device;
 use locdiff_shdd::Coefficients;
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use crate::{Answer, Density, LocateError};
 use locdiff_map::Window;
-use locdiff_sphere::UnitVec;
+use locdiff_shdd::sphere::UnitVec;
 
 /// How far below the top the picture goes.
 const DEPTH_NATS: f64 = 7.0;
@@ -103,7 +103,7 @@ fn widest_gap(sorted: &[f64]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use locdiff_sphere::LatLon;
+    use locdiff_shdd::sphere::LatLon;
 
     fn window(places: &[(f64, f64)]) -> Window {
         let points: Vec<UnitVec> = places.iter().map(|(lat, lon)| LatLon::new(*lat, *lon).unwrap().to_unit()).collect();

@@ -2,13 +2,13 @@
 
 use crate::LocateError;
 use locdiff_base::setting;
-use locdiff_data::Fingerprint;
-use locdiff_gallery::{Gallery, HybridAnswer, HybridOptions, PhotoRetriever, Retriever, VectorType, hybrid};
-use locdiff_geoclip::{GeoClip, GeoClipCache, GeoClipRetriever, open_geoclip_gallery};
+use locdiff_io::data::Fingerprint;
+use locdiff_retrieval::gallery::{Gallery, HybridAnswer, HybridOptions, PhotoRetriever, Retriever, VectorType, hybrid};
+use locdiff_retrieval::geoclip::{GeoClip, GeoClipCache, GeoClipRetriever, open_geoclip_gallery};
 use locdiff_model::Prediction;
 use locdiff_nn::Device;
 use locdiff_shdd::Codec;
-use locdiff_sphere::UnitVec;
+use locdiff_shdd::sphere::UnitVec;
 use std::path::Path;
 
 /// Retrieval beside the diffusion model: a retriever, and the rule that makes one place of both.

@@ -1,8 +1,8 @@
 //! What is to be located: photos, or rows of a file of embeddings.
 
 use crate::{LocateError, Locator, Source, calibrate::check_rows};
-use locdiff_data::RowFile;
-use locdiff_ingest::{PhotoSource, Photos};
+use locdiff_io::data::RowFile;
+use locdiff_vision::sources::{PhotoSource, Photos};
 use std::{path::Path, sync::Arc};
 
 /// Photos, or embeddings with those for the retrieval where it has its own.

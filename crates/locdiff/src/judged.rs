@@ -1,13 +1,13 @@
 //! A model judged on photos whose places are known.
 
 use crate::{Control, LocateError, Progress, calibrate::check_rows, locator::open_model};
-use locdiff_answer::{Answer, FromDensity, Globe, LEVELS, ReadOptions, Reader, ReliabilityCurve, Verdict};
+use locdiff_model::answer::{Answer, FromDensity, Globe, LEVELS, ReadOptions, Reader, ReliabilityCurve, Verdict};
 use locdiff_base::setting;
-use locdiff_data::RowFile;
-use locdiff_eval::Accuracy;
+use locdiff_io::data::RowFile;
+use locdiff_model::eval::Accuracy;
 use locdiff_model::{Predictor, Reading, SampleOptions};
 use locdiff_nn::Device;
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use serde_json::{Value, json};
 use std::{fmt::Write, path::Path, sync::Arc};
 

@@ -34,6 +34,9 @@
 //! # Ok::<(), locdiff::LocateError>(())
 //! ```
 
+pub mod batch;
+#[cfg(feature = "immich")]
+pub mod immich;
 mod album;
 #[cfg(feature = "maps")]
 mod album_files;
@@ -96,16 +99,16 @@ pub use error::LocateError;
 pub use grid::DensityGrid;
 pub use locator::Locator;
 pub use locdiff_album::{AlbumAnswer, AlbumSettings, KnownPlace, PhotoTime, WrongClock};
-pub use locdiff_answer::{
+pub use locdiff_model::answer::{
     Answer, Calibration, Density, DensityRegion, FromDensity, GalleryContribution, Hypothesis, Knowledge,
 };
-pub use locdiff_data::{Embedding, Fingerprint};
-pub use locdiff_diffusion::Sampler;
+pub use locdiff_io::data::{Embedding, Fingerprint};
+pub use locdiff_model::diffusion::Sampler;
 pub use locdiff_model::{Model, Pooling, SampleOptions};
 pub use locdiff_nn::{Device, DeviceSpec, Precision};
-pub use locdiff_places::Region;
+pub use locdiff_map::places::Region;
 pub use locdiff_shdd::{CodeDensity, Codec, Coefficients, Decoder};
-pub use locdiff_sphere::{Degree, LatLon, haversine_km};
+pub use locdiff_shdd::sphere::{Degree, LatLon, haversine_km};
 pub use locdiff_vision::{Encoder, Photo, PhotoLimits};
 #[cfg(feature = "maps")]
 pub use maps::{AnswerMap, Atlas};
@@ -155,17 +158,17 @@ pub mod parts {
         Album, AlbumError, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TRIP_PAUSE_S, TimeSource, Track,
         Traveller, TripStop, beside, parse_duration, parse_offset, parse_time, set_clocks, trips,
     };
-    pub use locdiff_answer::{
+    pub use locdiff_model::answer::{
         AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Evidence, FEWEST_TO_CALIBRATE, Factors, FitReport,
         GalleryMix, Globe, LEVELS, MOST_NEIGHBOURS, Match, ModelShape, Neighbour, Observation, OutOfDomain, Peak,
         Probe, ReadOptions, Reader, ReliabilityCurve, Verdict, fit, fit_gallery,
     };
     pub use locdiff_base::BadSetting;
     #[cfg(feature = "gallery")]
-    pub use locdiff_gallery::{Centres, Fusion, Gallery, HybridAnswer, HybridOptions, HybridRule, Retriever};
+    pub use locdiff_retrieval::gallery::{Centres, Fusion, Gallery, HybridAnswer, HybridOptions, HybridRule, Retriever};
     pub use locdiff_model::{ModelConfig, ModelError, Prediction, Predictor, Query, Reading, TraceStep};
     pub use locdiff_nn::NnError;
     pub use locdiff_shdd::ShddError;
-    pub use locdiff_sphere::UnitVec;
+    pub use locdiff_shdd::sphere::UnitVec;
     pub use locdiff_vision::{PhotoFacts, Taken, VisionError};
 }

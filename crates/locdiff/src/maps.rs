@@ -7,8 +7,8 @@ use locdiff_map::{
     MapImage, MapLabel, MapPage, Marker, MarkerShape, Raster, Trace, Window, contour_polygons, geotiff,
 };
 use locdiff_model::TraceStep;
-use locdiff_places::{PlaceKind, place_names};
-use locdiff_sphere::{LatLon, Polygon, UnitVec, haversine_km, spherical_mean};
+use locdiff_map::places::{PlaceKind, place_names};
+use locdiff_shdd::sphere::{LatLon, Polygon, UnitVec, haversine_km, spherical_mean};
 use std::io::{Read, Seek, Write};
 
 /// The regions that are drawn and written.

@@ -1,7 +1,7 @@
 //! Which parts of a photo speak for the place that is answered.
 
 use crate::{LocateError, LocateOptions, Locator};
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use locdiff_vision::Photo;
 
 /// Parts along the longer side.
@@ -43,7 +43,7 @@ impl Locator {
         let longer = width.max(height);
         let [rows, columns] = [height, width].map(|side| ((PARTS * side + longer / 2) / longer).clamp(2, PARTS));
         let whole = self.answer(&self.embed(photo, options)?, options)?;
-        let log_density = |answer: &locdiff_answer::Answer| {
+        let log_density = |answer: &locdiff_model::answer::Answer| {
             let density = answer.density().ok_or(LocateError::NoDensity)?;
             Ok::<_, LocateError>(density.log_density(&[whole.best.to_unit()])[0])
         };

@@ -1,7 +1,7 @@
 //! How to answer: a request whose regions and priors were read.
 
 use crate::{Knowledge, LocateError, Pooling, SampleOptions};
-use locdiff_answer::ReadOptions;
+use locdiff_model::answer::ReadOptions;
 use locdiff_base::setting;
 use locdiff_vision::PhotoLimits;
 use std::sync::Arc;

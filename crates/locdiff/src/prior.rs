@@ -1,8 +1,8 @@
 //! Prior knowledge from files.
 
 use crate::{Knowledge, LocateError};
-use locdiff_data::TableReader;
-use locdiff_sphere::LatLon;
+use locdiff_io::data::TableReader;
+use locdiff_shdd::sphere::LatLon;
 use std::path::Path;
 
 /// Larger rasters are not read.

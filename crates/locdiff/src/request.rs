@@ -241,7 +241,7 @@ impl Request {
 
     fn knowledge(
         &self,
-        parse: impl Fn(&str) -> Result<Region, locdiff_places::PlacesError>,
+        parse: impl Fn(&str) -> Result<Region, locdiff_map::places::PlacesError>,
     ) -> Result<Option<Knowledge>, LocateError> {
         if self.within.is_empty() {
             return Ok(None);

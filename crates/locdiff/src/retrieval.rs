@@ -1,13 +1,13 @@
 //! What settles or moves a photo's place beside the model's density: retrieval or samples.
 
-use locdiff_answer::{Answer, GalleryContribution, Neighbour};
+use locdiff_model::answer::{Answer, GalleryContribution, Neighbour};
 #[cfg(feature = "gallery")]
-use locdiff_answer::{AnsweredBy, FromDensity, Match};
+use locdiff_model::answer::{AnsweredBy, FromDensity, Match};
 #[cfg(feature = "gallery")]
-use locdiff_gallery::{Hit, HybridAnswer};
-use locdiff_sphere::LatLon;
+use locdiff_retrieval::gallery::{Hit, HybridAnswer};
+use locdiff_shdd::sphere::LatLon;
 #[cfg(feature = "gallery")]
-use locdiff_sphere::haversine_km;
+use locdiff_shdd::sphere::haversine_km;
 
 /// What retrieval found for a photo.
 pub(crate) enum Retrieved {

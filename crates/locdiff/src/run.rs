@@ -6,7 +6,7 @@ use crate::{
     Control, LocateError, LocateOptions, Locator, Request, Source, source::Origin, table::failure_json,
     thumbnails::Thumbnails,
 };
-use locdiff_answer::Answer;
+use locdiff_model::answer::Answer;
 use locdiff_model::{SampleOptions, TraceStep};
 use serde_json::Value;
 use std::{collections::VecDeque, path::Path, sync::Arc};

@@ -1,6 +1,6 @@
 //! What a calibration must agree on with its model.
 
-use locdiff_answer::ModelShape;
+use locdiff_model::answer::ModelShape;
 use locdiff_model::Model;
 
 /// A model as its calibration knows it.

@@ -1,8 +1,8 @@
 //! A photo as a door hands it over: not decoded yet, or as its embedding.
 
 use crate::{EmbeddedPhoto, LatLon, LocateError, PhotoTime};
-use locdiff_data::RowFile;
-use locdiff_ingest::{PhotoSource, PlaceSource};
+use locdiff_io::data::RowFile;
+use locdiff_vision::sources::{PhotoSource, PlaceSource};
 use locdiff_vision::{Photo, PhotoLimits};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

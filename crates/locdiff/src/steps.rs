@@ -3,7 +3,7 @@
 use crate::{EmbeddedPhoto, LocateError, LocateOptions, Locator, SampleOptions};
 use locdiff_model::{ModelError, Reading, TraceStep};
 use locdiff_shdd::Decoder;
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
 
 /// Samples of a film: enough to see where they gather.
 const SAMPLES: usize = 24;

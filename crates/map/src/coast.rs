@@ -1,6 +1,6 @@
 //! Land and country borders from Natural Earth, embedded. `assets/README.md` tells their origin.
 
-use locdiff_sphere::Unpacker;
+use locdiff_shdd::sphere::Unpacker;
 
 /// How fine the lines are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -75,7 +75,7 @@ impl Coast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use locdiff_sphere::{ring_area_sr, ring_contains};
+    use locdiff_shdd::sphere::{ring_area_sr, ring_contains};
 
     fn is_land(coast: &Coast, lat: f64, lon: f64) -> bool {
         let inside = |ring: &LandRing| {

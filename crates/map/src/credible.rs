@@ -2,7 +2,7 @@
 
 use crate::{MapError, Raster, Window, contour_polygons};
 use locdiff_shdd::{CodeDensity, CredibleRegion, RegionCell};
-use locdiff_sphere::Polygon;
+use locdiff_shdd::sphere::Polygon;
 
 /// A window has at most this many cells.
 const MOST_CELLS: f64 = 300_000.0;
@@ -14,7 +14,7 @@ const MOST_PARTS: usize = 24;
 /// ```
 /// use locdiff_map::region_polygons;
 /// use locdiff_shdd::Codec;
-/// use locdiff_sphere::{Degree, LatLon};
+/// use locdiff_shdd::sphere::{Degree, LatLon};
 /// let codec = Codec::new(Degree::new(23)?);
 /// let paris = LatLon::new(48.86, 2.35)?;
 /// let code = codec.encode(paris);
@@ -94,7 +94,7 @@ fn window_around(cells: &[RegionCell]) -> Result<Window, MapError> {
 mod tests {
     use super::*;
     use locdiff_shdd::Codec;
-    use locdiff_sphere::{Degree, LatLon};
+    use locdiff_shdd::sphere::{Degree, LatLon};
 
     /// The outlined area is the region's area, wherever the peak is.
     #[test]

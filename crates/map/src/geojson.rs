@@ -1,6 +1,6 @@
 //! `GeoJSON` (RFC 7946).
 
-use locdiff_sphere::{LatLon, Polygon};
+use locdiff_shdd::sphere::{LatLon, Polygon};
 use serde_json::Value;
 use std::fmt;
 
@@ -8,7 +8,7 @@ use std::fmt;
 ///
 /// ```
 /// use locdiff_map::FeatureCollection;
-/// use locdiff_sphere::LatLon;
+/// use locdiff_shdd::sphere::LatLon;
 /// let mut features = FeatureCollection::new();
 /// features.push_point(LatLon::new(48.86, 2.35)?, &[("name", "Paris".into()), ("log_density", 3.5.into())]);
 /// assert_eq!(

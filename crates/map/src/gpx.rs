@@ -1,7 +1,7 @@
 //! GPX: a track with times, for navigation programs.
 
 use locdiff_base::escape_markup;
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use std::fmt::Write;
 
 /// A point of a track.
@@ -21,13 +21,13 @@ pub struct GpxPoint {
 ///
 /// ```
 /// use locdiff_map::{GpxPoint, gpx};
-/// use locdiff_sphere::LatLon;
+/// use locdiff_shdd::sphere::LatLon;
 /// let place = LatLon::new(-12.05, -77.04)?;
 /// let point = GpxPoint { place, time: Some("2024-05-12T11:45:10Z".into()), name: "a & b.jpg".into(), description: String::new() };
 /// let text = gpx("A trip", &[point]);
 /// assert!(text.contains(r#"<trkpt lat="-12.0500000" lon="-77.0400000"><time>2024-05-12T11:45:10Z</time>"#));
 /// assert!(text.contains("a &amp; b.jpg"));
-/// # Ok::<(), locdiff_sphere::SphereError>(())
+/// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
 /// ```
 pub fn gpx(name: &str, points: &[GpxPoint]) -> String {
     let name = escape_markup(name);

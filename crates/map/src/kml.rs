@@ -1,7 +1,7 @@
 //! KML 2.2, for Google Earth and its like.
 
 use locdiff_base::escape_markup;
-use locdiff_sphere::{LatLon, Polygon};
+use locdiff_shdd::sphere::{LatLon, Polygon};
 use std::fmt::{self, Write};
 
 /// Colours of regions in the order in which a folder gets them, as KML writes them: opacity, blue, green, red.
@@ -12,7 +12,7 @@ const PIN: &str = "ff3a26b3";
 ///
 /// ```
 /// use locdiff_map::{KmlDocument, KmlFolder};
-/// use locdiff_sphere::LatLon;
+/// use locdiff_shdd::sphere::LatLon;
 /// let mut folder = KmlFolder::new("street.jpg");
 /// folder.push_point(LatLon::new(-12.05, -77.04)?, "1: 61 %", "in Lima, Peru");
 /// let mut document = KmlDocument::new("LocDiff");

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a part of the globe cut into cells | [`Window`] |
 //! | a value in every cell | [`Raster`] |
-//! | the regions above a level, ready for `GeoJSON` | [`contour_polygons`], [`locdiff_sphere::Polygon`] |
+//! | the regions above a level, ready for `GeoJSON` | [`contour_polygons`], [`locdiff_shdd::sphere::Polygon`] |
 //! | the outline of a density's credible region | [`region_polygons`] |
 //! | a `GeoJSON` or KML file | [`FeatureCollection`], [`KmlDocument`] |
 //! | a raster for GIS programs, and back | [`geotiff`], [`ascii_grid`], [`parse_ascii_grid`] |
@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, contour_polygons};
-//! use locdiff_sphere::LatLon;
+//! use locdiff_shdd::sphere::LatLon;
 //!
 //! let paris = LatLon::new(48.86, 2.35)?;
 //! let raster = Raster::from_fn(Window::globe(90, 180)?, |point| -8.0 * point.angle_rad(paris.to_unit()).powi(2));
@@ -37,6 +37,7 @@
 //! ```
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "the numbers compared are made to be exact"))]
 
+pub mod places;
 mod ascii;
 mod coast;
 mod contour;

@@ -1,7 +1,7 @@
 //! A value in every cell of a window.
 
 use crate::{MapError, Window};
-use locdiff_sphere::UnitVec;
+use locdiff_shdd::sphere::UnitVec;
 
 /// Values at the cell centres of a window, row after row from north to south.
 ///

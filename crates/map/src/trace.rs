@@ -2,13 +2,13 @@
 
 use crate::{Heat, HtmlMap, HtmlMarker, HtmlPhoto, MapError, MapImage, Raster, Window, sheet_png};
 use gif::{Encoder, Frame, Repeat};
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 
 /// Steps with their log densities, first to last.
 ///
 /// ```
 /// use locdiff_map::{Raster, Trace, Window};
-/// use locdiff_sphere::LatLon;
+/// use locdiff_shdd::sphere::LatLon;
 /// let lima = LatLon::new(-12.05, -77.04)?;
 /// let mut trace = Trace::new("street.jpg");
 /// for step in 0..3 {

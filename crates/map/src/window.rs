@@ -1,7 +1,7 @@
 //! A part of the globe between two parallels and two meridians, cut into cells.
 
 use crate::MapError;
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 
 /// A latitude–longitude rectangle of `rows` × `columns` equal cells. The eastern edge may lie beyond 180°, so that a
 /// window can cross the antimeridian; the width is at most 360°.
@@ -74,7 +74,7 @@ impl Window {
     ///
     /// ```
     /// use locdiff_map::Window;
-    /// use locdiff_sphere::LatLon;
+    /// use locdiff_shdd::sphere::LatLon;
     /// let paris = Window::around(LatLon::new(48.86, 2.35)?, 100.0, 200)?;
     /// assert!((paris.height_deg() - 1.8).abs() < 0.01 && paris.columns() > 300);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

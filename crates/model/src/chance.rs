@@ -27,12 +27,12 @@ pub fn below(words: &[u64], bound: usize) -> usize {
 }
 
 /// A point drawn uniformly on the sphere.
-pub fn point(words: [u64; 3]) -> locdiff_sphere::UnitVec {
+pub fn point(words: [u64; 3]) -> locdiff_shdd::sphere::UnitVec {
     let [a, b, c] = words;
     let z = 2.0 * uniform(&[a, b, c, 1]) - 1.0;
     let s = (1.0 - z * z).max(0.0).sqrt();
     let (sin, cos) = (std::f64::consts::TAU * uniform(&[a, b, c, 2])).sin_cos();
-    locdiff_sphere::UnitVec::new(s * cos, s * sin, z).unwrap_or(locdiff_sphere::UnitVec::NORTH)
+    locdiff_shdd::sphere::UnitVec::new(s * cos, s * sin, z).unwrap_or(locdiff_shdd::sphere::UnitVec::NORTH)
 }
 
 /// Two standard normal numbers (Box–Muller: exactly two uniform numbers, each a function of its place, make them; the

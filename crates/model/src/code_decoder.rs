@@ -4,7 +4,7 @@ use crate::{DeviceDecoder, ModelError};
 use locdiff_base::setting;
 use locdiff_nn::{Device, DeviceSpec};
 use locdiff_shdd::{Codec, Coefficients, Decoder, Mode};
-use locdiff_sphere::Degree;
+use locdiff_shdd::sphere::Degree;
 use rayon::prelude::*;
 
 /// `auto` takes a GPU for files of this many vectors: opening one takes longer than a dozen processors take for fewer.
@@ -21,7 +21,7 @@ fn gpu_from(decoder: &Decoder) -> u64 {
 /// use locdiff_model::CodeDecoder;
 /// use locdiff_nn::DeviceSpec;
 /// use locdiff_shdd::{Codec, Decoder};
-/// use locdiff_sphere::{Degree, LatLon};
+/// use locdiff_shdd::sphere::{Degree, LatLon};
 /// let degree = Degree::new(9)?;
 /// let mut decoder = CodeDecoder::open(degree, Decoder::default(), DeviceSpec::Cpu, None, 512)?;
 /// let code = Codec::new(degree).encode(LatLon::new(-33.9, 151.2)?);

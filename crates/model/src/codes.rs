@@ -2,7 +2,7 @@
 
 use crate::{ModelConfig, ModelError};
 use locdiff_nn::{Device, NnError, feed};
-use locdiff_sphere::{Harmonics, UnitVec};
+use locdiff_shdd::sphere::{Harmonics, UnitVec};
 
 /// Points whose whole codes are held while some coefficients are picked.
 const BLOCK: usize = 512;
@@ -11,7 +11,7 @@ const BLOCK: usize = 512;
 ///
 /// ```
 /// use locdiff_model::{CodeWriter, ModelConfig};
-/// use locdiff_sphere::UnitVec;
+/// use locdiff_shdd::sphere::UnitVec;
 /// let writer = CodeWriter::new(&ModelConfig::new(3, 8))?;
 /// let mut code = [0.0; 16];
 /// writer.write(&[UnitVec::NORTH], &mut code)?;

@@ -2,10 +2,10 @@
 
 use crate::ModelError;
 use locdiff_base::{named, setting};
-use locdiff_data::Fingerprint;
-use locdiff_diffusion::{Prediction, Schedule};
+use locdiff_io::data::Fingerprint;
+use crate::diffusion::{Prediction, Schedule};
 use locdiff_nn::layers::{CsUnetConfig, Layout};
-use locdiff_sphere::{Degree, EARTH_RADIUS_KM};
+use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM};
 use serde::{Deserialize, Serialize};
 
 /// The version of the model folder that this crate writes and reads.

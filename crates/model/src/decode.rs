@@ -3,7 +3,7 @@
 use crate::{CodeWriter, ModelConfig, ModelError};
 use locdiff_nn::decode::{AnchorSearch, ExactSearch, RingGrid};
 use locdiff_nn::{Device, Tensor, View, feed};
-use locdiff_sphere::UnitVec;
+use locdiff_shdd::sphere::UnitVec;
 use std::f64::consts::{PI, TAU};
 
 /// Decodes batches of codes of one degree.

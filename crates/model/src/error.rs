@@ -22,13 +22,13 @@ pub enum ModelError {
     #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),
     #[error(transparent)]
-    Diffusion(#[from] locdiff_diffusion::DiffusionError),
+    Diffusion(#[from] crate::diffusion::DiffusionError),
     #[error(transparent)]
     Codec(#[from] locdiff_shdd::ShddError),
     #[error(transparent)]
-    Sphere(#[from] locdiff_sphere::SphereError),
+    Sphere(#[from] locdiff_shdd::sphere::SphereError),
     #[error(transparent)]
-    Data(#[from] locdiff_data::DataError),
+    Data(#[from] locdiff_io::data::DataError),
     #[error(transparent)]
     Write(#[from] WriteError),
 }

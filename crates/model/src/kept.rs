@@ -2,7 +2,7 @@
 
 use crate::{CodeWriter, ModelConfig, ModelError};
 use locdiff_base::setting;
-use locdiff_sphere::UnitVec;
+use locdiff_shdd::sphere::UnitVec;
 
 impl ModelConfig {
     /// The same model on the `count` coefficients that are largest in mean square over places: the others are never learned, and
@@ -10,7 +10,7 @@ impl ModelConfig {
     ///
     /// ```
     /// use locdiff_model::ModelConfig;
-    /// use locdiff_sphere::UnitVec;
+    /// use locdiff_shdd::sphere::UnitVec;
     /// // At the pole all orders but m = 0 vanish.
     /// let config = ModelConfig::new(3, 8).keep_dimensions(4, &[UnitVec::NORTH])?;
     /// assert_eq!((config.kept.as_deref(), config.code_dim()), (Some(&[0, 2, 6, 12][..]), 4));
@@ -88,7 +88,7 @@ impl ModelConfig {
 mod tests {
     use super::*;
     use crate::{LossKind, Model, Predictor, Reading, SampleOptions, chance};
-    use locdiff_data::Embedding;
+    use locdiff_io::data::Embedding;
     use locdiff_nn::Device;
 
     fn places() -> Vec<UnitVec> {

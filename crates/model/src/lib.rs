@@ -9,6 +9,11 @@
 //! | places of codes, a batch at a time on a GPU | [`DeviceDecoder`], [`CodeDecoder`] |
 //! | places for embeddings: samples, pooled, with the evidence | [`Predictor`], [`Prediction`] |
 
+pub mod answer;
+pub mod diffusion;
+pub mod eval;
+pub mod report;
+pub mod train;
 pub mod chance;
 mod code_decoder;
 mod codes;
@@ -29,7 +34,7 @@ pub use config::{CodeScale, LossKind, MODEL_VERSION, ModelConfig, NetworkKind, Q
 pub use decode::DeviceDecoder;
 pub use error::ModelError;
 /// What the network predicts; [`Prediction`] is what is said of a photo.
-pub use locdiff_diffusion::Prediction as PredictionKind;
+pub use crate::diffusion::Prediction as PredictionKind;
 pub use model::{CONFIG_FILE, Model, Standardisation, WEIGHTS_FILE};
 pub use network::{Network, NetworkBuffers};
 pub use objective::{Objective, PAPER_ANCHORS, make_quadrature};

@@ -3,7 +3,7 @@
 use crate::{CodeWriter, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, network::Network};
 use locdiff_base::{AtomicFile, BadSetting, one_line, read_bounded};
 use locdiff_nn::{Device, Init, Params, ParamsBuilder, losses::QuadratureGrid};
-use locdiff_sphere::UnitVec;
+use locdiff_shdd::sphere::UnitVec;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 

@@ -16,7 +16,7 @@ pub const PAPER_ANCHORS: usize = 2048;
 /// ```
 /// use locdiff_model::{CodeWriter, Model, ModelConfig, Objective};
 /// use locdiff_nn::{Device, Tensor};
-/// use locdiff_sphere::UnitVec;
+/// use locdiff_shdd::sphere::UnitVec;
 /// let device = Device::cpu();
 /// let model = Model::new(&device, ModelConfig::new(3, 8))?;
 /// let codes = CodeWriter::new(model.config())?;
@@ -110,7 +110,7 @@ impl Objective {
 /// A recipe that cannot be followed.
 pub fn make_quadrature(
     config: &ModelConfig,
-    locations: &[locdiff_sphere::UnitVec],
+    locations: &[locdiff_shdd::sphere::UnitVec],
 ) -> Result<Option<QuadraturePoints>, ModelError> {
     if !config.loss.has_quadrature() {
         return Ok(None);

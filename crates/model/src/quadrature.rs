@@ -6,7 +6,7 @@ use locdiff_nn::{
     Device, feed,
     losses::{Quadrature, QuadratureGrid},
 };
-use locdiff_sphere::{Grid, UnitVec};
+use locdiff_shdd::sphere::{Grid, UnitVec};
 use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};
 
@@ -20,7 +20,7 @@ const FAR: f64 = 40.0;
 ///
 /// ```
 /// use locdiff_model::QuadraturePoints;
-/// use locdiff_sphere::UnitVec;
+/// use locdiff_shdd::sphere::UnitVec;
 /// let pool = QuadraturePoints::pool(47, &[UnitVec::NORTH], 1000, 7)?;
 /// let area: f64 = pool.log_weights.iter().map(|w| f64::from(*w).exp()).sum();
 /// assert!((area / 12.566 - 1.0).abs() < 0.05); // 4π

@@ -4,7 +4,7 @@ use locdiff_model::{CodeWriter, DeviceDecoder, ModelConfig, QuadraturePoints, ch
 use locdiff_nn::feed::{DrawnRows, Points, Table, TableValues};
 use locdiff_nn::{Device, Rng, Tensor};
 use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
-use locdiff_sphere::{Degree, Grid, UnitVec};
+use locdiff_shdd::sphere::{Degree, Grid, UnitVec};
 
 fn device() -> Option<Device> {
     Device::cuda(0).inspect_err(|error| println!("skipped: {error}")).ok()

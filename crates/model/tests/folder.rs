@@ -1,12 +1,12 @@
 //! The model folder: round trips, and what a damaged one gets.
 
-use locdiff_data::Embedding;
+use locdiff_io::data::Embedding;
 use locdiff_model::{
     CONFIG_FILE, LossKind, Model, ModelConfig, Predictor, QuadraturePoints, QuadratureRecipe, Query, Reading,
     SampleOptions, Standardisation, WEIGHTS_FILE,
 };
 use locdiff_nn::Device;
-use locdiff_sphere::UnitVec;
+use locdiff_shdd::sphere::UnitVec;
 use std::fs;
 
 fn model(loss: LossKind, quadrature: QuadratureRecipe) -> Model {

@@ -1,15 +1,15 @@
 //! What a predictor gives: the same for a photo wherever it stands, views, the way there, the density at pure noise; and
 //! weights of half the size.
 
-use locdiff_data::Embedding;
-use locdiff_diffusion::Sampler;
+use locdiff_io::data::Embedding;
+use locdiff_model::diffusion::Sampler;
 use locdiff_model::{
     LossKind, Model, ModelConfig, NetworkKind, Pooling, Prediction, Predictor, Query, Reading, SampleOptions,
     WEIGHTS_FILE,
 };
 use locdiff_nn::Device;
 use locdiff_shdd::Coefficients;
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 
 const OPTIONS: SampleOptions =
     SampleOptions { samples: 4, steps: 6, seed: 3, sampler: Sampler::DpmSolverPlusPlus2M, guidance: 0.0 };
@@ -78,7 +78,7 @@ fn samples_are_spread_over_views() {
     let alone = predictor.predict(&alone, &OPTIONS, EVERY).unwrap();
     for (k, place) in spread.iter().enumerate() {
         let expected = alone[k % 2].samples[k];
-        assert!(locdiff_sphere::haversine_km(*place, expected) < 0.1, "sample {k}: {place:?} {expected:?}");
+        assert!(locdiff_shdd::sphere::haversine_km(*place, expected) < 0.1, "sample {k}: {place:?} {expected:?}");
     }
     let many: Vec<Embedding> = (0..5).map(embedding).collect();
     for views in [&many[..0], &many[..]] {

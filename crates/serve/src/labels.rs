@@ -1,7 +1,7 @@
 //! Names on the page's globe.
 
 use locdiff_map::MapLabel;
-use locdiff_places::{PlaceKind, place_names};
+use locdiff_map::places::{PlaceKind, place_names};
 use serde_json::json;
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ const LEAST_POPULATION: u32 = 100_000;
 pub(crate) fn json() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
-        let label = |name: locdiff_places::PlaceName| match name.kind {
+        let label = |name: locdiff_map::places::PlaceName| match name.kind {
             PlaceKind::Country { width_deg } => MapLabel::country(name.place, &name.text, width_deg),
             PlaceKind::Town { population } => MapLabel::town(name.place, &name.text, population),
         };

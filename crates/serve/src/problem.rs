@@ -2,7 +2,7 @@
 
 use locdiff::LocateError;
 use locdiff::parts::{AlbumError, ModelError, VisionError};
-use locdiff_places::PlacesError;
+use locdiff_map::places::PlacesError;
 use serde_json::{Value, json};
 
 /// The kind of a problem: its status, its name in the document and what it means.

@@ -1,6 +1,6 @@
 //! The countries that an answer can be restricted to.
 
-use locdiff_places::{Countries, Country};
+use locdiff_map::places::{Countries, Country};
 use serde_json::json;
 
 /// Their codes and names, as one object.

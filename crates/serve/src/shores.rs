@@ -1,7 +1,7 @@
 //! Outlines of states and provinces for a page that is zoomed in.
 
 use crate::query;
-use locdiff_places::state_outlines;
+use locdiff_map::places::state_outlines;
 use serde_json::json;
 
 /// The widest box that is answered, in degrees.

@@ -4,7 +4,7 @@ use crate::problem::{Kind, Problem};
 use crate::{multipart, uploads::BodyKind};
 use bytes::Bytes;
 use locdiff::LatLon;
-use locdiff_phototags::{GeoTag, Overwrite, TagRule, tagged};
+use locdiff_io::tags::{GeoTag, Overwrite, TagRule, tagged};
 use serde::Deserialize;
 
 /// What an answer says that a tag needs; the rest of it may be there.
@@ -76,7 +76,7 @@ mod tests {
         let photo = include_bytes!("../../../fixtures/vision/rgb.jpg");
         let sure = r#"{"best":{"lat":48.86,"lon":2.35},"radius_90_km":3.0,"can_tell":true,"place":"in Paris, France"}"#;
         let copy = ask(sure, photo).unwrap();
-        assert!(locdiff_phototags::has_location(&copy));
+        assert!(locdiff_io::tags::has_location(&copy));
         let detail = |answer: &str, photo: &[u8]| ask(answer, photo).unwrap_err().detail;
         assert!(detail(&sure.replace("3.0", "300"), photo).contains("not sure to within 25 km"));
         assert!(detail(&sure.replace("true", "false"), photo).contains("can't tell"));

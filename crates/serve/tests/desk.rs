@@ -2,7 +2,7 @@
 
 use locdiff::parts::{Act, Desk};
 use locdiff::{Locator, Request};
-use locdiff_phototags::{GeoTag, JOURNAL_NAME, Overwrite, TagRule, undo, write_copy};
+use locdiff_io::tags::{GeoTag, JOURNAL_NAME, Overwrite, TagRule, undo, write_copy};
 use locdiff_serve::{FolderBench, FolderSettings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Cells of an equiangular cubed sphere: a quadtree on each of six faces, with Gauss–Legendre nodes in each cell.
 
-use locdiff_sphere::{UnitVec, gauss_legendre};
+use crate::sphere::{UnitVec, gauss_legendre};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 use std::sync::LazyLock;
 
@@ -133,7 +133,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_point_is_inside_the_cell_that_contains_it(lat in -90.0..=90.0f64, lon in -180.0..180.0f64, level in 0u8..12) {
-            let point = locdiff_sphere::LatLon::new(lat, lon).unwrap().to_unit();
+            let point = crate::sphere::LatLon::new(lat, lon).unwrap().to_unit();
             let cell = Cell::containing(point, level);
             prop_assert!(cell.center().angle_rad(point) <= cell.radius_rad() + 1e-12);
             let child = cell.children().into_iter().find(|c| *c == Cell::containing(point, level + 1));

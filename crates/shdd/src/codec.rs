@@ -1,14 +1,14 @@
 //! Everything that depends on the degree alone, made once: the codec.
 
 use crate::{Coefficients, ShddError, divergence::Zonal, search::Search};
-use locdiff_sphere::{Degree, Field, FieldPlan, Harmonics, JetPlan, LatLon, Scalar, UnitVec};
+use crate::sphere::{Degree, Field, FieldPlan, Harmonics, JetPlan, LatLon, Scalar, UnitVec};
 use std::sync::OnceLock;
 
 /// Encodes points as SHDD codes and reads points and densities off coefficient vectors, at one degree L.
 ///
 /// ```
 /// use locdiff_shdd::{Codec, Decoder};
-/// use locdiff_sphere::{Degree, LatLon, haversine_km};
+/// use locdiff_shdd::sphere::{Degree, LatLon, haversine_km};
 /// let codec = Codec::new(Degree::new(47)?);
 /// let place = LatLon::new(39.999, 116.275)?;
 /// let code = codec.encode(place);

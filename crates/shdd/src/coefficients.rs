@@ -1,7 +1,7 @@
 //! A checked coefficient vector.
 
 use crate::ShddError;
-use locdiff_sphere::Degree;
+use crate::sphere::Degree;
 
 /// A clean code's coefficients are below 20 and the sharpest natural parameters below 10⁴; beyond this nothing is left to
 /// tell from a point, and single precision would overflow.

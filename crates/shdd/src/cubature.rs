@@ -5,7 +5,7 @@
 
 use crate::cell::{Cell, NODES};
 use crate::{Codec, Coefficients, Mode, ShddError, search::SearchScratch};
-use locdiff_sphere::{Field, UnitVec};
+use crate::sphere::{Field, UnitVec};
 use std::collections::HashSet;
 
 /// What is dropped is below e^-20 of the total.

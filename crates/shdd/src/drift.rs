@@ -1,7 +1,7 @@
 //! How far decoded places move when their codes get noise.
 
 use crate::{Codec, Coefficients, Decoder, ShddError};
-use locdiff_sphere::{LatLon, UnitVec, haversine_km};
+use crate::sphere::{LatLon, UnitVec, haversine_km};
 use rand::{Rng, RngExt};
 use std::f64::consts::TAU;
 
@@ -10,7 +10,7 @@ use std::f64::consts::TAU;
 ///
 /// ```
 /// use locdiff_shdd::{Codec, Decoder, drifts_km};
-/// use locdiff_sphere::Degree;
+/// use locdiff_shdd::sphere::Degree;
 /// use rand::SeedableRng;
 /// let codec = Codec::new(Degree::new(23)?);
 /// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(0);

@@ -1,6 +1,6 @@
 //! What can be wrong with a coefficient vector or a question about it.
 
-use locdiff_sphere::SphereError;
+use crate::sphere::SphereError;
 use thiserror::Error;
 
 /// A coefficient vector that means nothing, or a question with no answer.

@@ -13,6 +13,7 @@
 //! | how far noise on a code moves its place | [`drifts_km`] |
 //! | a loss and its gradient | [`Codec::divergence`], [`Divergence`] |
 
+pub mod sphere;
 mod cell;
 mod codec;
 mod coefficients;

@@ -1,6 +1,6 @@
 //! A local maximum of a field.
 
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use crate::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use std::f64::consts::TAU;
 
 /// A local maximum of F, with the curvature there.

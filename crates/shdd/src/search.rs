@@ -2,7 +2,7 @@
 //! way, then Newton steps in f64 on the sphere. No grid remains in the answer.
 
 use crate::{Coefficients, Mode, ShddError, refine::refine};
-use locdiff_sphere::{Degree, Harmonics, JetField, JetPlan, UnitVec};
+use crate::sphere::{Degree, Harmonics, JetField, JetPlan, UnitVec};
 use pulp::{Simd, WithSimd};
 use rustfft::{Fft, num_complex::Complex};
 use std::f64::consts::{PI, TAU};

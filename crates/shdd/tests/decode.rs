@@ -1,10 +1,10 @@
 //! Decoding at the theoretical limit.
 
-mod common;
+use crate::common;
 
 use common::{codec, noisy, random_place, rng};
 use locdiff_shdd::{Anchors, Coefficients, Decoder};
-use locdiff_sphere::{EARTH_RADIUS_KM, Grid, LatLon, haversine_km};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Grid, LatLon, haversine_km};
 use std::f64::consts::FRAC_PI_2;
 
 fn awkward_places() -> Vec<LatLon> {
@@ -147,7 +147,7 @@ fn anchors_answer_with_the_best_anchor() {
         // The window's mass by brute force.
         let rho = 0.06;
         let windowed = codec.decode(&e, &Decoder::Anchors(Anchors::new(&grid, rho).unwrap())).unwrap();
-        let mass = |c: locdiff_sphere::UnitVec| -> f64 {
+        let mass = |c: locdiff_shdd::sphere::UnitVec| -> f64 {
             let inside = grid.points().iter().zip(&values).filter(|(p, _)| p.dot(c) > rho.cos());
             inside.map(|(_, v)| (v - plain.value).exp()).sum()
         };

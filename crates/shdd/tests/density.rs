@@ -1,10 +1,10 @@
 //! The density: normalisation, masses, regions, samples, and that regions cover what they claim.
 
-mod common;
+use crate::common;
 
 use common::{codec, noisy, random_place, rng};
 use locdiff_shdd::{Codec, Coefficients};
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, Rings, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Rings, UnitVec};
 use std::f64::consts::{PI, TAU};
 
 fn mixture(codec: &Codec) -> Coefficients {

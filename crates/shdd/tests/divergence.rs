@@ -1,13 +1,13 @@
 //! Divergences and their gradients against brute-force quadrature and finite differences.
 
-mod common;
+use crate::common;
 
 use std::fmt::Write;
 
 use common::{codec, cosine, dot, noisy, random_place, rng};
 use locdiff_shdd::{Codec, Coefficients, Divergence, Loss};
 
-use locdiff_sphere::{FieldPlan, Grid, LatLon, Rings, UnitVec};
+use locdiff_shdd::sphere::{FieldPlan, Grid, LatLon, Rings, UnitVec};
 
 /// log Z, E_q[Y] and the reverse-KL gradient on a ring grid finer than the sharpest peak.
 struct BruteForce {

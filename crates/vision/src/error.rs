@@ -66,7 +66,7 @@ pub enum VisionError {
     Device(#[from] locdiff_nn::NnError),
     /// An embedding that is none: a number that is not finite.
     #[error(transparent)]
-    Data(#[from] locdiff_data::DataError),
+    Data(#[from] locdiff_io::data::DataError),
     /// A network that cannot be built.
     #[error("a network cannot have {0}")]
     Architecture(String),

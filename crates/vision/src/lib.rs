@@ -23,6 +23,7 @@
 //! # Ok::<(), locdiff_vision::VisionError>(())
 //! ```
 
+pub mod sources;
 mod efficientnet;
 mod encoder;
 mod error;
@@ -38,6 +39,6 @@ pub use efficientnet::{EfficientNetLite, EfficientNetLiteConfig, EfficientNetLit
 pub use encoder::{Begun, Encoder, Prepared};
 pub use error::{Result, VisionError};
 pub use inspection::Inspection;
-pub use locdiff_phototags::{PhotoFacts, Taken};
+pub use locdiff_io::tags::{PhotoFacts, Taken};
 pub use photo::{Photo, PhotoLimits, libheif_version};
 pub use preprocessing::{Augmentation, CentreCrop, Crop, CropRounding, Preprocessing, ResizeRule, resize};

@@ -10,7 +10,7 @@ use crate::{
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, ParamsBuilder, Tensor, View, layers::Mlp, ops, ops::Transpose};
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
     use crate::{Effort, toy};
     use locdiff_nn::Device;
-    use locdiff_sphere::Grid;
+    use locdiff_shdd::sphere::Grid;
 
     const SCHEMES: [CellScheme; 4] =
         [CellScheme::Hard, CellScheme::Smooth, CellScheme::Combined, CellScheme::Hierarchy];

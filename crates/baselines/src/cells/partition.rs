@@ -3,7 +3,7 @@
 use crate::error::Result;
 use locdiff_base::setting;
 use locdiff_model::chance;
-use locdiff_sphere::{Grid, UnitVec, spherical_mean};
+use locdiff_shdd::sphere::{Grid, UnitVec, spherical_mean};
 use std::f64::consts::PI;
 
 /// Points that measure the cells' areas.

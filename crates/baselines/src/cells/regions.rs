@@ -1,7 +1,7 @@
 //! Regions: where cells of several partitions overlap.
 
 use super::{CellScheme, Partition};
-use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec, spherical_mean};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec, spherical_mean};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! What the location network sees.
 
 use locdiff_model::chance;
-use locdiff_sphere::UnitVec;
+use locdiff_shdd::sphere::UnitVec;
 use rayon::prelude::*;
 
 /// Deviations of the random frequencies: kernels about 1000, 250 and 60 km wide. GeoCLIP has three scales as well, on a

@@ -16,7 +16,7 @@ use locdiff_nn::{
     ops,
     ops::Transpose,
 };
-use locdiff_sphere::{Grid, LatLon, UnitVec};
+use locdiff_shdd::sphere::{Grid, LatLon, UnitVec};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -426,7 +426,7 @@ mod tests {
             let near = answers
                 .iter()
                 .zip(test.points())
-                .filter(|(answer, truth)| answer.to_unit().angle_rad(**truth) * locdiff_sphere::EARTH_RADIUS_KM < km);
+                .filter(|(answer, truth)| answer.to_unit().angle_rad(**truth) * locdiff_shdd::sphere::EARTH_RADIUS_KM < km);
             near.count() as f64 / test.len() as f64
         };
         let method = fit(RetrievalGallery::TrainingPlaces);

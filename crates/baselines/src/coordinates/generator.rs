@@ -11,14 +11,14 @@ use crate::{
     learner::{Batch, Weights, learn},
     sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
 };
-use locdiff_diffusion::Schedule;
+use locdiff_model::diffusion::Schedule;
 use locdiff_model::chance;
 use locdiff_nn::{
     Params, ParamsBuilder, Tensor,
     layers::{CsUnet, CsUnetConfig, ForwardMode},
     ops,
 };
-use locdiff_sphere::UnitVec;
+use locdiff_shdd::sphere::UnitVec;
 
 /// Rows that are sampled at a time.
 const BLOCK: usize = 8192;

@@ -1,8 +1,8 @@
 //! The way from noise to a place, in training and in sampling.
 
 use crate::error::Result;
-use locdiff_diffusion::{Prediction, Sampler, SamplerPlan, Schedule};
-use locdiff_sphere::UnitVec;
+use locdiff_model::diffusion::{Prediction, Sampler, SamplerPlan, Schedule};
+use locdiff_shdd::sphere::UnitVec;
 
 /// Coordinates are multiplied by this: unit variance.
 pub(crate) const SCALE: f64 = 1.732_050_807_568_877_2;

@@ -8,14 +8,14 @@ use crate::{
     learner::{Batch, Weights, learn},
     sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
 };
-use locdiff_diffusion::{Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample};
+use locdiff_model::diffusion::{Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample};
 use locdiff_model::Standardisation;
 use locdiff_nn::{
     Indices, NnError, Params, ParamsBuilder, RowKey, RowNoise, Tensor, View, ViewMut,
     layers::{Conditioning, CsUnet, ForwardMode, SamplingWorkspace},
     ops,
 };
-use locdiff_sphere::UnitVec;
+use locdiff_shdd::sphere::UnitVec;
 
 /// Diffusion steps, as LocDiff's.
 const TIMES: usize = 200;

@@ -8,7 +8,7 @@ use locdiff_nn::{
     layers::{ForwardMode, Mlp},
     ops,
 };
-use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 
 /// Points by which the inputs are standardised.
 const SURVEY: usize = 4096;

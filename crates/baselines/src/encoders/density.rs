@@ -11,8 +11,8 @@ use crate::{
     reading::{CommonReading, READ_DEGREE},
     sampled::{FittedSampler, PlaceSampler, SamplerSettings, network},
 };
-use locdiff_answer::Globe;
-use locdiff_diffusion::{Prediction, Schedule, TrainingTables};
+use locdiff_model::answer::Globe;
+use locdiff_model::diffusion::{Prediction, Schedule, TrainingTables};
 use locdiff_model::{Standardisation, chance};
 use locdiff_nn::{
     Indices, Params, ParamsBuilder, Tensor, View,
@@ -21,7 +21,7 @@ use locdiff_nn::{
     ops,
     ops::Transpose,
 };
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_shdd::sphere::{LatLon, UnitVec};
 use std::{cell::RefCell, sync::Arc};
 
 /// Diffusion steps, as LocDiff's.

@@ -6,7 +6,7 @@ use super::kind::{
 use crate::{contrastive::FourierFeatures, error::Result};
 use locdiff_base::setting;
 use locdiff_model::chance;
-use locdiff_sphere::{Degree, Harmonics, UnitVec};
+use locdiff_shdd::sphere::{Degree, Harmonics, UnitVec};
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
 
@@ -204,7 +204,7 @@ fn double_fourier(lon: f64, lat: f64) -> Vec<f64> {
 mod tests {
     use super::*;
     use locdiff_base::Named;
-    use locdiff_sphere::LatLon;
+    use locdiff_shdd::sphere::LatLon;
     use serde_json::Value;
 
     fn numbers(value: &Value) -> Vec<f64> {

@@ -5,10 +5,10 @@ use crate::{
     Baseline, FitData, RetrievalGallery, Trial, baseline::Task, comparison::TABLE_RADII_KM, contrastive::Contrastive,
     error::Result, locdiff::LocDiff,
 };
-use locdiff_eval::Bootstrap;
-use locdiff_report::Table;
+use locdiff_model::eval::Bootstrap;
+use locdiff_model::report::Table;
 use locdiff_shdd::{Anchors, Decoder};
-use locdiff_sphere::{Grid, LatLon, UnitVec};
+use locdiff_shdd::sphere::{Grid, LatLon, UnitVec};
 use serde_json::{Value, json};
 
 const DIFFERENCE: &str = "The paper: GeoCLIP with its 100,000 MP16 places and LocDiff at L = 23, tested on Im2GPS3k. Ours: a GeoCLIP-style \

@@ -10,13 +10,13 @@ use crate::{
     reading::{CommonReading, READ_DEGREE, Read},
     trial::errors_km,
 };
-use locdiff_answer::Globe;
+use locdiff_model::answer::Globe;
 use locdiff_base::Named;
-use locdiff_eval::{Bootstrap, Estimate, Rules};
+use locdiff_model::eval::{Bootstrap, Estimate, Rules};
 use locdiff_model::{NetworkKind, Prediction, Reading};
-use locdiff_report::{Table, percent_interval};
+use locdiff_model::report::{Table, percent_interval};
 use locdiff_shdd::{Coefficients, Decoder};
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use locdiff_shdd::{Codec, Decoder, drifts_km};
-use locdiff_sphere::EARTH_RADIUS_KM;
+use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ const PAPER_KM: f64 = 5.3;
 /// ```
 /// use locdiff_baselines::PerturbationDrift;
 /// use locdiff_shdd::{Codec, Decoder};
-/// use locdiff_sphere::Degree;
+/// use locdiff_shdd::sphere::Degree;
 /// let codec = Codec::new(Degree::new(15)?);
 /// let exact = Decoder::Exact { window_rad: None };
 /// let drift = PerturbationDrift::measure(&codec, &exact, "exact", 0.01, 50, 0, |_| ())?;

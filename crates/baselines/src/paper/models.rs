@@ -3,12 +3,12 @@
 use super::{Experiment, beside, mean, paper_cell, share_cells};
 use crate::{BaselineError, Effort, EncoderKind, Fit, Method, Trial, error::Result, locdiff::LocDiff};
 use locdiff_base::Named;
-use locdiff_eval::Bootstrap;
+use locdiff_model::eval::Bootstrap;
 use locdiff_model::{CodeScale, LossKind, QuadratureRecipe};
-use locdiff_report::Table;
+use locdiff_model::report::Table;
 use locdiff_shdd::{Codec, Decoder, drifts_km};
-use locdiff_sphere::Degree;
-use locdiff_train::RunConfig;
+use locdiff_shdd::sphere::Degree;
+use locdiff_model::train::RunConfig;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};

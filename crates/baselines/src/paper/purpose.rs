@@ -1,12 +1,12 @@
 //! Cases made on purpose, with known truth: what sampling can and cannot add to a single evaluation.
 
 use crate::{Effort, Examples, FitData, locdiff::LocDiff, toy};
-use locdiff_answer::Globe;
-use locdiff_data::Embedding;
+use locdiff_model::answer::Globe;
+use locdiff_io::data::Embedding;
 use locdiff_model::{Query, Reading, SampleOptions, chance};
 use locdiff_nn::Device;
 use locdiff_shdd::Coefficients;
-use locdiff_sphere::{LatLon, UnitVec, spherical_mean};
+use locdiff_shdd::sphere::{LatLon, UnitVec, spherical_mean};
 use std::f64::consts::TAU;
 
 /// Degree of the models.

@@ -4,7 +4,7 @@ use crate::error::Result;
 use locdiff_base::setting;
 use locdiff_model::ModelConfig;
 use locdiff_shdd::{Codec, Coefficients, Decoder, with_noise};
-use locdiff_sphere::{LatLon, haversine_km};
+use locdiff_shdd::sphere::{LatLon, haversine_km};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use std::fmt::Write;
 /// ```
 /// use locdiff_baselines::ReducedDrift;
 /// use locdiff_shdd::{Codec, Decoder};
-/// use locdiff_sphere::{Degree, LatLon};
+/// use locdiff_shdd::sphere::{Degree, LatLon};
 /// let places = [(48.86, 2.35), (40.71, -74.01), (-33.87, 151.21)].map(|(lat, lon)| LatLon::new(lat, lon).unwrap());
 /// let codec = Codec::new(Degree::new(15)?);
 /// let exact = Decoder::Exact { window_rad: None };
@@ -165,7 +165,7 @@ fn figures(km: &[f64]) -> [f64; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use locdiff_sphere::Degree;
+    use locdiff_shdd::sphere::Degree;
 
     #[test]
     fn fewer_numbers_drift_further_and_all_of_them_not_at_all() {

@@ -1,14 +1,14 @@
 //! The paper's times of unit operations and of training, on this machine.
 
 use crate::error::Result;
-use locdiff_data::Embedding;
-use locdiff_diffusion::Sampler;
+use locdiff_io::data::Embedding;
+use locdiff_model::diffusion::Sampler;
 use locdiff_model::{Model, ModelConfig, Predictor, Query, Reading, SampleOptions, chance};
 use locdiff_nn::Device;
-use locdiff_report::Table;
+use locdiff_model::report::Table;
 use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
-use locdiff_sphere::{Degree, Grid, LatLon, UnitVec};
-use locdiff_train::{Dataset, Job, Rows, TrainPreset, train};
+use locdiff_shdd::sphere::{Degree, Grid, LatLon, UnitVec};
+use locdiff_model::train::{Dataset, Job, Rows, TrainPreset, train};
 use serde_json::{Value, json};
 use std::{sync::atomic::AtomicBool, time::Instant};
 
@@ -146,7 +146,7 @@ fn training(device: &Device, degree: usize, steps: u32) -> Result<(f64, Option<f
     // The second half alone: the first step makes storage and, on CUDA, records the graph.
     let mut speed = 0.0;
     train(job, |event| {
-        if let locdiff_train::Event::Progress { steps_per_second, .. } = event {
+        if let locdiff_model::train::Event::Progress { steps_per_second, .. } = event {
             speed = steps_per_second;
         }
     })?;

@@ -13,7 +13,7 @@ use crate::{
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, layers::CsUnetConfig};
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_shdd::sphere::{LatLon, UnitVec};
 use pooling::SamplePooling;
 
 /// How a method samples.

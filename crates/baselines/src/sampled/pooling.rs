@@ -1,6 +1,6 @@
 //! From a photo's samples to one answer.
 
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, medoid, spherical_mean};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, medoid, spherical_mean};
 
 /// How samples become one answer; validation chooses.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,7 +61,7 @@ impl std::fmt::Display for SamplePooling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use locdiff_sphere::LatLon;
+    use locdiff_shdd::sphere::LatLon;
 
     #[test]
     fn an_outlier_moves_the_mean_alone() {

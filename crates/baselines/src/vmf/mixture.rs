@@ -11,7 +11,7 @@ use crate::{
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Init, ParamId, Params, ParamsBuilder, Tensor, View, layers::Mlp, ops, ops::Transpose};
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 
 /// Components, where there are enough photos.
 pub(crate) const COMPONENTS: usize = 256;

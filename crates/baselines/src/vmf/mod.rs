@@ -24,7 +24,7 @@ pub(crate) fn mean_length(kappa: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use locdiff_sphere::{Grid, UnitVec};
+    use locdiff_shdd::sphere::{Grid, UnitVec};
 
     #[test]
     fn densities_have_mass_one_and_their_mean() {

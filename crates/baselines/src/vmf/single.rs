@@ -10,7 +10,7 @@ use crate::{
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, ParamsBuilder, Tensor, View, layers::Mlp};
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_shdd::sphere::{LatLon, UnitVec};
 
 /// The network's output times this is the natural parameter κμ, so that concentrations in the hundreds are in reach.
 const OUTPUT_SCALE: f64 = 20.0;

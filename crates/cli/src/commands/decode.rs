@@ -4,10 +4,10 @@ use crate::args::{DecoderArgs, DeviceArg, VectorsInput, parse_format, read_vecto
 use crate::{output, progress};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff_data::{Format, PointWriter};
+use locdiff_io::data::{Format, PointWriter};
 use locdiff_model::CodeDecoder;
 use locdiff_shdd::Mode;
-use locdiff_sphere::EARTH_RADIUS_KM;
+use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

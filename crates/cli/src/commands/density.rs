@@ -5,11 +5,11 @@ use crate::output::{self, write_file};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use locdiff_base::Named;
-use locdiff_data::{Dtype, Format, MatrixWriter};
+use locdiff_io::data::{Dtype, Format, MatrixWriter};
 use locdiff_map::{Raster, Window, ascii_grid, geotiff};
-use locdiff_report::{DensitySummary, MapView};
+use locdiff_model::report::{DensitySummary, MapView};
 use locdiff_shdd::{CodeDensity, Codec, Coefficients};
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

@@ -6,8 +6,8 @@ use crate::{args::parse_dtype, photos::PhotoArgs, progress, request::EncoderArg}
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
 use locdiff_base::{tell_times, timed};
-use locdiff_data::Dtype;
-use locdiff_ingest::{EmbedCounts, EmbedFiles, EmbedOutput, EmbedRun, EmbedSettings, IngestError, Photos, Progress};
+use locdiff_io::data::Dtype;
+use locdiff_vision::sources::{EmbedCounts, EmbedFiles, EmbedOutput, EmbedRun, EmbedSettings, IngestError, Photos, Progress};
 use locdiff_vision::{Augmentation, Encoder};
 use serde_json::json;
 use std::sync::{Mutex, PoisonError};

@@ -4,9 +4,9 @@ use crate::args::{DegreeArg, PointsInput, parse_dtype, parse_format};
 use crate::{output, progress};
 use anyhow::Result;
 use clap::Args;
-use locdiff_data::{Dtype, Format, MatrixWriter};
+use locdiff_io::data::{Dtype, Format, MatrixWriter};
 use locdiff_shdd::Codec;
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};
 
 /// Rows that are encoded at a time: memory stays at one block.

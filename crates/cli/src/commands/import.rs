@@ -3,7 +3,7 @@
 use crate::output;
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use locdiff_geoclip::{Sources, import};
+use locdiff_retrieval::geoclip::{Sources, import};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -35,7 +35,7 @@ pub(crate) struct ImportGeoclip {
 
 impl ImportGeoclip {
     fn run(self) -> Result<()> {
-        output::claim_file(&self.out.join(locdiff_geoclip::SETTINGS_FILE))?;
+        output::claim_file(&self.out.join(locdiff_retrieval::geoclip::SETTINGS_FILE))?;
         let places = import(&Sources::open(&self.paths)?, &self.out)?;
         if self.json {
             println!("{}", serde_json::json!({"out": self.out, "gallery_places": places}));

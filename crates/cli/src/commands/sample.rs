@@ -10,8 +10,8 @@ use clap::Args;
 use locdiff::parts::{Prediction, Predictor, Reading, check_rows};
 use locdiff::{Device, LatLon, Model, Pooling};
 use locdiff_base::Named;
-use locdiff_data::{Dtype, MatrixWriter, PointWriter, RowFile};
-use locdiff_eval::Accuracy;
+use locdiff_io::data::{Dtype, MatrixWriter, PointWriter, RowFile};
+use locdiff_model::eval::Accuracy;
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
 

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use locdiff_phototags::undo;
+use locdiff_io::tags::undo;
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
 

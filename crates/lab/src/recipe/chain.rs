@@ -5,8 +5,8 @@ use crate::recipe::error::{RecipeError, Result};
 use crate::recipe::stage::{Input, Stage, Step, Work};
 use crate::{recipe::paper::published, recipe::tables::JudgedBenchmark, recipe::task::Task};
 use locdiff_base::{Named, setting};
-use locdiff_eval::Benchmark;
-use locdiff_geoclip::{GALLERY_FILE, WEIGHTS_FILE};
+use locdiff_model::eval::Benchmark;
+use locdiff_retrieval::geoclip::{GALLERY_FILE, WEIGHTS_FILE};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

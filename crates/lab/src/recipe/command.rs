@@ -7,11 +7,11 @@ use crate::{recipe::estimate::Rates, recipe::stage::Stage, recipe::work};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use locdiff_base::{Named, one_line};
-use locdiff_eval::Benchmark;
-use locdiff_geoclip::SETTINGS_FILE;
+use locdiff_model::eval::Benchmark;
+use locdiff_retrieval::geoclip::SETTINGS_FILE;
 use locdiff_nn::DeviceSpec;
-use locdiff_report::terminal::args::{DeviceArg, named};
-use locdiff_report::terminal::{output, say};
+use locdiff_model::report::terminal::args::{DeviceArg, named};
+use locdiff_model::report::terminal::{output, say};
 use serde_json::{Value, json};
 use std::{fmt::Write as _, io::Write as _, path::PathBuf};
 
@@ -79,7 +79,7 @@ pub(crate) struct Paper {
 }
 
 fn parse_device(text: &str) -> Result<(String, DeviceSpec), String> {
-    Ok((text.to_owned(), locdiff_report::terminal::args::parse_device(text)?))
+    Ok((text.to_owned(), locdiff_model::report::terminal::args::parse_device(text)?))
 }
 
 fn parse_setting(text: &str) -> Result<(String, String), String> {

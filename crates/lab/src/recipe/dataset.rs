@@ -2,7 +2,7 @@
 //! they are there.
 
 use locdiff_base::{Named, named};
-use locdiff_eval::Benchmark;
+use locdiff_model::eval::Benchmark;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::{fs, sync::LazyLock};

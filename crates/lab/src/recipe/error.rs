@@ -31,9 +31,9 @@ pub(crate) enum RecipeError {
     #[error(transparent)]
     Write(#[from] locdiff_base::WriteError),
     #[error(transparent)]
-    Data(#[from] locdiff_data::DataError),
+    Data(#[from] locdiff_io::data::DataError),
     #[error(transparent)]
-    Ingest(#[from] locdiff_ingest::IngestError),
+    Ingest(#[from] locdiff_vision::sources::IngestError),
 }
 
 /// A result whose error is [`RecipeError`].

@@ -2,7 +2,7 @@
 //! report is absent.
 
 use locdiff_base::Named;
-use locdiff_eval::Benchmark;
+use locdiff_model::eval::Benchmark;
 use serde::Deserialize;
 use std::{collections::HashMap, sync::LazyLock};
 

@@ -3,10 +3,10 @@
 use crate::recipe::error::{RecipeError, Result};
 use crate::{recipe::dataset::Photos, recipe::error::cannot, recipe::stage::Step, recipe::task::Task};
 use locdiff_base::AtomicFile;
-use locdiff_data::{PointColumns, TableWriter, read_points};
-use locdiff_ingest::PhotoList;
-use locdiff_sphere::LatLon;
-use locdiff_train::split_by_blocks;
+use locdiff_io::data::{PointColumns, TableWriter, read_points};
+use locdiff_vision::sources::PhotoList;
+use locdiff_shdd::sphere::LatLon;
+use locdiff_model::train::split_by_blocks;
 use std::{fs, path::Path};
 
 /// Does a step.
@@ -49,7 +49,7 @@ fn truth(photos: &Photos, out: &Path) -> Result<()> {
             }
         }
         Photos::Shards(shards) => {
-            for photo in locdiff_ingest::Photos::gather(shards, None)?.sources() {
+            for photo in locdiff_vision::sources::Photos::gather(shards, None)?.sources() {
                 if let Some((place, _)) = photo.place() {
                     write(photo.name(), place)?;
                 }

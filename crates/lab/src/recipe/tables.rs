@@ -3,8 +3,8 @@
 use crate::recipe::error::Result;
 use crate::recipe::paper::{Published, published};
 use locdiff_base::Named;
-use locdiff_data::TableReader;
-use locdiff_eval::{Benchmark, RADII_KM};
+use locdiff_io::data::TableReader;
+use locdiff_model::eval::{Benchmark, RADII_KM};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeMap, fmt::Write};

@@ -2,8 +2,8 @@
 
 use crate::recipe::dataset::Photos;
 use locdiff_base::Named;
-use locdiff_eval::Benchmark;
-use locdiff_geoclip::GALLERY_FILE;
+use locdiff_model::eval::Benchmark;
+use locdiff_retrieval::geoclip::GALLERY_FILE;
 use std::path::{Path, PathBuf};
 
 /// Work for the libraries that embed, train, calibrate and evaluate.

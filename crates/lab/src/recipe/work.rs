@@ -5,20 +5,20 @@ use anyhow::Result;
 use clap::Parser;
 use locdiff::parts::{Hybrid, HybridRule, check_rows, open_retriever};
 use locdiff::{CalibrateRequest, Control, EmbeddingRows, HybridChanges, Request, calibrate};
-use locdiff_batch::{Job, merge_as, plan};
+use locdiff::batch::{Job, merge_as, plan};
 use locdiff_cli::commands::evaluate::{ModelOnRows, check_count, embedded_rows};
 use locdiff_cli::commands::train::{ModelArgs, Train, TrainingArgs};
 use locdiff_cli::{commands::batch::RunArgs, photos::PhotoArgs};
-use locdiff_data::{Dtype, PlaceTable, PointColumns, RowFile};
-use locdiff_eval::{Benchmark, Bootstrap};
-use locdiff_geoclip::GALLERY_FILE;
+use locdiff_io::data::{Dtype, PlaceTable, PointColumns, RowFile};
+use locdiff_model::eval::{Benchmark, Bootstrap};
+use locdiff_retrieval::geoclip::GALLERY_FILE;
 use locdiff_model::{Model, Predictor, Reading, SampleOptions};
 use locdiff_nn::Device;
-use locdiff_report::terminal::output::{Usage, write_file};
-use locdiff_report::terminal::{args::DeviceArg, progress, verbosity};
-use locdiff_report::{Division, Evaluation, System};
-use locdiff_sphere::LatLon;
-use locdiff_train::TrainPreset;
+use locdiff_model::report::terminal::output::{Usage, write_file};
+use locdiff_model::report::terminal::{args::DeviceArg, progress, verbosity};
+use locdiff_model::report::{Division, Evaluation, System};
+use locdiff_shdd::sphere::LatLon;
+use locdiff_model::train::TrainPreset;
 use std::path::{Path, PathBuf};
 
 /// The settings of `--set`, by the flags of `locdiff train`.
@@ -62,7 +62,7 @@ pub(crate) fn perform(task: &Task, device: &DeviceArg) -> Result<()> {
             }
             let mut settings = Request::default();
             settings.encoder.clone_from(encoder);
-            plan(&found, job, locdiff_batch::Task::Embed, settings, *shard_photos)?;
+            plan(&found, job, locdiff::batch::Task::Embed, settings, *shard_photos)?;
             Ok(())
         }
         Task::Embed { job } => RunArgs::whole(job, device.clone()).run(),

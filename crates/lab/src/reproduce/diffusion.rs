@@ -5,7 +5,7 @@ use anyhow::Result;
 use clap::Args;
 use locdiff_baselines::DiffusionTable;
 use locdiff_model::NetworkKind;
-use locdiff_report::terminal::{args::named, output::TableFormat, progress};
+use locdiff_model::report::terminal::{args::named, output::TableFormat, progress};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceDiffusion {

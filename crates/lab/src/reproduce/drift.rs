@@ -3,9 +3,9 @@
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_baselines::{PerturbationDrift, ReducedDrift};
-use locdiff_data::{PointColumns, read_points};
-use locdiff_report::terminal::args::{DecoderArgs, DegreeArg, parse_positive};
-use locdiff_report::terminal::progress;
+use locdiff_io::data::{PointColumns, read_points};
+use locdiff_model::report::terminal::args::{DecoderArgs, DegreeArg, parse_positive};
+use locdiff_model::report::terminal::progress;
 use locdiff_shdd::Codec;
 use std::path::{Path, PathBuf};
 

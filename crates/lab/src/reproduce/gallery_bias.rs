@@ -2,10 +2,10 @@
 
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff_data::{PointColumns, read_points};
-use locdiff_eval::{Nearby, Rules};
-use locdiff_report::terminal::{args::parse_grid, progress};
-use locdiff_sphere::LatLon;
+use locdiff_io::data::{PointColumns, read_points};
+use locdiff_model::eval::{Nearby, Rules};
+use locdiff_model::report::terminal::{args::parse_grid, progress};
+use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
 use serde_json::json;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use crate::experiment::ExperimentArgs;
 use anyhow::Result;
 use clap::Args;
 use locdiff_baselines::{ModelTable, ModelTableKind};
-use locdiff_report::terminal::{output::TableFormat, progress};
+use locdiff_model::report::terminal::{output::TableFormat, progress};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceModels {

@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use locdiff_baselines::TimingTable;
 use locdiff_nn::Device;
-use locdiff_report::terminal::{args::DeviceArg, output::TableFormat, progress};
+use locdiff_model::report::terminal::{args::DeviceArg, output::TableFormat, progress};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceTiming {

@@ -1,6 +1,6 @@
 //! What a person does at the desk, and what follows from it.
 
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

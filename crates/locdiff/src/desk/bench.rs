@@ -1,7 +1,7 @@
 //! What lies on a desk: a folder's photos, or those of a server.
 
 use super::acts::Decisions;
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;

@@ -9,8 +9,8 @@ pub use bench::{Bench, BenchResult, Chosen, DeskError, DeskPhoto, Shown, Told};
 
 use acts::History;
 use locdiff_base::{Journal, OutputLock};
-use locdiff_places::describe;
-use locdiff_sphere::LatLon;
+use locdiff_map::places::describe;
+use locdiff_shdd::sphere::LatLon;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

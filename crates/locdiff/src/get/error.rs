@@ -49,10 +49,10 @@ pub enum GetError {
     Lock(#[from] locdiff_base::LockError),
     /// GeoCLIP's files.
     #[error(transparent)]
-    GeoClip(#[from] locdiff_geoclip::GeoClipError),
+    GeoClip(#[from] locdiff_retrieval::geoclip::GeoClipError),
     /// GeoCLIP's places.
     #[error(transparent)]
-    Gallery(#[from] locdiff_gallery::GalleryError),
+    Gallery(#[from] locdiff_retrieval::gallery::GalleryError),
     /// A file that could not be written whole.
     #[error(transparent)]
     Whole(#[from] locdiff_base::WriteError),

@@ -1,7 +1,7 @@
 //! Marching squares: the closed lines that bound the nodes at or above a level.
 
 use super::nodes::NodeGrid;
-use locdiff_sphere::{Ring, ring_area_sr};
+use locdiff_shdd::sphere::{Ring, ring_area_sr};
 use std::collections::HashMap;
 
 /// An edge between two nodes, by its western or northern node.

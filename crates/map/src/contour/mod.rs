@@ -5,7 +5,7 @@ mod nest;
 mod nodes;
 
 use crate::Raster;
-use locdiff_sphere::Polygon;
+use locdiff_shdd::sphere::Polygon;
 
 /// The regions where the raster is at or above `level`, as RFC 7946 polygons: marching squares on the cell centres with
 /// linear interpolation, closed along the window's edges.
@@ -16,7 +16,7 @@ use locdiff_sphere::Polygon;
 ///
 /// ```
 /// use locdiff_map::{Raster, Window, contour_polygons};
-/// use locdiff_sphere::{LatLon, Polygon};
+/// use locdiff_shdd::sphere::{LatLon, Polygon};
 /// let fiji = LatLon::new(-17.8, 179.0)?.to_unit();
 /// let raster = Raster::from_fn(Window::globe(180, 360)?, |point| -point.angle_rad(fiji));
 /// let region = contour_polygons(&raster, -0.1); // a circle of 0.1 rad
@@ -33,7 +33,7 @@ pub fn contour_polygons(raster: &Raster, level: f64) -> Vec<Polygon> {
 mod tests {
     use super::*;
     use crate::Window;
-    use locdiff_sphere::{LatLon, ring_area_sr, ring_contains};
+    use locdiff_shdd::sphere::{LatLon, ring_area_sr, ring_contains};
     use proptest::prelude::*;
     use std::f64::consts::{PI, TAU};
 

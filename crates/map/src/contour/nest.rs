@@ -1,6 +1,6 @@
 //! Which hole belongs to which outer ring.
 
-use locdiff_sphere::{Polygon, Ring, ring_area_sr, ring_contains};
+use locdiff_shdd::sphere::{Polygon, Ring, ring_area_sr, ring_contains};
 
 /// Polygons from rings of one grid: counterclockwise rings are outer, each clockwise ring is a hole of the smallest
 /// outer ring around it.

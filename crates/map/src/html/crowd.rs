@@ -3,7 +3,7 @@
 use super::label::rounded;
 use super::page::{MapPage, More};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use serde_json::json;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -41,7 +41,7 @@ impl CrowdPhoto {
 ///
 /// ```
 /// use locdiff_map::{CrowdMap, CrowdPhoto};
-/// use locdiff_sphere::LatLon;
+/// use locdiff_shdd::sphere::LatLon;
 /// let mut map = CrowdMap::new("LocDiff", std::io::Cursor::new(Vec::new()));
 /// map.push(&CrowdPhoto::new("a.jpg", LatLon::new(48.86, 2.35)?, "in Paris, France"), None)?;
 /// let mut page = Vec::new();

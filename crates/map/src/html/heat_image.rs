@@ -142,7 +142,7 @@ fn indexed_png(width: usize, height: usize, indices: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::Window;
-    use locdiff_sphere::LatLon;
+    use locdiff_shdd::sphere::LatLon;
 
     fn bump(lat: f64, lon: f64, kappa: f64) -> Raster {
         let centre = LatLon::new(lat, lon).unwrap().to_unit();

@@ -1,6 +1,6 @@
 //! Names on a map.
 
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use serde_json::{Value, json};
 
 /// A name on the map, shown from a zoom level on (0 is a world of 256 pixels, each level doubles it).
@@ -29,10 +29,10 @@ impl MapLabel {
     ///
     /// ```
     /// use locdiff_map::MapLabel;
-    /// let lima = locdiff_sphere::LatLon::new(-12.05, -77.04)?;
+    /// let lima = locdiff_shdd::sphere::LatLon::new(-12.05, -77.04)?;
     /// let level = |population| MapLabel::town(lima, "Lima", population).least_zoom;
     /// assert!(level(10_000_000) < level(500_000));
-    /// # Ok::<(), locdiff_sphere::SphereError>(())
+    /// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
     /// ```
     pub fn town(place: LatLon, name: &str, population: u32) -> Self {
         let least_zoom = match population {

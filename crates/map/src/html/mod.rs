@@ -15,7 +15,7 @@ use crate::{Heat, Raster, seam::is_edge_of_region};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use heat_image::HeatImage;
 use label::{degrees, rounded};
-use locdiff_sphere::{LatLon, Polygon};
+use locdiff_shdd::sphere::{LatLon, Polygon};
 use serde_json::{Value, json};
 
 /// A page of maps, one for each photo: land and borders, a density, outlines, numbered markers and a list beside them;
@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 ///
 /// ```
 /// use locdiff_map::{Heat, HtmlMap, HtmlMarker, HtmlPhoto, Raster, Window};
-/// use locdiff_sphere::LatLon;
+/// use locdiff_shdd::sphere::LatLon;
 /// let lima = LatLon::new(-12.05, -77.04)?;
 /// let raster = Raster::from_fn(Window::globe(90, 180)?, |point| 300.0 * point.dot(lima.to_unit()));
 /// let photo = HtmlPhoto::new("street.jpg")

@@ -2,7 +2,7 @@
 
 use super::page::{MapPage, More};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -36,7 +36,7 @@ pub struct TrackPhoto {
 ///
 /// ```
 /// use locdiff_map::{TrackMap, TrackPhoto};
-/// use locdiff_sphere::LatLon;
+/// use locdiff_shdd::sphere::LatLon;
 /// let photo = TrackPhoto {
 ///     name: "a.jpg".into(), time: "12 May 2024".into(), place: LatLon::new(48.86, 2.35)?, words: "in Paris, France".into(),
 ///     because: "its own GPS tag".into(), radius_50_km: 0.1, radius_90_km: 0.2, is_tagged: true, can_tell: true, outlier: None,

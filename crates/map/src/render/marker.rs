@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, Mask};
 use super::text::{draw_text, line_height, text_width};
 use super::{colour::Colour, view::View};
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 
 /// The shape of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,12 +20,12 @@ pub enum MarkerShape {
 ///
 /// ```
 /// use locdiff_map::{Colour, Marker, MarkerShape};
-/// use locdiff_sphere::LatLon;
+/// use locdiff_shdd::sphere::LatLon;
 /// let truth = Marker::new(LatLon::new(48.86, 2.35)?)
 ///     .shape(MarkerShape::Circle)
 ///     .colour(Colour::from_hex(0x0a7d32))
 ///     .label("truth");
-/// # Ok::<(), locdiff_sphere::SphereError>(())
+/// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Marker {

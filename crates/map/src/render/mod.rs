@@ -17,7 +17,7 @@ pub use sheet::sheet_png;
 
 use crate::{Coast, Detail, Raster, Window, seam::is_edge_of_region};
 use canvas::Canvas;
-use locdiff_sphere::Polygon;
+use locdiff_shdd::sphere::Polygon;
 use view::View;
 
 const SEA: Colour = Colour::from_hex(0xdde7ee);
@@ -32,7 +32,7 @@ const OUTLINES: [Colour; 3] = [Colour::from_hex(0x08306b), Colour::from_hex(0x1f
 ///
 /// ```
 /// use locdiff_map::{Heat, MapImage, Marker, Raster, Window};
-/// use locdiff_sphere::LatLon;
+/// use locdiff_shdd::sphere::LatLon;
 /// let lima = LatLon::new(-12.05, -77.04)?;
 /// let raster = Raster::from_fn(Window::globe(45, 90)?, |point| 30.0 * point.dot(lima.to_unit()));
 /// let png = MapImage::new(Window::globe(180, 360)?)
@@ -212,7 +212,7 @@ fn usual_spacing_deg(window: &Window) -> f64 {
 mod tests {
     use super::*;
     use crate::contour_polygons;
-    use locdiff_sphere::LatLon;
+    use locdiff_shdd::sphere::LatLon;
 
     fn decode(png: &[u8]) -> (u32, u32, Vec<u8>) {
         let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();

@@ -2,7 +2,7 @@
 
 use super::canvas::{Canvas, Mask};
 use crate::{Coast, Window};
-use locdiff_sphere::LatLon;
+use locdiff_shdd::sphere::LatLon;
 
 /// Scanlines in a pixel, for the smooth edge of land.
 const SCANLINES: usize = 4;

@@ -8,7 +8,7 @@ use crate::{
     head::{GuidedNetwork, Head},
 };
 use locdiff_base::{Named, setting};
-use locdiff_diffusion::{SampleState, SamplerPlan, sample, sample_watched};
+use crate::diffusion::{SampleState, SamplerPlan, sample, sample_watched};
 use locdiff_nn::{Recorded, RowKey, RowNoise, Tensor};
 use locdiff_shdd::Coefficients;
 use std::ops::Deref;

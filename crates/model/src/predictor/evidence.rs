@@ -2,7 +2,7 @@
 
 use super::{drawing::prepare, engines::Engine, options::SampleOptions, prediction::mean_code, query::Query};
 use crate::{Model, ModelError, head::GuidedNetwork};
-use locdiff_diffusion::{SamplerPlan, initial_noise};
+use crate::diffusion::{SamplerPlan, initial_noise};
 use locdiff_nn::{Recorded, RowNoise, Tensor};
 use locdiff_shdd::Coefficients;
 use std::ops::Deref;

@@ -16,7 +16,7 @@ use drawing::Drawing;
 use engines::{Engine, Engines, batches};
 use evidence::Evidence;
 use locdiff_base::setting;
-use locdiff_data::{Embedding, RowFile};
+use locdiff_io::data::{Embedding, RowFile};
 use locdiff_shdd::{Codec, Coefficients};
 use std::{ops::Deref, sync::Arc};
 
@@ -26,7 +26,7 @@ use std::{ops::Deref, sync::Arc};
 /// photo's prediction is the same alone or among others, in any order (on the CPU to the last bit).
 ///
 /// ```
-/// use locdiff_data::Embedding;
+/// use locdiff_io::data::Embedding;
 /// use locdiff_model::{Model, ModelConfig, Predictor, Reading, SampleOptions};
 /// use locdiff_nn::Device;
 /// let model = Model::new(&Device::cpu(), ModelConfig { width: 8, ..ModelConfig::new(3, 5) })?;

@@ -2,7 +2,7 @@
 
 use crate::ModelError;
 use locdiff_base::{named, setting};
-use locdiff_diffusion::Sampler;
+use crate::diffusion::Sampler;
 
 /// The most codes that are sampled at a time: memory stays at one block.
 pub(super) const BLOCK_ROWS: usize = 1024;

@@ -3,7 +3,7 @@
 use super::options::{Pooling, Reading};
 use crate::ModelError;
 use locdiff_shdd::{Codec, Coefficients, Decoder};
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, spherical_mean};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, spherical_mean};
 
 /// What the model says about a photo.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! What a predictor is asked, and what it shows of its way.
 
 use crate::chance;
-use locdiff_data::Embedding;
+use locdiff_io::data::Embedding;
 use locdiff_shdd::Coefficients;
 
 /// A photo to be located.

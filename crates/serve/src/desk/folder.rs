@@ -8,7 +8,7 @@ use locdiff::parts::{
 use locdiff::{
     AlbumAnswer, Control, LatLon, LocateError, LocateOptions, Locator, Photo, Progress, Request, Source, WrongClock,
 };
-use locdiff_phototags::{
+use locdiff_io::tags::{
     JOURNAL_NAME, Overwrite, TagPlace, TagPlan, TagRule, Tagger, Undo, adobe_sidecar_path, sidecar_path, undo,
 };
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use crate::{LocalPage, ServeError, labels, query, reply::PAGE_POLICY, shores};
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response};
 use locdiff::parts::{Act, Bench, BenchResult, Desk, DeskError};
-use locdiff_places::{NearestPlace, Places};
+use locdiff_map::places::{NearestPlace, Places};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 
@@ -96,7 +96,7 @@ fn towns(text: &str) -> Value {
         && let Ok(at) = locdiff::LatLon::new(lat, lon)
     {
         let (lat, lon) = (at.lat_deg(), at.lon_deg());
-        let place = locdiff_places::describe(at).to_string();
+        let place = locdiff_map::places::describe(at).to_string();
         return json!([{ "name": format!("{lat:.5}, {lon:.5}"), "of": place, "lat": lat, "lon": lon, "radius_km": 0.1 }]);
     }
     let town = |town: NearestPlace| {

@@ -1,7 +1,7 @@
 //! The paper's mode-seeking decoder: the field at N anchors, the mass inside a window ρ about each, argmax.
 
 use crate::{Codec, Coefficients, Mode, ShddError};
-use locdiff_sphere::{Grid, UnitVec};
+use crate::sphere::{Grid, UnitVec};
 use std::collections::HashMap;
 
 /// Anchor points and a window radius. The answer is always one of the anchors.
@@ -21,7 +21,7 @@ impl Anchors {
     ///
     /// ```
     /// use locdiff_shdd::{Anchors, Codec, Decoder};
-    /// use locdiff_sphere::{Degree, Grid, LatLon, haversine_km};
+    /// use locdiff_shdd::sphere::{Degree, Grid, LatLon, haversine_km};
     /// let codec = Codec::new(Degree::new(23)?);
     /// let place = LatLon::new(48.86, 2.35)?;
     /// let decoder = Decoder::Anchors(Anchors::new(&Grid::fibonacci(21_000)?, 0.0)?);

@@ -7,7 +7,7 @@ mod kl;
 pub use anchors::Anchors;
 
 use crate::{Codec, Coefficients, Mode, ShddError};
-use locdiff_sphere::UnitVec;
+use crate::sphere::UnitVec;
 use rayon::prelude::*;
 
 /// How to read a point off a coefficient vector.
@@ -57,7 +57,7 @@ impl Codec {
     ///
     /// ```
     /// use locdiff_shdd::{Codec, Decoder};
-    /// use locdiff_sphere::{Degree, LatLon};
+    /// use locdiff_shdd::sphere::{Degree, LatLon};
     /// let codec = Codec::new(Degree::new(7)?);
     /// let code = codec.encode(LatLon::new(40.0, -3.7)?);
     /// let mode = codec.decode(&code, &Decoder::Exact { window_rad: None })?;

@@ -2,7 +2,7 @@
 
 use super::CodeDensity;
 use crate::ShddError;
-use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
+use crate::sphere::{EARTH_RADIUS_KM, UnitVec};
 
 /// The smallest region that holds a probability: all points denser than a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +45,7 @@ impl CodeDensity<'_> {
     ///
     /// ```
     /// use locdiff_shdd::Codec;
-    /// use locdiff_sphere::{Degree, LatLon};
+    /// use locdiff_shdd::sphere::{Degree, LatLon};
     /// let codec = Codec::new(Degree::new(23)?);
     /// let code = codec.encode(LatLon::new(52.52, 13.40)?);
     /// let density = codec.density(&code)?;

@@ -3,7 +3,7 @@
 use super::CodeDensity;
 use crate::ShddError;
 use crate::cubature::{Leaf, evaluate};
-use locdiff_sphere::{Rings, UnitVec};
+use crate::sphere::{Rings, UnitVec};
 use std::f64::consts::PI;
 
 /// Probabilities of an equiangular raster, rows from north to south, columns from 180° W eastwards; they sum to 1.

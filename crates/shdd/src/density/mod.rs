@@ -9,7 +9,7 @@ pub use mass::RasterMass;
 
 use crate::cubature::{Cubature, Leaf, evaluate};
 use crate::{Codec, Coefficients, Mode, ShddError};
-use locdiff_sphere::{Field, UnitVec};
+use crate::sphere::{Field, UnitVec};
 use std::sync::OnceLock;
 
 /// No cell of the fine partition holds more than this share of the mass.
@@ -19,7 +19,7 @@ const FINE_SHARE: f64 = 1.0 / 160.0;
 ///
 /// ```
 /// use locdiff_shdd::Codec;
-/// use locdiff_sphere::{Degree, LatLon};
+/// use locdiff_shdd::sphere::{Degree, LatLon};
 /// let codec = Codec::new(Degree::new(23)?);
 /// let place = LatLon::new(52.52, 13.40)?;
 /// let code = codec.encode(place);

@@ -2,7 +2,7 @@
 
 use super::CodeDensity;
 use crate::cubature::Leaf;
-use locdiff_sphere::UnitVec;
+use crate::sphere::UnitVec;
 use rand::{Rng, RngExt};
 
 impl CodeDensity<'_> {
@@ -10,7 +10,7 @@ impl CodeDensity<'_> {
     ///
     /// ```
     /// use locdiff_shdd::Codec;
-    /// use locdiff_sphere::{Degree, LatLon, haversine_km};
+    /// use locdiff_shdd::sphere::{Degree, LatLon, haversine_km};
     /// use rand::SeedableRng;
     /// let codec = Codec::new(Degree::new(23)?);
     /// let place = LatLon::new(-1.29, 36.82)?;

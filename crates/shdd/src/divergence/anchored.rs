@@ -2,7 +2,7 @@
 
 use super::Loss;
 use crate::{Codec, Coefficients, ShddError};
-use locdiff_sphere::Grid;
+use crate::sphere::Grid;
 
 /// `Σ q log(q/p)` over anchors, each weighted by its area.
 pub(super) fn reverse(codec: &Codec, e: &Coefficients, code: &[f64], grid: &Grid) -> Result<Loss, ShddError> {

@@ -2,7 +2,7 @@
 
 use super::Loss;
 use crate::{Codec, Coefficients, ShddError};
-use locdiff_sphere::UnitVec;
+use crate::sphere::UnitVec;
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()

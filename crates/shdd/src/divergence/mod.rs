@@ -10,7 +10,7 @@ pub use loss::Loss;
 pub use zonal::Zonal;
 
 use crate::{Codec, Coefficients, ShddError};
-use locdiff_sphere::{Grid, UnitVec};
+use crate::sphere::{Grid, UnitVec};
 
 /// A loss between a coefficient vector e and the code y of the true place.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ impl Codec {
     ///
     /// ```
     /// use locdiff_shdd::{Codec, Divergence};
-    /// use locdiff_sphere::{Degree, LatLon};
+    /// use locdiff_shdd::sphere::{Degree, LatLon};
     /// let codec = Codec::new(Degree::new(15)?);
     /// let truth = LatLon::new(35.0, 139.0)?;
     /// let code = codec.encode(truth);

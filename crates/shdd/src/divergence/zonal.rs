@@ -2,7 +2,7 @@
 //!
 //! By Funk–Hecke `E_p[Y_lm] = λ_l Y_lm(x0)` with `λ_l = E_p[P_l(cos γ)]`, a one-dimensional integral.
 
-use locdiff_sphere::{Degree, gauss_legendre};
+use crate::sphere::{Degree, gauss_legendre};
 use std::f64::consts::{PI, TAU};
 
 /// λ_l, log Z and the negative entropy of a clean code's density.

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use locdiff_shdd::{Codec, Coefficients};
-use locdiff_sphere::{Degree, LatLon, UnitVec};
+use locdiff_shdd::sphere::{Degree, LatLon, UnitVec};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};

@@ -1,7 +1,7 @@
 //! The fingerprint of an encoder: a hash of everything that shapes its embeddings.
 
 use crate::{CropRounding, Preprocessing, ResizeRule, resize::Filter};
-use locdiff_data::Fingerprint;
+use locdiff_io::data::Fingerprint;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 use twox_hash::XxHash3_128;
 

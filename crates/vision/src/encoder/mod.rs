@@ -24,7 +24,7 @@ use crate::{
 pub use bulk::{Begun, Prepared};
 use description::Description;
 use fingerprint::{Content, fingerprint, folder_name};
-use locdiff_data::{Embedding, Fingerprint};
+use locdiff_io::data::{Embedding, Fingerprint};
 use locdiff_nn::Device;
 use rayon::prelude::*;
 use std::{collections::BTreeSet, path::Path, sync::Arc};

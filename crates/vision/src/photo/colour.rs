@@ -47,7 +47,7 @@ fn change(profile: &ColorProfile, layout: Layout) -> Option<Arc<Transform8BitExe
 /// The profile in a TIFF file. `image` 0.25 asks for it as numbers of another type than TIFF writers use, and finds none.
 pub(crate) fn tiff_profile(contents: &[u8]) -> Option<Vec<u8>> {
     const ICC_PROFILE: u16 = 34675;
-    locdiff_phototags::tiff_bytes(contents, ICC_PROFILE)
+    locdiff_io::tags::tiff_bytes(contents, ICC_PROFILE)
 }
 
 fn is_grey([r, g, b]: [u8; 3]) -> bool {

@@ -19,8 +19,8 @@ use crate::{Result, VisionError};
 use image::error::ImageFormatHint;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageResult, Limits as DecoderLimits, codecs};
-use locdiff_phototags::{PhotoFacts, Taken, heif_kind, raw_kind, raw_preview};
-use locdiff_sphere::LatLon;
+use locdiff_io::tags::{PhotoFacts, Taken, heif_kind, raw_kind, raw_preview};
+use locdiff_shdd::sphere::LatLon;
 use std::{fs, io::Cursor, path::Path};
 
 /// An upright picture of sRGB bytes, row by row.

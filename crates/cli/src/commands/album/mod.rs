@@ -16,7 +16,7 @@ use files::FileArgs;
 use known::KnownArgs;
 use locdiff::parts::{AlbumRow, TimeSource, parse_offset};
 use locdiff::{AlbumAnswer, AlbumRun, AlbumSettings, Control, LocateError, Progress, Request, Source};
-use locdiff_data::RowFile;
+use locdiff_io::data::RowFile;
 use std::path::{Path, PathBuf};
 use std::{io::Write, sync::Arc};
 

@@ -9,9 +9,9 @@ use crate::{progress, verbosity};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use locdiff_base::{counted, one_line};
-use locdiff_batch::{Job, Progress, Run, Runs, ShardChoice, Task, Worker, merge_as};
-use locdiff_data::Dtype;
-use locdiff_ingest::EmbedFiles;
+use locdiff::batch::{Job, Progress, Run, Runs, ShardChoice, Task, Worker, merge_as};
+use locdiff_io::data::Dtype;
+use locdiff_vision::sources::EmbedFiles;
 use plan::Plan;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub struct RunArgs {
 }
 
 fn parse_shards(text: &str) -> Result<ShardChoice, String> {
-    text.parse().map_err(|error: locdiff_batch::BatchError| error.to_string())
+    text.parse().map_err(|error: locdiff::batch::BatchError| error.to_string())
 }
 
 impl RunArgs {

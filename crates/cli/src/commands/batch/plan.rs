@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use locdiff::{GalleryRule, Request};
 use locdiff_base::{Named, counted, one_line};
-use locdiff_batch::{JOB_FILE, Task, plan};
+use locdiff::batch::{JOB_FILE, Task, plan};
 use serde_json::json;
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@ use crate::{commands::album::settings, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::parts::{AlbumScores, Judging};
-use locdiff_eval::Bootstrap;
+use locdiff_model::eval::Bootstrap;
 use std::path::{Path, PathBuf};
 
 /// Which albums.

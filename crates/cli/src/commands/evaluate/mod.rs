@@ -12,9 +12,9 @@ use clap::Args;
 use codes::judge_codes;
 use locdiff::parts::Judging;
 use locdiff_base::Named;
-use locdiff_data::{PlaceTable, PointColumns, read_points};
-use locdiff_eval::{Benchmark, Bootstrap, Preset};
-use locdiff_report::{
+use locdiff_io::data::{PlaceTable, PointColumns, read_points};
+use locdiff_model::eval::{Benchmark, Bootstrap, Preset};
+use locdiff_model::report::{
     Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order, match_rows,
 };
 pub use model::ModelOnRows;

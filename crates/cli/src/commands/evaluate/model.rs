@@ -6,9 +6,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::parts::{JudgedPlace, Verdict, judge_rows};
 use locdiff::{Control, Device, DeviceSpec, LatLon, Locator, Progress, Request, SampleOptions};
-use locdiff_data::RowFile;
-use locdiff_eval::LEVELS;
-use locdiff_report::{System, in_row_order};
+use locdiff_io::data::RowFile;
+use locdiff_model::eval::LEVELS;
+use locdiff_model::report::{System, in_row_order};
 use std::path::{Path, PathBuf};
 
 /// Which model, on which photos, and how it samples.

@@ -7,7 +7,7 @@ use crate::{interrupt::InterruptGuard, progress, verbosity};
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
 use locdiff::parts::Desk;
-use locdiff_immich::{ApiKey, Immich, Journal, Review, Suggestions, apply, undo};
+use locdiff::immich::{ApiKey, Immich, Journal, Review, Suggestions, apply, undo};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use suggest::FileArg;

@@ -6,7 +6,7 @@ use anyhow::{Result, bail, ensure};
 use clap::Args;
 use locdiff::{LocateError, Progress, parts::TRIP_PAUSE_S};
 use locdiff_base::counted;
-use locdiff_immich::{Filter, Immich, ImmichError, Suggester, Suggestions, Trips};
+use locdiff::immich::{Filter, Immich, ImmichError, Suggester, Suggestions, Trips};
 use std::{path::PathBuf, sync::Arc};
 
 /// The file of suggestions.

@@ -14,7 +14,7 @@ use clap::Args;
 use locdiff::parts::{AnswerFiles, AnswerScore, Document, Inputs};
 use locdiff::{Control, GalleryRule, LatLon, Located, Locator, Progress, Request};
 use locdiff_base::counted;
-use locdiff_data::RowFile;
+use locdiff_io::data::RowFile;
 use print::Form;
 use std::{io::Write, path::PathBuf, sync::Arc};
 use summary::Summary;

@@ -4,7 +4,7 @@ use crate::output::is_forced;
 use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff_base::counted;
-use locdiff_phototags::{Overwrite, TagPlan, TagRule};
+use locdiff_io::tags::{Overwrite, TagPlan, TagRule};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 

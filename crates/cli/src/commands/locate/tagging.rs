@@ -6,7 +6,7 @@ use crate::verbosity;
 use anyhow::{Result, ensure};
 use locdiff::{AlbumAnswer, Answer};
 use locdiff_base::one_line;
-use locdiff_phototags::{PlaceNames, TagPlace, TagPlan, TagStep, Tagged, Tagger};
+use locdiff_io::tags::{PlaceNames, TagPlace, TagPlan, TagStep, Tagged, Tagger};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ pub(crate) fn of_album(answer: &AlbumAnswer) -> TagPlace {
 /// City, state and country of a place; no city where none is near.
 fn names(place: &TagPlace) -> PlaceNames {
     const NEAR_KM: f64 = 25.0;
-    let said = locdiff_places::describe(place.best);
+    let said = locdiff_map::places::describe(place.best);
     let is_near = said.in_town || said.town.distance_km <= NEAR_KM;
     let said_of = |name: String| Some(name).filter(|name| is_near && !name.is_empty());
     let (city, state) = (said_of(said.town.name), said_of(said.town.region));

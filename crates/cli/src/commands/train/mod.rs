@@ -9,10 +9,10 @@ use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
-use locdiff_eval::Accuracy;
+use locdiff_model::eval::Accuracy;
 use locdiff_model::ModelConfig;
 use locdiff_nn::Device;
-use locdiff_train::{
+use locdiff_model::train::{
     Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainPreset, clear_run, split_by_blocks, train,
 };
 use serde_json::json;

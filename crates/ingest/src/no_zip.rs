@@ -1,9 +1,0 @@
-//! In place of [`super::zipped`] in a browser, where there are no files.
-
-use crate::{IngestError, PhotoSource, Result};
-use std::path::Path;
-
-/// Always an error.
-pub(crate) fn photos(path: &Path) -> Result<(Vec<PhotoSource>, usize)> {
-    Err(IngestError::Zip { path: path.to_owned(), reason: "there are no files here".to_owned() })
-}

@@ -1,0 +1,236 @@
+//! Binary arrays `[rows, columns]`: their layout, checked against the file, and their rows, read one at a time.
+
+use crate::data::{DataError, Fingerprint, Format, input::ReadSeek};
+use half::f16;
+use locdiff_base::Element;
+use std::io::{self, SeekFrom};
+
+/// The type in which a matrix is written.
+///
+/// ```
+/// assert_eq!("f32".parse::<locdiff_io::data::Dtype>()?, locdiff_io::data::Dtype::F32);
+/// # Ok::<(), locdiff_io::data::DataError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dtype {
+    /// 2 bytes, 3 digits, up to 65504: enough for embeddings.
+    F16,
+    /// 4 bytes, 7 digits: what models use.
+    F32,
+    /// 8 bytes, 16 digits: exact.
+    F64,
+}
+
+impl Dtype {
+    /// `f16`, `f32` or `f64`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::F16 => "f16",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    pub(crate) const fn bytes(self) -> u64 {
+        match self {
+            Self::F16 => 2,
+            Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+
+    /// Appends a value, little-endian.
+    pub(crate) fn push(self, bytes: &mut Vec<u8>, value: f64) {
+        match self {
+            Self::F16 => bytes.extend_from_slice(&f16::from_f64(value).to_le_bytes()),
+            Self::F32 => bytes.extend_from_slice(&(value as f32).to_le_bytes()),
+            Self::F64 => bytes.extend_from_slice(&value.to_le_bytes()),
+        }
+    }
+
+    /// Whether a value is finite in this type.
+    pub(crate) fn holds(self, value: f64) -> bool {
+        match self {
+            Self::F16 => f16::from_f64(value).is_finite(),
+            Self::F32 => (value as f32).is_finite(),
+            Self::F64 => value.is_finite(),
+        }
+    }
+}
+
+impl std::str::FromStr for Dtype {
+    type Err = DataError;
+
+    fn from_str(name: &str) -> Result<Self, DataError> {
+        match name {
+            "f16" => Ok(Self::F16),
+            "f32" => Ok(Self::F32),
+            "f64" => Ok(Self::F64),
+            _ => Err(DataError::ElementType {
+                file: "the output".to_owned(),
+                dtype: locdiff_base::excerpt(name),
+                remedy: "choose f16, f32 or f64",
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for Dtype {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Where an array lies in its file. Built only by [`ArrayLayout::check`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ArrayLayout {
+    pub(crate) rows: u64,
+    pub(crate) columns: usize,
+    element: Element,
+    big_endian: bool,
+    offset: u64,
+    /// The encoder that the file's metadata names, where its values are embeddings.
+    pub(crate) encoder: Option<Fingerprint>,
+}
+
+/// What a header claims about an array.
+#[derive(Debug, Clone)]
+pub(crate) struct Claim {
+    pub(crate) shape: Vec<u64>,
+    pub(crate) element: Element,
+    pub(crate) big_endian: bool,
+    /// Where its bytes begin in the file.
+    pub(crate) offset: u64,
+    /// How many bytes are there.
+    pub(crate) available: u64,
+}
+
+impl ArrayLayout {
+    /// Believes a claim if its shape is `[N, D]` (or `[D]`: one row) and takes exactly the bytes that are there.
+    pub(crate) fn check(claim: Claim, file: &str, format: Format) -> Result<Self, DataError> {
+        let Claim { shape, element, big_endian, offset, available } = claim;
+        let (rows, columns) = match shape[..] {
+            [columns] => (1, columns),
+            [rows, columns] => (rows, columns),
+            _ => {
+                return Err(DataError::Shape { file: file.to_owned(), shape, expected: "[rows, columns]" });
+            }
+        };
+        if columns == 0 {
+            return Err(DataError::Shape { file: file.to_owned(), shape, expected: "at least one column" });
+        }
+        if rows == 0 {
+            return Err(DataError::NoRows { file: file.to_owned() });
+        }
+        let needed = rows.checked_mul(columns).and_then(|count| count.checked_mul(element.bytes() as u64));
+        if needed != Some(available) {
+            let needed = needed.map_or_else(|| "more bytes than any file has".to_owned(), |n| format!("{n} bytes"));
+            let reason = format!("shape {shape:?} of {} takes {needed}, but there are {available}", element.name());
+            return Err(DataError::Header { file: file.to_owned(), format, reason });
+        }
+        Ok(Self { rows, columns: columns as usize, element, big_endian, offset, encoder: None })
+    }
+}
+
+impl ArrayLayout {
+    pub(crate) fn element(&self) -> Element {
+        self.element
+    }
+
+    /// Where the array begins in its file, and how many bytes it takes.
+    pub(crate) fn bytes(&self) -> (u64, u64) {
+        (self.offset, self.rows * self.row_bytes() as u64)
+    }
+
+    /// Bytes a row takes.
+    pub(crate) fn row_bytes(&self) -> usize {
+        self.columns * self.element.bytes()
+    }
+
+    /// The values of one row, as f32.
+    pub(crate) fn decode_f32(&self, row: &[u8], out: &mut [f32]) {
+        if self.big_endian {
+            let mut row = row.to_vec();
+            self.element.swap_bytes(&mut row);
+            self.element.decode_f32(&row, out);
+        } else {
+            self.element.decode_f32(row, out);
+        }
+    }
+}
+
+/// Reads an array row by row.
+pub(crate) struct ArrayReader {
+    input: Box<dyn ReadSeek>,
+    layout: ArrayLayout,
+    rows_read: u64,
+    bytes: Vec<u8>,
+}
+
+impl ArrayReader {
+    pub(crate) fn new(mut input: Box<dyn ReadSeek>, layout: ArrayLayout) -> io::Result<Self> {
+        input.seek(SeekFrom::Start(layout.offset))?;
+        let bytes = vec![0; layout.columns * layout.element.bytes()];
+        Ok(Self { input, layout, rows_read: 0, bytes })
+    }
+
+    pub(crate) fn layout(&self) -> &ArrayLayout {
+        &self.layout
+    }
+
+    pub(crate) fn rows_read(&self) -> u64 {
+        self.rows_read
+    }
+
+    /// Appends the next row to `values`; false at the end.
+    pub(crate) fn next_row(&mut self, values: &mut Vec<f64>) -> io::Result<bool> {
+        if self.rows_read == self.layout.rows {
+            return Ok(false);
+        }
+        self.input.read_exact(&mut self.bytes)?;
+        if self.layout.big_endian {
+            self.layout.element.swap_bytes(&mut self.bytes);
+        }
+        self.layout.element.decode_f64(&self.bytes, values);
+        self.rows_read += 1;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(shape: &[u64], available: u64) -> Result<ArrayLayout, String> {
+        let claim = Claim { shape: shape.to_vec(), element: Element::F32, big_endian: false, offset: 8, available };
+        ArrayLayout::check(claim, "x.npy", Format::Npy).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn claims_must_match_the_bytes() {
+        assert_eq!(check(&[3, 2], 24).map(|layout| (layout.rows, layout.columns)), Ok((3, 2)));
+        assert_eq!(check(&[6], 24).map(|layout| (layout.rows, layout.columns)), Ok((1, 6)));
+        for (shape, part) in [
+            (&[3, 3][..], "takes 36 bytes, but there are 24"),
+            (&[1, 2], "takes 8 bytes, but there are 24"),
+            (&[u64::MAX, 2], "more bytes than any file has"),
+            (&[1 << 40, 1 << 22], "more bytes than any file has"),
+            (&[0, 2], "no rows"),
+            (&[12, 0], "at least one column"),
+            (&[], "[rows, columns]"),
+            (&[1, 3, 2], "shape [1, 3, 2]"),
+        ] {
+            let message = check(shape, 24).unwrap_err();
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    #[test]
+    fn dtypes_have_names() {
+        for dtype in [Dtype::F32, Dtype::F64] {
+            assert_eq!(dtype.to_string().parse::<Dtype>().unwrap(), dtype);
+        }
+        assert!("f8".parse::<Dtype>().unwrap_err().to_string().contains("choose f16, f32 or f64"));
+        assert!(Dtype::F64.holds(1e300) && !Dtype::F32.holds(1e300));
+    }
+}

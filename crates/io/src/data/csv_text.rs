@@ -1,0 +1,282 @@
+//! CSV records with their place in the file.
+//!
+//! On `csv-core`, the state machine inside the crate `csv`, because that crate counts lines one short in files with
+//! Windows line ends or blank lines, and reads a quote that is never closed until the memory is full.
+
+use crate::data::{DataError, csv_dialect::Dialect, error::At};
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use locdiff_base::excerpt;
+use std::io::Read;
+
+/// Longest record that is read: a pipe without line ends must not fill the memory.
+const LONGEST_RECORD_BYTES: usize = 64 << 20;
+
+/// Records of equal length, counted from 1. Fields are bytes: a Latin-1 city name does no harm to its coordinates.
+pub(crate) struct CsvRows {
+    input: Box<dyn Read + Send>,
+    /// What was read from the input and not yet parsed is `buffer[parsed..filled]`.
+    buffer: Vec<u8>,
+    parsed: usize,
+    filled: usize,
+    /// Made once the first line has told the dialect.
+    core: Option<Box<Reader>>,
+    dialect: Dialect,
+    record: Record,
+    /// Fields of the first record.
+    columns: Option<usize>,
+    file: String,
+    rows: u64,
+    /// Line ends passed.
+    lines: u64,
+    /// The first record was looked at and turned out to be data.
+    put_back: bool,
+}
+
+/// Fields one after another, and where each ends.
+#[derive(Default)]
+struct Record {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    fields: usize,
+    /// Where the record begins.
+    line: u64,
+}
+
+impl CsvRows {
+    pub(crate) fn new(input: Box<dyn Read + Send>, file: String) -> Self {
+        Self {
+            input,
+            buffer: vec![0; 1 << 16],
+            parsed: 0,
+            filled: 0,
+            core: None,
+            dialect: Dialect::COMMAS,
+            record: Record { bytes: vec![0; 1024], ends: vec![0; 64], ..Record::default() },
+            columns: None,
+            file,
+            rows: 0,
+            lines: 0,
+            put_back: false,
+        }
+    }
+
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Reads the first record, before any row; false in an empty file.
+    pub(crate) fn read_header(&mut self) -> Result<bool, DataError> {
+        self.read()
+    }
+
+    /// Makes the header the first row again.
+    pub(crate) fn header_is_data(&mut self) {
+        self.put_back = true;
+    }
+
+    /// Goes to the next record; false at the end.
+    pub(crate) fn advance(&mut self) -> Result<bool, DataError> {
+        self.rows += 1;
+        if std::mem::take(&mut self.put_back) { Ok(true) } else { self.read() }
+    }
+
+    /// The current record's fields.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.record.fields).map(|index| self.field(index))
+    }
+
+    fn field(&self, index: usize) -> &[u8] {
+        let begin = if index == 0 { 0 } else { self.record.ends[index - 1] };
+        &self.record.bytes[begin..self.record.ends[index]]
+    }
+
+    /// Where the current record is.
+    pub(crate) fn at(&self) -> At {
+        At { file: self.file.clone(), row: self.rows, line: Some(self.record.line) }
+    }
+
+    /// The number in a field of the current record.
+    pub(crate) fn number(&self, index: usize, column_name: impl FnOnce() -> String) -> Result<f64, DataError> {
+        let field = self.field(index);
+        self.parse(field).ok_or_else(|| DataError::Number {
+            at: self.at(),
+            column: column_name(),
+            value: excerpt(&String::from_utf8_lossy(field)),
+        })
+    }
+
+    /// A field as a number of this file's dialect.
+    pub(crate) fn parse(&self, field: &[u8]) -> Option<f64> {
+        self.dialect.number(field)
+    }
+
+    /// Looks at the first line.
+    fn tell_dialect(&mut self) -> Result<(), DataError> {
+        let has_line = |bytes: &[u8]| bytes.contains(&b'\n');
+        while !has_line(&self.buffer[self.parsed..self.filled]) && self.filled < self.buffer.len() {
+            let count = self.read_more()?;
+            if count == 0 {
+                break;
+            }
+        }
+        self.dialect = Dialect::of(&self.buffer[self.parsed..self.filled]);
+        let core = ReaderBuilder::new().delimiter(self.dialect.delimiter).build();
+        self.core = Some(Box::new(core));
+        Ok(())
+    }
+
+    fn read(&mut self) -> Result<bool, DataError> {
+        self.skip_line_ends()?;
+        if self.core.is_none() {
+            self.tell_dialect()?;
+        }
+        self.record.line = self.lines + 1;
+        let (mut bytes, mut ends) = (0, 0);
+        loop {
+            let Some(core) = &mut self.core else { return Ok(false) };
+            let (result, taken, new_bytes, new_ends) = core.read_record(
+                &self.buffer[self.parsed..self.filled],
+                &mut self.record.bytes[bytes..],
+                &mut self.record.ends[ends..],
+            );
+            self.count_lines(taken);
+            (bytes, ends) = (bytes + new_bytes, ends + new_ends);
+            match result {
+                ReadRecordResult::InputEmpty => self.fill()?, // at the end of the file the parser sees no bytes
+                ReadRecordResult::OutputFull if bytes >= LONGEST_RECORD_BYTES => return Err(self.too_long()),
+                ReadRecordResult::OutputFull => self.record.bytes.resize(2 * bytes.max(512), 0),
+                ReadRecordResult::OutputEndsFull => self.record.ends.resize(2 * ends.max(32), 0),
+                ReadRecordResult::End => return Ok(false),
+                ReadRecordResult::Record => break,
+            }
+        }
+        self.record.fields = ends;
+        let expected = *self.columns.get_or_insert(ends);
+        if ends == expected { Ok(true) } else { Err(DataError::RowLength { at: self.at(), expected, found: ends }) }
+    }
+
+    /// Passes what is left of the last line end, and blank lines, so that the record's line is where it begins.
+    fn skip_line_ends(&mut self) -> Result<(), DataError> {
+        loop {
+            let rest = &self.buffer[self.parsed..self.filled];
+            let blank = rest.iter().take_while(|&&byte| byte == b'\n' || byte == b'\r').count();
+            let all = blank == rest.len();
+            self.count_lines(blank);
+            if !all {
+                return Ok(());
+            }
+            self.fill()?;
+            if self.filled == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    #[expect(clippy::naive_bytecount, reason = "a sum the compiler vectorises is fast enough beside the parser")]
+    fn count_lines(&mut self, taken: usize) {
+        let passed = &self.buffer[self.parsed..self.parsed + taken];
+        self.lines += passed.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        self.parsed += taken;
+    }
+
+    /// Reads more once all is parsed; nothing is left at the end of the file.
+    fn fill(&mut self) -> Result<(), DataError> {
+        (self.parsed, self.filled) = (0, 0);
+        self.read_more()?;
+        Ok(())
+    }
+
+    /// Reads after what is there; says how many bytes.
+    fn read_more(&mut self) -> Result<usize, DataError> {
+        loop {
+            match self.input.read(&mut self.buffer[self.filled..]) {
+                Ok(count) => {
+                    self.filled += count;
+                    return Ok(count);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(DataError::read(&self.file, error)),
+            }
+        }
+    }
+
+    fn too_long(&self) -> DataError {
+        let reason = format!("the row at line {} is longer than 64 MiB: is a quote not closed?", self.record.line);
+        DataError::read(&self.file, std::io::Error::other(reason))
+    }
+}
+
+/// Appends a line of fields, with quotes where one needs them.
+pub(crate) fn push_record<'a>(text: &mut Vec<u8>, names: impl Iterator<Item = &'a str>) {
+    for (index, name) in names.enumerate() {
+        if index > 0 {
+            text.push(b',');
+        }
+        if name.contains([',', '"', '\n', '\r']) {
+            text.extend_from_slice(format!("\"{}\"", name.replace('"', "\"\"")).as_bytes());
+        } else {
+            text.extend_from_slice(name.as_bytes());
+        }
+    }
+    text.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rows_of(text: &[u8]) -> CsvRows {
+        CsvRows::new(Box::new(std::io::Cursor::new(text.to_vec())), "x.csv".to_owned())
+    }
+
+    #[test]
+    fn semicolons_tabs_and_decimal_commas_are_read() {
+        for text in ["lat;lon\n48,86;2,35\n", "lat\tlon\n48,86\t2.35\n", "lat;lon\r\n48.86;2,35"] {
+            let mut rows = rows_of(text.as_bytes());
+            assert!(rows.read_header().unwrap() && rows.advance().unwrap());
+            let number = |index| rows.number(index, String::new).unwrap();
+            assert_eq!((number(0), number(1)), (48.86, 2.35), "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_and_lines_are_counted_with_any_line_end() {
+        for text in ["\u{feff}a,b\n1,2\n\n\"3\n\",4\n5,6\n", "a,b\r\n1,2\r\n\r\n\"3\r\n\",4\r\n5,6"] {
+            let mut rows = rows_of(text.as_bytes());
+            assert!(rows.read_header().unwrap());
+            assert_eq!(rows.fields().collect::<Vec<_>>(), [b"a", b"b"]);
+            let mut seen = Vec::new();
+            while rows.advance().unwrap() {
+                seen.push((rows.at().row, rows.at().line.unwrap(), rows.number(1, || "b".to_owned()).unwrap()));
+            }
+            assert_eq!(seen, [(1, 2, 2.0), (2, 4, 4.0), (3, 6, 6.0)]);
+        }
+    }
+
+    #[test]
+    fn a_quote_that_never_closes_ends() {
+        let endless = Box::new(std::io::repeat(b'1').chain(std::io::empty()));
+        let mut rows = CsvRows::new(endless, "pipe".to_owned());
+        let message = rows.read_header().unwrap_err().to_string();
+        assert_eq!(message, "cannot read pipe: the row at line 1 is longer than 64 MiB: is a quote not closed?");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn long_records_and_odd_names_survive_the_buffers(
+            names in prop::collection::vec("[a-c\",\n\r é]{1,600}", 1..200),
+        ) {
+            let mut text = Vec::new();
+            push_record(&mut text, names.iter().map(String::as_str));
+            // A lone blank line end is no record.
+            prop_assume!(names.len() > 1 || !names[0].trim_matches(['\n', '\r']).is_empty());
+            let mut rows = rows_of(&text);
+            prop_assert!(rows.read_header().unwrap());
+            let fields: Vec<String> = rows.fields().map(|f| String::from_utf8(f.to_vec()).unwrap()).collect();
+            prop_assert_eq!(fields, names);
+        }
+    }
+}

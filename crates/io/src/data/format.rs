@@ -1,0 +1,165 @@
+//! The four file formats and how a path names one.
+
+use crate::data::DataError;
+use std::{fmt, path::Path, str::FromStr};
+
+/// A file format for points and matrices.
+///
+/// ```
+/// use locdiff_io::data::Format;
+/// use std::path::Path;
+/// assert_eq!(Format::from_path(Path::new("places.CSV"))?, Format::Csv);
+/// assert_eq!("safetensors".parse::<Format>()?, Format::Safetensors);
+/// let message = Format::from_path(Path::new("places.xlsx")).unwrap_err().to_string();
+/// assert!(message.contains(".csv, .jsonl, .ndjson, .npy or .safetensors"));
+/// # Ok::<(), locdiff_io::data::DataError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Comma-separated text.
+    Csv,
+    /// One JSON value a line.
+    Jsonl,
+    /// `NumPy`'s binary array.
+    Npy,
+    /// Named binary arrays.
+    Safetensors,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 4] = [Self::Csv, Self::Jsonl, Self::Npy, Self::Safetensors];
+
+    /// The format that the path's extension names, in any case.
+    ///
+    /// # Errors
+    /// When the extension is missing or unknown; `-` has none.
+    pub fn from_path(path: &Path) -> Result<Self, DataError> {
+        path.extension()
+            .and_then(|extension| extension.to_str())
+            .and_then(Self::from_name)
+            .ok_or_else(|| DataError::UnknownExtension { file: locdiff_base::display_name(path, "-") })
+    }
+
+    /// The format given, or else the path's.
+    ///
+    /// # Errors
+    /// When none is given and the path names none.
+    pub fn resolve(path: &Path, given: Option<Self>) -> Result<Self, DataError> {
+        given.map_or_else(|| Self::from_path(path), Ok)
+    }
+
+    /// The format that a file's first nine bytes speak of; text that is no JSON is CSV.
+    pub(crate) fn of_bytes(begin: &[u8]) -> Self {
+        let text = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(begin).trim_ascii_start();
+        if begin.starts_with(b"\x93NUMPY") {
+            Self::Npy
+        } else if matches!(text.first(), Some(b'{' | b'[')) {
+            Self::Jsonl
+        } else if begin.len() == 9 && begin[8] == b'{' && begin[..8].contains(&0) {
+            Self::Safetensors
+        } else {
+            Self::Csv
+        }
+    }
+
+    /// The format of an output: the one given, or else the path's, or else, on standard output, `stream`.
+    ///
+    /// # Errors
+    /// As [`Format::resolve`].
+    pub(crate) fn of_output(path: &Path, given: Option<Self>, stream: Self) -> Result<Self, DataError> {
+        let given = given.or_else(|| (path.as_os_str() == "-").then_some(stream));
+        Self::resolve(path, given)
+    }
+
+    /// The name that [`FromStr`] reads: `csv`, `jsonl`, `npy` or `safetensors`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+            Self::Npy => "npy",
+            Self::Safetensors => "safetensors",
+        }
+    }
+
+    /// Whether the format can go through a pipe: text can, binary arrays need their file's size.
+    pub const fn streams(self) -> bool {
+        matches!(self, Self::Csv | Self::Jsonl)
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        match name.to_ascii_lowercase().as_str() {
+            "csv" => Some(Self::Csv),
+            "jsonl" | "ndjson" => Some(Self::Jsonl),
+            "npy" => Some(Self::Npy),
+            "safetensors" => Some(Self::Safetensors),
+            _ => None,
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = DataError;
+
+    fn from_str(name: &str) -> Result<Self, DataError> {
+        Self::from_name(name).ok_or_else(|| DataError::UnknownFormat { name: locdiff_base::excerpt(name) })
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_extensions_round_trip() {
+        for format in Format::ALL {
+            assert_eq!(format.name().parse::<Format>().unwrap(), format);
+            assert_eq!(Format::from_path(Path::new(&format!("dir.csv/x.{format}"))).unwrap(), format);
+        }
+        assert_eq!(Format::from_path(Path::new("x.ndjson")).unwrap(), Format::Jsonl);
+    }
+
+    #[test]
+    fn unknown_extensions_are_errors_that_list_the_known() {
+        for path in ["", "-", "x", "x.", ".csv", "dir.csv/", "x.csv.gz", "x.json"] {
+            let result = Format::from_path(Path::new(path));
+            if path == "dir.csv/" {
+                assert!(result.is_ok(), "a trailing slash is no part of the name");
+            } else {
+                let message = result.unwrap_err().to_string();
+                assert!(message.contains(".csv, .jsonl, .ndjson, .npy or .safetensors"), "{path}: {message}");
+            }
+        }
+        let message = "xml".parse::<Format>().unwrap_err().to_string();
+        assert_eq!(message, "unknown format 'xml': choose csv, jsonl, npy or safetensors");
+    }
+
+    #[test]
+    fn the_first_bytes_tell_the_format_of_a_stream() {
+        for (begin, format) in [
+            (&b"\x93NUMPY\x01\x00v"[..], Format::Npy),
+            (b"[1, 2.5]\n", Format::Jsonl),
+            (b" {\"lat\":1", Format::Jsonl),
+            (b"\x40\0\0\0\0\0\0\0{", Format::Safetensors),
+            (b"lat,lon\n1", Format::Csv),
+            (b"", Format::Csv),
+        ] {
+            assert_eq!(Format::of_bytes(begin), format);
+        }
+        let output = |path: &str| Format::of_output(Path::new(path), None, Format::Jsonl).ok();
+        assert_eq!((output("-"), output("x.csv"), output("x")), (Some(Format::Jsonl), Some(Format::Csv), None));
+    }
+
+    #[test]
+    fn an_explicit_format_wins() {
+        assert_eq!(Format::resolve(Path::new("-"), Some(Format::Csv)).unwrap(), Format::Csv);
+        assert_eq!(Format::resolve(Path::new("x.npy"), None).unwrap(), Format::Npy);
+        assert!(Format::resolve(Path::new("-"), None).is_err());
+    }
+}

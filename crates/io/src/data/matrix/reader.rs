@@ -1,0 +1,371 @@
+//! Reading matrices row by row.
+
+use crate::data::json_lines::{JsonLines, json_reason};
+use crate::data::{
+    DataError, Fingerprint, Format, array::ArrayReader, array_file::open_array, csv_dialect::Dialect,
+    csv_text::CsvRows, error::At, input::Input, safetensors_header::TensorChoice,
+};
+use locdiff_base::{Element, excerpt};
+use std::path::Path;
+
+const ARRAY_EXPECTED: &str = "one array of numbers";
+
+/// Rows of numbers, all finite and all of the same length, read one by one: memory does not grow with the file.
+///
+/// A CSV file may begin with a header line: a first line without any number is one. In `.npy` and safetensors files an
+/// array `[D]` is one row.
+///
+/// ```
+/// use locdiff_io::data::{Format, MatrixReader};
+/// let mut reader = MatrixReader::from_bytes("x.jsonl", b"[1, 2.5]\n[3, 4]\n".to_vec(), Format::Jsonl, None)?;
+/// assert_eq!(reader.columns(), 2);
+/// let mut values = Vec::new();
+/// while reader.read_row(&mut values)? {}
+/// assert_eq!(values, [1.0, 2.5, 3.0, 4.0]);
+/// # Ok::<(), locdiff_io::data::DataError>(())
+/// ```
+pub struct MatrixReader {
+    source: Source,
+    columns: usize,
+    rows_read: u64,
+    /// Text: the first row, read to learn the number of columns.
+    first: Option<Vec<f64>>,
+    /// The file itself failed: there is nothing more to iterate over.
+    failed: bool,
+}
+
+enum Source {
+    Csv(CsvRows),
+    Jsonl(JsonLines),
+    Array { reader: ArrayReader, file: String, element: Element },
+}
+
+impl MatrixReader {
+    /// Opens a file; `-` is standard input. Without a format the path's extension says it. Of a safetensors file the
+    /// tensor of that name is read, or else the only one.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, its format is unknown, its header is unsound, it has no rows, or, in text, its
+    /// first row is wrong.
+    pub fn open(path: &Path, format: Option<Format>, tensor: Option<&str>) -> Result<Self, DataError> {
+        let (input, format, file) = Input::open(path, format)?;
+        Self::new(input, file, format, tensor)
+    }
+
+    /// Reads a file that is in memory already; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// As [`MatrixReader::open`].
+    pub fn from_bytes(file: &str, bytes: Vec<u8>, format: Format, tensor: Option<&str>) -> Result<Self, DataError> {
+        Self::new(Input::from_bytes(bytes, format), file.to_owned(), format, tensor)
+    }
+
+    fn new(input: Input, file: String, format: Format, tensor: Option<&str>) -> Result<Self, DataError> {
+        let mut source = match input {
+            Input::Text(text) if format == Format::Csv => open_csv(CsvRows::new(text, file))?,
+            Input::Text(text) => Source::Jsonl(JsonLines::new(text, file)),
+            Input::Binary(bytes, length) => {
+                let choice = TensorChoice { given: tensor, preferred: "matrix" };
+                let reader = open_array(bytes, length, &file, format, choice)?;
+                let (columns, element) = (reader.layout().columns, reader.layout().element());
+                let source = Source::Array { reader, file, element };
+                return Ok(Self { source, columns, rows_read: 0, first: None, failed: false });
+            }
+        };
+        let mut first = Vec::new();
+        if !source.read_row(&mut first)? {
+            return Err(match source {
+                Source::Csv(rows) => DataError::NoRows { file: rows.file().to_owned() },
+                Source::Jsonl(lines) => DataError::Empty { file: lines.file().to_owned(), expected: ARRAY_EXPECTED },
+                Source::Array { file, .. } => DataError::NoRows { file },
+            });
+        }
+        Ok(Self { source, columns: first.len(), rows_read: 0, first: Some(first), failed: false })
+    }
+
+    /// Numbers a row.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// How many rows there are, where the format says so up front.
+    pub fn rows(&self) -> Option<u64> {
+        match &self.source {
+            Source::Array { reader, .. } => Some(reader.layout().rows),
+            Source::Csv(_) | Source::Jsonl(_) => None,
+        }
+    }
+
+    /// The encoder that made the embeddings in the file, where the file says so.
+    pub fn encoder(&self) -> Option<&Fingerprint> {
+        match &self.source {
+            Source::Array { reader, .. } => reader.layout().encoder.as_ref(),
+            Source::Csv(_) | Source::Jsonl(_) => None,
+        }
+    }
+
+    /// Appends the next row to `values`; false at the end. A row that is wrong appends nothing.
+    ///
+    /// # Errors
+    /// When the file fails, the row is not numbers, has another length than the first, or holds NaN or infinity.
+    pub fn read_row(&mut self, values: &mut Vec<f64>) -> Result<bool, DataError> {
+        if let Some(first) = self.first.take() {
+            values.extend_from_slice(&first);
+            self.rows_read += 1;
+            return Ok(true);
+        }
+        let start = values.len();
+        let result = self.source.read_row(values).and_then(|more| {
+            let found = values.len() - start;
+            if more && found != self.columns {
+                return Err(DataError::RowLength { at: self.source.at(), expected: self.columns, found });
+            }
+            Ok(more)
+        });
+        match result {
+            Ok(more) => self.rows_read += u64::from(more),
+            Err(_) => values.truncate(start),
+        }
+        result
+    }
+
+    /// Appends up to `most_rows` rows to `values`. Returns how many; 0 only at the end.
+    ///
+    /// # Errors
+    /// As [`MatrixReader::read_row`]; the rows before the wrong one are in `values`.
+    pub fn read_rows(&mut self, most_rows: usize, values: &mut Vec<f64>) -> Result<usize, DataError> {
+        for done in 0..most_rows {
+            if !self.read_row(values)? {
+                return Ok(done);
+            }
+        }
+        Ok(most_rows)
+    }
+
+    /// Rows read without an error.
+    pub fn rows_read(&self) -> u64 {
+        self.rows_read
+    }
+}
+
+/// Rows as vectors. A wrong row is an error and does not end the iteration; when the file itself fails, it ends.
+impl Iterator for MatrixReader {
+    type Item = Result<Vec<f64>, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let mut row = Vec::with_capacity(self.columns);
+        match self.read_row(&mut row) {
+            Ok(true) => Some(Ok(row)),
+            Ok(false) => None,
+            Err(error) => {
+                self.failed = matches!(error, DataError::Read { .. });
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+impl Source {
+    /// Where the row just read is.
+    fn at(&self) -> At {
+        match self {
+            Self::Csv(rows) => rows.at(),
+            Self::Jsonl(lines) => lines.at(),
+            Self::Array { reader, file, .. } => At { file: file.clone(), row: reader.rows_read(), line: None },
+        }
+    }
+
+    fn read_row(&mut self, values: &mut Vec<f64>) -> Result<bool, DataError> {
+        let start = values.len();
+        let (more, dtype) = match self {
+            Self::Csv(rows) => {
+                let more = rows.advance()?;
+                if more {
+                    for index in 0..rows.fields().count() {
+                        values.push(rows.number(index, || (index + 1).to_string())?);
+                    }
+                }
+                (more, "f64")
+            }
+            Self::Jsonl(lines) => {
+                let more = lines.advance()?;
+                if more {
+                    json_row(lines, values)?;
+                }
+                (more, "f64")
+            }
+            Self::Array { reader, file, element } => {
+                (reader.next_row(values).map_err(|source| DataError::read(file, source))?, element.name())
+            }
+        };
+        if let Some(index) = values[start..].iter().position(|value| !value.is_finite()) {
+            let value = values[start + index];
+            return Err(DataError::NotFinite { at: self.at(), column: index + 1, value, dtype });
+        }
+        Ok(more)
+    }
+}
+
+fn open_csv(mut rows: CsvRows) -> Result<Source, DataError> {
+    let file = rows.file().to_owned();
+    if !rows.read_header()? {
+        return Err(DataError::Empty { file, expected: "one row of numbers a line" });
+    }
+    // A line with at least one number is data: a typo in the first row must not make it a header.
+    if rows.fields().any(|field| rows.parse(field).is_some()) {
+        rows.header_is_data();
+    }
+    Ok(Source::Csv(rows))
+}
+
+fn json_row(lines: &JsonLines, values: &mut Vec<f64>) -> Result<(), DataError> {
+    let line = lines.line();
+    let structure = |reason| DataError::Json { at: lines.at(), reason, expected: ARRAY_EXPECTED };
+    match serde_json::from_slice::<Vec<f64>>(line) {
+        Ok(row) if row.is_empty() => Err(structure("the array is empty".to_owned())),
+        Ok(row) => {
+            values.extend_from_slice(&row);
+            Ok(())
+        }
+        Err(error) => Err(bad_element(lines).unwrap_or_else(|| structure(json_reason(&error)))),
+    }
+}
+
+/// The error for the first element of a flat array that is no number.
+fn bad_element(lines: &JsonLines) -> Option<DataError> {
+    let inside = lines.line().strip_prefix(b"[")?.strip_suffix(b"]")?;
+    inside.split(|&byte| byte == b',').enumerate().find_map(|(index, field)| {
+        if serde_json::from_slice::<f64>(field).is_ok() {
+            return None;
+        }
+        Some(match Dialect::COMMAS.number(field) {
+            // Python's NaN and Infinity, and what overflows.
+            Some(value) if !value.is_finite() => {
+                DataError::NotFinite { at: lines.at(), column: index + 1, value, dtype: "f64" }
+            }
+            _ => DataError::Number {
+                at: lines.at(),
+                column: (index + 1).to_string(),
+                value: excerpt(&String::from_utf8_lossy(field.trim_ascii())),
+            },
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::npy;
+
+    fn read(bytes: &[u8], format: Format) -> Result<Vec<Vec<f64>>, String> {
+        MatrixReader::from_bytes("x", bytes.to_vec(), format, None)
+            .and_then(Iterator::collect)
+            .map_err(|error| error.to_string())
+    }
+
+    #[track_caller]
+    fn assert_error(text: &str, format: Format, expected: &str) {
+        assert_eq!(read(text.as_bytes(), format).unwrap_err(), expected);
+    }
+
+    /// Each line is what is read, with `\n` for a line's end, and its error.
+    #[track_caller]
+    fn assert_errors(format: Format, table: &str) {
+        for line in table.lines() {
+            let (text, expected) = line.split_once(" => ").expect("two columns");
+            assert_error(&text.replace("\\n", "\n"), format, expected);
+        }
+    }
+
+    #[test]
+    fn csv_with_and_without_a_header() {
+        let expected = Ok(vec![vec![1.0, 2.0], vec![3.0, -4.0]]);
+        assert_eq!(read(b"1,2\n3,-4\n", Format::Csv), expected);
+        assert_eq!(read(b"a,b\n 1, 2\n3,-4", Format::Csv), expected);
+        let mut reader = MatrixReader::from_bytes("x", b"a,b\n1,2\n".to_vec(), Format::Csv, None).unwrap();
+        assert_eq!((reader.columns(), reader.rows()), (2, None));
+        let mut values = vec![9.0];
+        assert_eq!(reader.read_rows(5, &mut values).unwrap(), 1);
+        assert_eq!((values, reader.rows_read()), (vec![9.0, 1.0, 2.0], 1));
+    }
+
+    #[test]
+    fn csv_errors() {
+        let csv = Format::Csv;
+        assert_errors(
+            csv,
+            r" => x is empty: expected one row of numbers a line
+a,b\n => x has a header but no rows of data: add at least one row
+1,x\n => x, row 1 (line 1), column 2: 'x' is not a number: write it like -12.5 or 1e-3
+1,2\n3\n => x, row 2 (line 2): expected 2 fields as in the first row or header, found 1; every row needs the same
+1,2\n3,NaN\n => x, row 2 (line 2), column 2: NaN is not a finite number of type f64; correct or remove the row",
+        );
+    }
+
+    #[test]
+    fn jsonl_errors() {
+        let jsonl = Format::Jsonl;
+        assert_eq!(read(b"[1,2e0]\n\n[3,-4.0]", jsonl), Ok(vec![vec![1.0, 2.0], vec![3.0, -4.0]]));
+        assert_errors(
+            jsonl,
+            r"\n => x is empty: expected one array of numbers
+[] => x, row 1 (line 1): the array is empty: expected one array of numbers a line
+[1,2]\n[3]\n => x, row 2 (line 2): expected 2 fields as in the first row or header, found 1; every row needs the same",
+        );
+        for (element, value) in [("NaN", "NaN"), ("-Infinity", "-inf"), ("1e999", "inf")] {
+            assert_error(
+                &format!("[1, {element}]"),
+                jsonl,
+                &format!(
+                    "x, row 1 (line 1), column 2: {value} is not a finite number of type f64; correct or remove the row"
+                ),
+            );
+        }
+        assert_errors(
+            jsonl,
+            r#"[1, null] => x, row 1 (line 1), column 2: 'null' is not a number: write it like -12.5 or 1e-3
+{"a":1} => x, row 1 (line 1): invalid type: map, expected a sequence at character 0: expected one array of numbers a line
+[1,2 => x, row 1 (line 1): EOF while parsing a list at character 4: expected one array of numbers a line"#,
+        );
+    }
+
+    #[test]
+    fn arrays_refuse_what_is_not_finite() {
+        let mut bytes = npy::header_bytes(crate::data::Dtype::F32, 2, 2);
+        for value in [1f32, 2.0, 3.0, f32::NEG_INFINITY] {
+            bytes.extend_from_slice(&value.to_le_bytes());
+        }
+        assert_eq!(
+            read(&bytes, Format::Npy).unwrap_err(),
+            "x, row 2, column 2: -inf is not a finite number of type f32; correct or remove the row"
+        );
+    }
+
+    #[test]
+    fn a_wrong_row_appends_nothing_and_reading_goes_on() {
+        let mut reader = MatrixReader::from_bytes("x", b"[1,2]\n[3]\n[5,6]".to_vec(), Format::Jsonl, None).unwrap();
+        let mut values = Vec::new();
+        assert!(reader.read_row(&mut values).unwrap());
+        assert!(reader.read_row(&mut values).is_err());
+        assert!(reader.read_row(&mut values).unwrap());
+        assert_eq!((values, reader.rows_read()), (vec![1.0, 2.0, 5.0, 6.0], 2));
+    }
+
+    #[test]
+    fn a_file_that_shrinks_is_one_error_then_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        let mut bytes = npy::header_bytes(crate::data::Dtype::F64, 4, 20_000);
+        bytes.resize(bytes.len() + 8 * 80_000, 0);
+        std::fs::write(&path, &bytes).unwrap();
+        let mut reader = MatrixReader::open(&path, None, None).unwrap();
+        assert!(reader.next().unwrap().is_ok());
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1000).unwrap();
+        let message = reader.next().unwrap().unwrap_err().to_string();
+        assert!(message.contains("x.npy") && message.contains("shorter than its header says"), "{message}");
+        assert!(reader.next().is_none());
+    }
+}

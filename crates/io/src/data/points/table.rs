@@ -1,0 +1,307 @@
+//! Places with names and numbers beside them: the predictions of any system.
+
+use super::columns::{NotFound, PointColumns, Wanted};
+use super::{json, reader::PointReader};
+use crate::data::error::{At, list_names};
+use crate::data::json_lines::{JsonLines, json_reason};
+use crate::data::{DataError, Format, csv_text::CsvRows, input::Input, spreadsheet::unguarded};
+use locdiff_base::excerpt;
+use locdiff_shdd::sphere::{LatLon, SphereError};
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// A file of places, whole: what each row is called, where it is, and chosen numbers.
+///
+/// A row without a place (empty, `nan`, `none` or `null`, or NaN in an array) is `None`, not an error: a system may
+/// have no answer for a photo.
+///
+/// ```
+/// use locdiff_io::data::{PlaceTable, PointColumns};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("predictions.csv");
+/// std::fs::write(&path, "IMG_ID,lat,lon,radius_50_km\na.jpg,48.86,2.35,120\nb.jpg,,,\n").unwrap();
+/// let table = PlaceTable::read(&path, None, &PointColumns::default(), None, |name| name.starts_with("radius_"))?;
+/// assert_eq!(table.ids.unwrap().1, ["a.jpg", "b.jpg"]);
+/// assert!(table.places[0].is_some() && table.places[1].is_none());
+/// assert_eq!((table.numbers[0].0.as_str(), table.numbers[0].1[0]), ("radius_50_km", 120.0));
+/// # Ok::<(), locdiff_io::data::DataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlaceTable {
+    /// Column that names the rows, and the names; `None` where there is no such column.
+    pub ids: Option<(String, Vec<String>)>,
+    /// The places.
+    pub places: Vec<Option<LatLon>>,
+    /// Chosen columns of numbers, NaN where empty.
+    pub numbers: Vec<(String, Vec<f64>)>,
+}
+
+impl PlaceTable {
+    /// Reads a file; `-` is standard input. Rows are named by the column `id`, or, where it is `None`, by the first
+    /// column or key called id, image_id, img_id, photo_id, image, photo, filename, file, path or key in any case.
+    /// Text columns for whose names `is_wanted` holds are read as numbers.
+    ///
+    /// # Errors
+    /// At the first thing that is wrong with the file, when it has no rows, or when the column `id` is not there.
+    pub fn read(
+        path: &Path,
+        format: Option<Format>,
+        columns: &PointColumns,
+        id: Option<&str>,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Self, DataError> {
+        let (input, format, file) = Input::open(path, format)?;
+        let ids = Ids { wanted: Wanted::for_ids(id), is_required: id.is_some() };
+        let table = match input {
+            Input::Text(text) if format == Format::Csv => {
+                read_csv(CsvRows::new(text, file.clone()), columns, &ids, &is_wanted)?
+            }
+            Input::Text(text) => read_json(JsonLines::new(text, file.clone()), columns, &ids, &is_wanted)?,
+            Input::Binary(..) if ids.is_required => {
+                let (wanted, available) = (ids.wanted.describe(), "latitude and longitude only".to_owned());
+                return Err(DataError::MissingColumn { file, wanted, available });
+            }
+            input @ Input::Binary(..) => read_array(PointReader::new(input, file.clone(), format, columns)?)?,
+        };
+        let table = table.without_row_numbers();
+        if table.places.is_empty() { Err(DataError::NoRows { file }) } else { Ok(table) }
+    }
+}
+
+impl PlaceTable {
+    /// Rows called `row 1`, `row 2` … have no names: `locate` calls rows of embeddings so.
+    fn without_row_numbers(self) -> Self {
+        let are_numbers = self
+            .ids
+            .as_ref()
+            .is_some_and(|(_, names)| names.iter().enumerate().all(|(k, name)| *name == format!("row {}", k + 1)));
+        if are_numbers { Self { ids: None, ..self } } else { self }
+    }
+}
+
+/// Which column names the rows.
+struct Ids {
+    wanted: Wanted,
+    is_required: bool,
+}
+
+/// Whether a text stands for no value.
+fn is_absent(text: &str) -> bool {
+    ["", "nan", "none", "null", "na", "n/a"].iter().any(|word| word.eq_ignore_ascii_case(text.trim()))
+}
+
+/// A place from two numbers, of which NaN is none.
+fn place(at: impl FnOnce() -> At, lat_deg: f64, lon_deg: f64) -> Result<Option<LatLon>, DataError> {
+    if lat_deg.is_nan() || lon_deg.is_nan() {
+        return Ok(None);
+    }
+    LatLon::new(lat_deg, lon_deg).map(Some).map_err(|source| DataError::Place { at: at(), source })
+}
+
+/// The column that a name asks for: a file that lacks it says so.
+fn find(wanted: &Wanted, names: &[String], file: &str) -> Result<usize, DataError> {
+    wanted.find(names).map_err(|problem| {
+        let (file, wanted) = (file.to_owned(), wanted.describe());
+        match problem {
+            NotFound::Missing => {
+                let available = list_names(names.iter().map(String::as_str));
+                DataError::MissingColumn { file, wanted, available }
+            }
+            NotFound::Several(available) => DataError::AmbiguousColumn { file, wanted, available },
+        }
+    })
+}
+
+fn read_csv(
+    mut rows: CsvRows,
+    columns: &PointColumns,
+    ids: &Ids,
+    is_wanted: &impl Fn(&str) -> bool,
+) -> Result<PlaceTable, DataError> {
+    let file = rows.file().to_owned();
+    if !rows.read_header()? {
+        let expected = "a header line with the columns lat and lon, then rows";
+        return Err(DataError::Empty { file, expected });
+    }
+    let text = |field: &[u8]| String::from_utf8_lossy(field).trim().to_owned();
+    let names: Vec<String> = rows.fields().map(text).collect();
+    let (lat, lon) = (find(&columns.lat_names(), &names, &file)?, find(&columns.lon_names(), &names, &file)?);
+    let id = match ids.wanted.find(&names) {
+        Err(NotFound::Missing) if !ids.is_required => None,
+        _ => Some(find(&ids.wanted, &names, &file)?),
+    };
+    let chosen: Vec<usize> = (0..names.len()).filter(|&index| is_wanted(&names[index])).collect();
+    let mut table = PlaceTable {
+        ids: id.map(|index| (names[index].clone(), Vec::new())),
+        places: Vec::new(),
+        numbers: chosen.iter().map(|&index| (names[index].clone(), Vec::new())).collect(),
+    };
+    while rows.advance()? {
+        let fields: Vec<&[u8]> = rows.fields().collect();
+        let number = |index: usize| -> Result<f64, DataError> {
+            let field = fields[index];
+            if std::str::from_utf8(field).is_ok_and(is_absent) {
+                return Ok(f64::NAN);
+            }
+            rows.parse(field).ok_or_else(|| DataError::Number {
+                at: rows.at(),
+                column: excerpt(&names[index]),
+                value: excerpt(&String::from_utf8_lossy(field)),
+            })
+        };
+        table.places.push(place(|| rows.at(), number(lat)?, number(lon)?)?);
+        for (column, &index) in table.numbers.iter_mut().zip(&chosen) {
+            column.1.push(number(index)?);
+        }
+        if let (Some((_, names)), Some(index)) = (&mut table.ids, id) {
+            names.push(unguarded(text(fields[index])));
+        }
+    }
+    Ok(table)
+}
+
+fn read_json(
+    mut lines: JsonLines,
+    columns: &PointColumns,
+    ids: &Ids,
+    is_wanted: &impl Fn(&str) -> bool,
+) -> Result<PlaceTable, DataError> {
+    let mut table = PlaceTable { ids: None, places: Vec::new(), numbers: Vec::new() };
+    while lines.advance()? {
+        let mut object: Map<String, Value> = serde_json::from_slice(lines.line()).map_err(|error| {
+            let expected = "one object like {\"id\": \"a.jpg\", \"lat\": 48.86, \"lon\": 2.35}";
+            DataError::Json { at: lines.at(), reason: json_reason(&error), expected }
+        })?;
+        if object.len() == 1 && object.contains_key("summary") {
+            continue; // the last line of `locate --json --truth`
+        }
+        json::lift_answer(&mut object, columns);
+        let keys: Vec<String> = object.keys().cloned().collect();
+        let missing_key = |wanted: &Wanted| DataError::MissingKey {
+            at: lines.at(),
+            wanted: wanted.describe(),
+            available: list_names(keys.iter().map(String::as_str)),
+        };
+        let number = |key: &str| match &object[key] {
+            Value::Null => Ok(f64::NAN),
+            Value::String(text) if is_absent(text) => Ok(f64::NAN),
+            value => value.as_f64().ok_or_else(|| DataError::Number {
+                at: lines.at(),
+                column: excerpt(key),
+                value: excerpt(&value.to_string()),
+            }),
+        };
+        let coordinate = |wanted: &Wanted| {
+            let index = wanted.find(&keys).map_err(|_| missing_key(wanted))?;
+            number(&keys[index])
+        };
+        let found = place(|| lines.at(), coordinate(&columns.lat_names())?, coordinate(&columns.lon_names())?)?;
+        if table.places.is_empty() {
+            let id = ids.wanted.find(&keys).ok().map(|index| keys[index].clone());
+            if id.is_none() && ids.is_required {
+                return Err(missing_key(&ids.wanted));
+            }
+            table.ids = id.map(|key| (key, Vec::new()));
+            let chosen = keys.iter().filter(|key| is_wanted(key));
+            table.numbers = chosen.map(|key| (key.clone(), Vec::new())).collect();
+        }
+        table.places.push(found);
+        for (key, column) in &mut table.numbers {
+            column.push(if object.contains_key(key) { number(key)? } else { f64::NAN });
+        }
+        if let Some((key, names)) = &mut table.ids {
+            names.push(match object.get(key) {
+                Some(Value::String(text)) => text.clone(),
+                Some(value) if !value.is_null() => value.to_string(),
+                _ => return Err(missing_key(&ids.wanted)),
+            });
+        }
+    }
+    Ok(table)
+}
+
+fn read_array(reader: PointReader) -> Result<PlaceTable, DataError> {
+    let is_nan =
+        |source: &SphereError| matches!(source, SphereError::Latitude(v) | SphereError::Longitude(v) if v.is_nan());
+    let places = reader
+        .map(|item| match item {
+            Ok((_, place)) => Ok(Some(place)),
+            Err(DataError::Place { source, .. }) if is_nan(&source) => Ok(None),
+            Err(error) => Err(error),
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(PlaceTable { ids: None, places, numbers: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &str, text: &str, id: Option<&str>) -> Result<PlaceTable, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let table = PlaceTable::read(&path, None, &PointColumns::default(), id, |name| name.starts_with("r_"));
+        table.map_err(|error| error.to_string().replace(path.to_str().unwrap(), name))
+    }
+
+    #[test]
+    fn text_formats_agree() {
+        let csv = read("p.csv", "lon,Image_ID,lat,r_a,x\n2,a,1,7,q\nNaN,b,3,,q\n-4,c, 5 ,1e3,q\n", None).unwrap();
+        let jsonl = "{\"lon\":2,\"Image_ID\":\"a\",\"lat\":1,\"r_a\":7}\n\
+                     {\"lon\":null,\"Image_ID\":\"b\",\"lat\":3}\n\
+                     {\"lon\":-4,\"Image_ID\":\"c\",\"lat\":5,\"r_a\":1000}\n";
+        let json = read("p.jsonl", jsonl, None).unwrap();
+        assert_eq!(csv.ids, json.ids);
+        assert_eq!(csv.ids, Some(("Image_ID".into(), vec!["a".into(), "b".into(), "c".into()])));
+        assert_eq!(csv.places, json.places);
+        assert_eq!(csv.places[1], None);
+        for table in [csv, json] {
+            let (name, values) = &table.numbers[0];
+            assert!(name == "r_a" && values[0] == 7.0 && values[1].is_nan() && values[2] == 1000.0);
+        }
+    }
+
+    /// What `locate --json` writes: places inside `best`, photos that could not be read, a summary.
+    #[test]
+    fn answers_are_read() {
+        let lines = "{\"photo\":\"a\",\"best\":{\"lat\":1,\"lon\":2},\"r_a\":3}\n\
+                     {\"photo\":\"b\",\"error\":\"cut off\"}\n{\"summary\":{\"accuracy\":1}}\n";
+        let table = read("p.jsonl", lines, None).unwrap();
+        assert_eq!(table.ids.unwrap().1, ["a", "b"]);
+        assert_eq!(table.places, [LatLon::new(1.0, 2.0).ok(), None]);
+        assert!(table.numbers[0].1[0] == 3.0 && table.numbers[0].1[1].is_nan());
+        let rows = "{\"photo\":\"row 1\",\"best\":{\"lat\":1,\"lon\":2}}\n";
+        assert_eq!(read("p.jsonl", rows, None).unwrap().ids, None);
+    }
+
+    #[test]
+    fn rows_are_numbered_not_named_without_such_a_column() {
+        assert_eq!(read("p.csv", "row,lat,lon\n0,1,2\n", None).unwrap().ids, None);
+        let named = read("p.csv", "row,lat,lon\n7,1,2\n", Some("row")).unwrap();
+        assert_eq!(named.ids, Some(("row".into(), vec!["7".into()])));
+        assert_eq!(
+            read("p.csv", "lat,lon\n1,2\n", Some("photo")).unwrap_err(),
+            "p.csv has no column 'photo': its columns are 'lat', 'lon'; rename one, or name the column to use"
+        );
+    }
+
+    #[test]
+    fn wrong_rows_are_errors() {
+        for (name, text, part) in [
+            ("p.csv", "", "p.csv is empty"),
+            ("p.csv", "lat,lon\n", "no rows"),
+            ("p.csv", "lat,lon\n1,2\n95,2\n", "row 2 (line 3): latitude 95"),
+            ("p.csv", "lat,lon\n1,east\n", "column lon: 'east' is not a number"),
+            ("p.csv", "lat,x\n1,2\n", "has no column 'lon'"),
+            ("p.csv", "id,id,lat,lon\n1,1,1,2\n", "several columns for 'id'"),
+            ("p.jsonl", "{\"lat\":1}\n", "no key 'lon'"),
+            ("p.jsonl", "{\"id\":1,\"lat\":1,\"lon\":2}\n{\"lat\":1,\"lon\":2}\n", "row 2 (line 2): no key 'id'"),
+            ("p.jsonl", "{\"lat\":1,\"lon\":\"x\"}\n", "'\"x\"' is not a number"),
+            ("p.jsonl", "[1,2]\n", "expected one object like"),
+        ] {
+            let message = read(name, text, None).unwrap_err();
+            assert!(message.contains(part) && !message.contains('\n'), "{message}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! CSV files as columns of text: lists of photos, reasons, sources.
+
+use crate::data::csv_text::{CsvRows, push_record};
+use crate::data::error::{At, list_names};
+use crate::data::spreadsheet::{guarded, unguarded};
+use crate::data::{DataError, Format, input::Input, output::Output};
+use locdiff_base::excerpt;
+use std::path::Path;
+
+/// Rows of text from a CSV file with a header; `-` is standard input.
+///
+/// ```
+/// use locdiff_io::data::TableReader;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("photos.csv");
+/// std::fs::write(&path, "id,Path\n7,\"a, b.jpg\"\n").unwrap();
+/// let mut table = TableReader::open(&path)?;
+/// let column = table.column(&["file", "path"])?;
+/// let (at, fields) = table.next_row()?.unwrap();
+/// assert_eq!((at.row, fields[column].as_str()), (1, "a, b.jpg"));
+/// assert!(table.next_row()?.is_none());
+/// # Ok::<(), locdiff_io::data::DataError>(())
+/// ```
+pub struct TableReader {
+    rows: CsvRows,
+    header: Vec<String>,
+}
+
+impl TableReader {
+    /// Opens a file and reads its header.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is empty.
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        let (input, _, file) = Input::open(path, Some(Format::Csv))?;
+        let Input::Text(text) = input else { unreachable!("CSV is text") };
+        let mut rows = CsvRows::new(text, file);
+        if !rows.read_header()? {
+            return Err(DataError::Empty { file: rows.file().to_owned(), expected: "a header and rows" });
+        }
+        let header = rows.fields().map(text_of).collect();
+        Ok(Self { rows, header })
+    }
+
+    /// The column of one of these names in any case, the first of them that there is; `None` where there is none.
+    pub fn find(&self, names: &[&str]) -> Option<usize> {
+        let at = |name: &&str| self.header.iter().position(|column| column.trim().eq_ignore_ascii_case(name));
+        names.iter().find_map(at)
+    }
+
+    /// As [`TableReader::find`].
+    ///
+    /// # Errors
+    /// Names the columns that there are, where none fits.
+    pub fn column(&self, names: &[&str]) -> Result<usize, DataError> {
+        self.find(names).ok_or_else(|| DataError::MissingColumn {
+            file: self.rows.file().to_owned(),
+            wanted: names.iter().map(|name| format!("'{}'", excerpt(name))).collect::<Vec<_>>().join(" or "),
+            available: list_names(self.header.iter().map(String::as_str)),
+        })
+    }
+
+    /// A field as a number: `1,5` is one and a half in files that are separated by semicolons or tabs.
+    pub fn number(&self, field: &str) -> Option<f64> {
+        self.rows.parse(field.as_bytes())
+    }
+
+    /// The next row's fields and where it is; `None` at the end. Bytes that are not UTF-8 are replaced.
+    ///
+    /// # Errors
+    /// When the file fails or the row has more or fewer fields than the header.
+    pub fn next_row(&mut self) -> Result<Option<(At, Vec<String>)>, DataError> {
+        Ok(if self.rows.advance()? { Some((self.rows.at(), self.rows.fields().map(text_of).collect())) } else { None })
+    }
+}
+
+fn text_of(field: &[u8]) -> String {
+    unguarded(String::from_utf8_lossy(field).into_owned())
+}
+
+/// Writes rows of text as CSV. Nothing is left on the disk unless [`TableWriter::finish`] succeeds.
+///
+/// Text that a spreadsheet would run as a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and is no
+/// number) is written with a `'` before it, which [`TableReader`] and [`PlaceTable`](crate::data::PlaceTable) take off again.
+///
+/// ```
+/// use locdiff_io::data::TableWriter;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("bad.csv");
+/// let mut table = TableWriter::create(&path, &["path", "reason"])?;
+/// table.write(&["a.jpg", "cut off, \"half\" of it"])?;
+/// table.finish()?;
+/// let text = std::fs::read_to_string(&path).unwrap();
+/// assert_eq!(text, "path,reason\na.jpg,\"cut off, \"\"half\"\" of it\"\n");
+/// # Ok::<(), locdiff_io::data::DataError>(())
+/// ```
+#[derive(Debug)]
+pub struct TableWriter {
+    output: Output,
+    columns: usize,
+    rows: u64,
+    line: Vec<u8>,
+}
+
+impl TableWriter {
+    /// Opens the output and writes the header; `-` is standard output.
+    ///
+    /// # Errors
+    /// When the output cannot be created.
+    pub fn create(path: &Path, columns: &[&str]) -> Result<Self, DataError> {
+        let output = Output::create(path, Format::Csv)?;
+        let mut this = Self { output, columns: columns.len(), rows: 0, line: Vec::new() };
+        this.push(columns)?;
+        Ok(this)
+    }
+
+    /// Writes a row.
+    ///
+    /// # Errors
+    /// When the output fails or the row has not one field a column.
+    pub fn write(&mut self, fields: &[&str]) -> Result<(), DataError> {
+        self.rows += 1;
+        if fields.len() != self.columns {
+            let at = At { file: self.output.name().to_owned(), row: self.rows, line: None };
+            return Err(DataError::RowLength { at, expected: self.columns, found: fields.len() });
+        }
+        self.push(fields)
+    }
+
+    fn push(&mut self, fields: &[&str]) -> Result<(), DataError> {
+        self.line.clear();
+        let fields: Vec<_> = fields.iter().map(|field| guarded(field)).collect();
+        push_record(&mut self.line, fields.iter().map(AsRef::as_ref));
+        self.output.write(&self.line)
+    }
+
+    /// Completes the file. Returns how many rows it holds.
+    ///
+    /// # Errors
+    /// When the output fails; no file is left then.
+    pub fn finish(self) -> Result<u64, DataError> {
+        self.output.finish()?;
+        Ok(self.rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_tables_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.csv");
+        std::fs::write(&path, "a,b\n1,2\n3\n").unwrap();
+        let mut table = TableReader::open(&path).unwrap();
+        let message = table.column(&["path", "file"]).unwrap_err().to_string();
+        assert!(message.contains("no column 'path' or 'file': its columns are 'a', 'b'"), "{message}");
+        assert_eq!(table.find(&["c", "B"]), Some(1));
+        assert!(table.next_row().unwrap().is_some());
+        assert!(table.next_row().unwrap_err().to_string().contains("row 2 (line 3): expected 2 fields"));
+        std::fs::write(&path, "").unwrap();
+        assert!(TableReader::open(&path).err().unwrap().to_string().contains("is empty"));
+        let mut writer = TableWriter::create(&path, &["a"]).unwrap();
+        assert!(writer.write(&["1", "2"]).unwrap_err().to_string().contains("row 1: expected 1 fields"));
+    }
+}

@@ -1,0 +1,221 @@
+//! Copies, sidecars and photos that are written into, on disk.
+
+use crate::tags::journal::{hash, original_path};
+use crate::tags::merge::{self, merged};
+use crate::tags::{
+    GeoTag, Journal, Overwrite, PlaceNames, Result, TagError, adobe_sidecar_path, has_location, jpeg_names, raw_kind,
+    sidecar_only, sidecar_path, tagged, xmp,
+};
+use locdiff_base::{AtomicFile, WriteError};
+use std::path::{Path, PathBuf};
+use std::{fs, io::Write};
+
+/// A file ready to be written: all that can be in the way was looked at, nothing on disk has changed.
+#[derive(Debug)]
+#[must_use = "nothing is written yet"]
+pub struct Prepared {
+    file: PathBuf,
+    contents: Vec<u8>,
+    /// The photo whose times and permissions a copy takes.
+    like: Option<fs::Metadata>,
+    change: Change,
+    /// The hash of the photo that is written into and stays beside it.
+    original: Option<String>,
+}
+
+/// What writing would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The file is new.
+    Create,
+    /// A file of the name is replaced.
+    Replace,
+    /// The place is added to a sidecar.
+    Merge,
+    /// The photo is written into, and stays beside it as NAME_original.
+    InPlace,
+}
+
+impl Change {
+    /// A word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Replace => "replace",
+            Self::Merge => "add to",
+            Self::InPlace => "write into",
+        }
+    }
+}
+
+impl Prepared {
+    /// The file that writing makes.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// What writing does to it.
+    pub fn change(&self) -> Change {
+        self.change
+    }
+
+    /// Writes the file, whole or not at all, after a line in the journal; its folder is made if need be. A copy gets the photo's times and
+    /// permissions.
+    ///
+    /// # Errors
+    /// When the file or the journal cannot be written, or the file is outside the journal's folder or a link.
+    pub fn write(self, journal: Option<&mut Journal>) -> Result<PathBuf> {
+        let failed = |reason| WriteError::new(&self.file.display().to_string(), reason);
+        if let Some(folder) = self.file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        if let Some(journal) = journal {
+            journal.record(&self.file, &self.contents, self.original.clone())?;
+        }
+        let mut file = AtomicFile::create(&self.file)?;
+        file.write_all(&self.contents).map_err(failed)?;
+        if let Some(like) = &self.like {
+            file.take_attributes(like)?;
+            if self.original.is_some() {
+                put_aside(&self.file, like)?;
+            }
+        }
+        file.commit()?;
+        Ok(self.file)
+    }
+}
+
+/// Gives a photo its second name, [`original_path`], which is free; a copy where the file system has no such names.
+fn put_aside(photo: &Path, like: &fs::Metadata) -> Result<()> {
+    let original = original_path(photo);
+    match fs::hard_link(photo, &original) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            Err(TagError::HasOriginal { file: original.display().to_string() })
+        }
+        Err(_) => {
+            let mut copy = AtomicFile::create(&original)?;
+            copy.write_all(&read(photo)?).map_err(|reason| WriteError::new(&original.display().to_string(), reason))?;
+            copy.take_attributes(like)?;
+            Ok(copy.commit()?)
+        }
+    }
+}
+
+/// Makes a copy of a photo with the place in it ready.
+///
+/// # Errors
+/// As [`tagged`]; and when the copy would be the photo itself, or exists and may not be replaced.
+pub fn prepare_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
+    let contents = with_tag(&read(photo)?, photo, tag, overwrite)?;
+    prepare_file(photo, copy, contents, overwrite)
+}
+
+/// Makes a copy of a file ready, as it is.
+///
+/// # Errors
+/// When the file cannot be read, or the copy would be the file itself, or exists and may not be replaced.
+pub fn prepare_plain_copy(photo: &Path, copy: &Path, overwrite: Overwrite) -> Result<Prepared> {
+    prepare_file(photo, copy, read(photo)?, overwrite)
+}
+
+/// Makes a photo ready to be written into. It stays beside itself as NAME_original, the name that exiftool gives it.
+///
+/// # Errors
+/// As [`tagged`]; and when the photo is a link, or NAME_original is there already, which is never replaced.
+pub fn prepare_in_place(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
+    let like = attributes(photo)?;
+    if fs::symlink_metadata(photo).is_ok_and(|metadata| metadata.is_symlink()) {
+        let reason = "it is a link: give the photo itself".to_owned();
+        return Err(TagError::Unfit { file: photo.display().to_string(), reason });
+    }
+    let old = read(photo)?;
+    let contents = with_tag(&old, photo, tag, overwrite)?;
+    let original = original_path(photo);
+    if fs::symlink_metadata(&original).is_ok() {
+        return Err(TagError::HasOriginal { file: original.display().to_string() });
+    }
+    let original = Some(hash(&old));
+    Ok(Prepared { file: photo.to_owned(), contents, like: Some(like), change: Change::InPlace, original })
+}
+
+/// The photo with the tag, and with the names of the place where it has room for them.
+fn with_tag(contents: &[u8], photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Vec<u8>> {
+    let name = photo.display().to_string();
+    if sidecar_only(photo) {
+        // Also where its content does not tell: RAW files are never changed.
+        return Err(TagError::SidecarOnly { file: name, kind: raw_kind(contents).unwrap_or("by its name") });
+    }
+    let contents = tagged(contents, &name, tag, overwrite)?;
+    let named = Some(&tag.names).filter(|names| **names != PlaceNames::default());
+    let named = named.and_then(|names| jpeg_names::in_jpeg(&contents, names));
+    Ok(named.unwrap_or(contents))
+}
+
+fn prepare_file(photo: &Path, copy: &Path, contents: Vec<u8>, overwrite: Overwrite) -> Result<Prepared> {
+    let target = || copy.display().to_string();
+    let mut change = Change::Create;
+    if let (Ok(from), Ok(to)) = (fs::canonicalize(photo), fs::canonicalize(copy)) {
+        if from == to {
+            return Err(TagError::IsOriginal { file: target() });
+        }
+        change = Change::Replace;
+    }
+    if change == Change::Replace && !overwrite.files {
+        return Err(TagError::Exists { file: target() });
+    }
+    Ok(Prepared { file: copy.to_owned(), contents, like: Some(attributes(photo)?), change, original: None })
+}
+
+fn attributes(photo: &Path) -> Result<fs::Metadata> {
+    fs::metadata(photo).map_err(|source| TagError::Read { file: photo.display().to_string(), source })
+}
+
+/// Makes [`sidecar_path`] with the place in it ready, or [`adobe_sidecar_path`] of a RAW file that has that one. An existing sidecar
+/// keeps its other properties.
+///
+/// # Errors
+/// When the photo cannot be read, or it or the sidecar has a location already and may not get another, or the sidecar is
+/// no XMP.
+pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
+    let contents = read(photo)?;
+    let mut file = sidecar_path(photo);
+    let adobe = adobe_sidecar_path(photo);
+    if sidecar_only(photo) && adobe.is_file() && fs::symlink_metadata(&file).is_err() {
+        file = adobe;
+    }
+    let name = || file.display().to_string();
+    if !overwrite.locations && has_location(&contents) {
+        return Err(TagError::HasLocation { file: photo.display().to_string() });
+    }
+    let (contents, change) = if fs::symlink_metadata(&file).is_ok() {
+        let merged = merged(&read(&file)?, tag, overwrite).map_err(|refusal| match refusal {
+            merge::Refusal::HasLocation => TagError::HasLocation { file: name() },
+            merge::Refusal::Unfit(reason) => TagError::Sidecar { file: name(), reason },
+        })?;
+        (merged, Change::Merge)
+    } else {
+        (xmp::packet(tag).into_bytes(), Change::Create)
+    };
+    Ok(Prepared { file, contents, like: None, change, original: None })
+}
+
+/// Writes a copy of a photo with the place in it. The copy appears whole or not at all.
+///
+/// # Errors
+/// As [`prepare_copy`] and [`Prepared::write`].
+pub fn write_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<()> {
+    prepare_copy(photo, copy, tag, overwrite)?.write(None).map(|_| ())
+}
+
+/// Writes the place into [`sidecar_path`], and returns that path.
+///
+/// # Errors
+/// As [`prepare_sidecar`] and [`Prepared::write`].
+pub fn write_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<PathBuf> {
+    prepare_sidecar(photo, tag, overwrite)?.write(None)
+}
+
+fn read(photo: &Path) -> Result<Vec<u8>> {
+    fs::read(photo).map_err(|source| TagError::Read { file: photo.display().to_string(), source })
+}

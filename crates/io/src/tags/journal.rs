@@ -1,0 +1,154 @@
+//! What was written, so that it can be undone.
+
+use crate::tags::{Result, TagError};
+use locdiff_base::{AtomicFile, WriteError, inside};
+use serde::{Deserialize, Serialize};
+use std::path::{Component, Path, PathBuf};
+use std::{ffi::OsString, fs, io::Write};
+use twox_hash::XxHash3_128;
+
+/// The name of a journal in a folder.
+pub const JOURNAL_NAME: &str = "locdiff-journal.jsonl";
+
+/// An entry: a file as it was written, and what was there before. All names are inside the journal's folder: see [`Entry::places`].
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Entry {
+    /// As seen from the journal's folder, with `/` between folders.
+    pub(crate) file: String,
+    /// Of what was written.
+    pub(crate) hash: String,
+    /// The name of the old file among those kept; nothing where there was none.
+    pub(crate) kept: Option<String>,
+    /// Of the photo that lies beside the file as [`original_path`], where it was written into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) original: Option<String>,
+}
+
+/// The files that an entry means.
+pub(crate) struct Places {
+    pub(crate) file: PathBuf,
+    /// Where its old content is, and that one's hash.
+    pub(crate) old: Option<(PathBuf, String)>,
+}
+
+impl Entry {
+    /// The files, or why this is nothing that a run wrote: names that leave the folder or lead over links, hashes that are none.
+    pub(crate) fn places(&self, journal: &Path) -> std::result::Result<Places, String> {
+        let folder = folder(journal);
+        let (list, kept_folder) = (name(journal), name(&kept_folder(journal)));
+        let first = self.file.split('/').next().unwrap_or_default();
+        if self.file == list || first == kept_folder {
+            return Err("the file is a part of the journal itself".to_owned());
+        }
+        let file = inside(&folder, &self.file)?;
+        let old = match (&self.kept, &self.original) {
+            (None, None) => None,
+            (None, Some(hash)) => Some((inside(&folder, &format!("{}_original", self.file))?, hash.clone())),
+            (Some(kept), None) => {
+                let hash = kept.split_once('-').filter(|(target, _)| is_hash(target)).map(|(_, hash)| hash.to_owned());
+                let hash =
+                    hash.ok_or_else(|| format!("'{}' is not the name of a kept file", locdiff_base::excerpt(kept)))?;
+                Some((inside(&folder, &format!("{kept_folder}/{kept}"))?, hash))
+            }
+            (Some(_), Some(_)) => return Err("a file cannot have two old contents".to_owned()),
+        };
+        if !is_hash(&self.hash) || old.as_ref().is_some_and(|(_, hash)| !is_hash(hash)) {
+            return Err("a hash is 32 digits and letters from a to f".to_owned());
+        }
+        Ok(Places { file, old })
+    }
+}
+
+/// The files that were written; an entry precedes its file. Files that are replaced are kept beside the journal.
+#[derive(Debug)]
+pub struct Journal(pub(crate) locdiff_base::Journal<Entry>);
+
+impl Journal {
+    /// The journal in a file. Nothing is read or written yet.
+    pub fn at(path: &Path) -> Self {
+        Self(locdiff_base::Journal::at(path))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Notes that `target` will hold these bytes, and keeps the file that is there now, unless it stays beside it as `original`.
+    pub(crate) fn record(&mut self, target: &Path, contents: &[u8], original: Option<String>) -> Result<()> {
+        let unfit = |reason| TagError::Unfit { file: target.display().to_string(), reason };
+        let file = relative(target, self.path()).map_err(unfit)?;
+        let mut entry = Entry { file, hash: hash(contents), kept: None, original };
+        entry.places(self.path()).map_err(unfit)?;
+        if entry.original.is_none()
+            && let Ok(old) = fs::read(target)
+        {
+            let name = format!("{}-{}", hash(target.as_os_str().as_encoded_bytes()), hash(&old));
+            entry.kept = Some(name);
+            let places = entry.places(self.path()).map_err(unfit)?;
+            if let Some((kept, _)) = places.old {
+                keep(&kept, target, &old)?;
+            }
+        }
+        Ok(self.0.append(&entry)?)
+    }
+}
+
+/// The photo as it was, beside the one that was written into: the name that exiftool gives it.
+pub(crate) fn original_path(photo: &Path) -> PathBuf {
+    let mut path: OsString = photo.as_os_str().to_owned();
+    path.push("_original");
+    path.into()
+}
+
+/// A content's name.
+pub(crate) fn hash(contents: &[u8]) -> String {
+    format!("{:032x}", XxHash3_128::oneshot(contents))
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The folder of the files that were replaced.
+pub(crate) fn kept_folder(journal: &Path) -> PathBuf {
+    journal.with_extension("kept")
+}
+
+/// The folder that the names of a journal start from.
+pub(crate) fn folder(journal: &Path) -> PathBuf {
+    let parent = journal.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned())
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Puts a copy of a file aside, with its times and permissions.
+fn keep(kept: &Path, target: &Path, old: &[u8]) -> Result<()> {
+    let failed = |reason| TagError::Write(WriteError::new(&kept.display().to_string(), reason));
+    if let Some(folder) = kept.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut file = AtomicFile::create(kept)?;
+    file.write_all(old).map_err(failed)?;
+    file.take_attributes(&fs::metadata(target).map_err(failed)?)?;
+    Ok(file.commit()?)
+}
+
+/// A file's name as seen from the journal's folder.
+fn relative(target: &Path, journal: &Path) -> std::result::Result<String, String> {
+    let base = folder(journal);
+    let absolute = folder(target).join(target.file_name().unwrap_or_default());
+    let outside = || format!("it lies outside {}, the folder of the journal", base.display());
+    let parts = absolute.strip_prefix(&base).map_err(|_| outside())?.components().map(|part| match part {
+        Component::Normal(part) => {
+            part.to_str().ok_or_else(|| "no journal can hold its name, which is not UTF-8".to_owned())
+        }
+        _ => Err(outside()),
+    });
+    Ok(parts.collect::<std::result::Result<Vec<_>, _>>()?.join("/"))
+}

@@ -1,0 +1,82 @@
+//! What photos say about themselves, read; and a place written into a copy of a photo as EXIF, or beside the photo as an XMP file, or,
+//! where that is asked for, into the photo, which stays beside itself. Everything else in it stays: the pixels, the other tags and
+//! whatever follows the picture.
+//!
+//! | you want | item |
+//! |---|---|
+//! | what to write | [`GeoTag`], [`PlaceNames`] |
+//! | where, when and by which camera a photo or a film was taken | [`PhotoFacts`] |
+//! | the preview in a RAW file, which is tagged by a sidecar only | [`raw_preview`], [`raw_kind`], [`sidecar_only`] |
+//! | photos, films and sidecars told apart by name | [`MediaKind`] |
+//! | a tagged copy of a JPEG, PNG, WebP, TIFF, HEIC or AVIF file | [`write_copy`] |
+//! | the same in memory | [`tagged`] |
+//! | a file `photo.jpg.xmp` beside the photo, merged with one that is there | [`write_sidecar`], [`sidecar_path`] |
+//! | to see first what would be written | [`prepare_copy`], [`prepare_sidecar`], [`prepare_in_place`], [`Prepared`] |
+//! | to undo it | [`Journal`], [`undo`] |
+//! | which places are sure enough | [`TagRule`] |
+//! | all of it for the photos of a run | [`Tagger`], [`TagPlan`], [`TagStep`] |
+//! | a table for exiftool | [`EXIFTOOL_COLUMNS`], [`exiftool_row`] |
+//! | whether a photo has a location already | [`has_location`] |
+//!
+//! ```
+//! use locdiff_io::tags::{GeoTag, Overwrite, has_location, tagged};
+//! use locdiff_shdd::sphere::LatLon;
+//! let photo = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/rgb.jpg"))?;
+//! let tag = GeoTag::new(LatLon::new(39.999, 116.275)?).radius_km(210.0).area("in Beijing, China");
+//! let copy = tagged(&photo, "rgb.jpg", &tag, Overwrite::NEVER)?;
+//! assert!(has_location(&copy) && !has_location(&photo));
+//! // A photo with a location keeps it.
+//! assert!(tagged(&copy, "rgb.jpg", &tag, Overwrite::NEVER).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod blocks;
+mod civil;
+mod containers;
+mod error;
+mod exif;
+mod exiftool;
+mod facts;
+mod files;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
+mod gps_ifd;
+mod gps_time;
+mod heif;
+mod iso;
+mod journal;
+mod jpeg;
+mod jpeg_names;
+mod kind;
+mod merge;
+mod raw;
+mod reader;
+mod rule;
+mod sidecar;
+mod tag;
+mod tagger;
+mod tiff;
+mod tree;
+mod undo;
+mod video;
+mod xmp;
+mod xmp_facts;
+
+pub use containers::tagged;
+pub use error::{Result, TagError};
+pub use exiftool::{EXIFTOOL_COLUMNS, exiftool_row};
+pub use facts::{PhotoFacts, Taken};
+pub use files::{
+    Change, Prepared, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar, write_copy, write_sidecar,
+};
+pub use heif::heif_kind;
+pub use journal::{JOURNAL_NAME, Journal};
+pub use kind::{MediaKind, sidecar_only};
+pub use raw::{raw_kind, raw_preview};
+pub use reader::{has_location, tiff_bytes};
+pub use rule::TagRule;
+pub use sidecar::{adobe_sidecar_path, sidecar_path};
+pub use tag::{GeoTag, Overwrite, PlaceNames};
+pub use tagger::{Skip, TagPlace, TagPlan, TagStep, Tagged, Tagger};
+pub use undo::{Undo, undo};

@@ -1,0 +1,49 @@
+//! When a place is sure enough to be written: the one rule of `locate`, `album` and `immich`.
+
+/// Which estimates become tags. People act on a tag, so by default only what is sure does.
+///
+/// ```
+/// use locdiff_io::tags::TagRule;
+/// let rule = TagRule::default();
+/// assert_eq!(rule.doubt(true, 12.0, None), None);
+/// assert_eq!(rule.doubt(true, 210.0, None).unwrap(), "not sure to within 25 km");
+/// assert_eq!(rule.doubt(false, 12.0, None).unwrap(), "I can't tell where it was taken");
+/// assert_eq!(TagRule::GUESSES.doubt(false, 5229.0, None), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TagRule {
+    /// The radius that holds 90 % may be this long; `None` for every guess.
+    pub sure_within_km: Option<f64>,
+}
+
+impl Default for TagRule {
+    fn default() -> Self {
+        Self { sure_within_km: Some(25.0) }
+    }
+}
+
+impl TagRule {
+    /// Every guess becomes a tag.
+    pub const GUESSES: Self = Self { sure_within_km: None };
+
+    /// Why an estimate is not sure enough, in words; `odd` says what does not fit it.
+    pub fn doubt(&self, can_tell: bool, radius_90_km: f64, odd: Option<&str>) -> Option<String> {
+        let within = self.sure_within_km?;
+        if !can_tell {
+            return Some("I can't tell where it was taken".to_owned());
+        }
+        if radius_90_km.is_nan() || radius_90_km > within {
+            return Some(format!("not sure to within {}", distance(within)));
+        }
+        odd.map(|odd| format!("it may not fit the others: {odd}"))
+    }
+}
+
+/// "12 km", "1.5 km", "300 m".
+pub(crate) fn distance(km: f64) -> String {
+    match km {
+        0.0..1.0 => format!("{:.0} m", 1000.0 * km),
+        1.0..10.0 if km.fract() != 0.0 => format!("{km:.1} km"),
+        _ => format!("{km:.0} km"),
+    }
+}

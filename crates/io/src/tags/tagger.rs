@@ -1,0 +1,362 @@
+//! Places into photos, copies, sidecars and exiftool's table: what people can trust, see first and take back.
+
+use crate::tags::rule::distance;
+use crate::tags::tree::Tree;
+use crate::tags::{
+    EXIFTOOL_COLUMNS, GeoTag, JOURNAL_NAME, Journal, Overwrite, PlaceNames, Prepared, Result, TagError, TagRule,
+    adobe_sidecar_path, exiftool_row, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar,
+    sidecar_path,
+};
+use locdiff_base::{OutputLock, WriteError, counted, one_line};
+use crate::data::TableWriter;
+use locdiff_shdd::sphere::LatLon;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
+
+/// What is written about photos, and where.
+#[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
+pub struct TagPlan {
+    /// What was given: trees of copies begin at these folders.
+    pub given: Vec<PathBuf>,
+    /// Copies of the photos with the place as EXIF GPS go into this folder.
+    pub copies: Option<PathBuf>,
+    /// The photos that get no tag are copied, too, and so are sidecars: the copy is an album.
+    pub copy_all: bool,
+    /// The place goes into the photos themselves, which stay beside themselves.
+    pub in_place: bool,
+    /// A file PHOTO.xmp is put beside each photo.
+    pub sidecars: bool,
+    /// A table for exiftool.
+    pub table: Option<PathBuf>,
+    /// Which places are sure enough.
+    pub rule: TagRule,
+    /// What may be written over.
+    pub overwrite: Overwrite,
+    /// Nothing is written: the steps say what would be.
+    pub dry_run: bool,
+    /// Where it is noted what was written; else in the folder of the copies, or in the one that was given.
+    pub journal: Option<PathBuf>,
+}
+
+impl TagPlan {
+    /// Whether photos are copied or written into, or files put beside them.
+    pub fn touches_files(&self) -> bool {
+        self.copies.is_some() || self.sidecars || self.in_place
+    }
+}
+
+/// What is to be written about a photo.
+#[derive(Debug, Clone)]
+pub struct TagPlace {
+    /// The photo's name.
+    pub photo: String,
+    /// Its best place.
+    pub best: LatLon,
+    /// The radius that holds 90 %.
+    pub radius_90_km: f64,
+    /// Whether the answer means something.
+    pub can_tell: bool,
+    /// What does not fit it, in words.
+    pub odd: Option<String>,
+    /// The place in words.
+    pub place: String,
+    /// City, state and country, where they are to be written.
+    pub names: Option<PlaceNames>,
+    /// Its own GPS tag.
+    pub gps: Option<LatLon>,
+    /// Whether somebody placed it, and not LocDiff.
+    pub by_hand: bool,
+}
+
+/// Why a photo gets no tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Skip {
+    /// Its place is not sure enough.
+    Unsure,
+    /// It says already where it was taken, and keeps it.
+    AlreadyTagged,
+    /// It cannot hold one.
+    CannotHold,
+}
+
+/// What becomes of one photo, or would.
+#[derive(Debug, Clone, Serialize)]
+pub struct TagStep {
+    /// The photo's name.
+    pub photo: String,
+    /// create, replace, add to, write into, row for exiftool, copy, or skip.
+    pub action: &'static str,
+    /// The file that is written.
+    pub file: Option<PathBuf>,
+    /// Why it gets no tag.
+    pub skipped: Option<Skip>,
+    /// That in words.
+    pub reason: Option<String>,
+    /// The place.
+    #[serde(flatten)]
+    pub at: LatLon,
+    /// The radius that holds 90 %.
+    pub radius_90_km: f64,
+    /// The place in words.
+    pub place: String,
+}
+
+impl fmt::Display for TagStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { action, at, place, .. } = self;
+        write!(f, "{action:<16} {}", one_line(&self.photo))?;
+        if let Some(file) = &self.file {
+            write!(f, " → {}", one_line(&file.to_string_lossy()))?;
+        }
+        write!(f, ": {at}   {place}, 90 % within {}", distance(self.radius_90_km))?;
+        match &self.reason {
+            Some(reason) => write!(f, "; no tag: {}", one_line(reason)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How tagging went. A photo is counted once.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub struct Tagged {
+    /// Photos that got a tag, in whatever form.
+    pub tagged: usize,
+    /// Photos whose place is not sure enough.
+    pub unsure: usize,
+    /// Photos that say already where they were taken, and keep it.
+    pub already_tagged: usize,
+    /// Photos that cannot hold a tag.
+    pub cannot_hold: usize,
+    /// Whether nothing was written.
+    pub dry_run: bool,
+    /// Files that were written.
+    #[serde(skip)]
+    pub written: Vec<PathBuf>,
+    /// The journals, where files were written.
+    #[serde(skip)]
+    pub journals: Vec<PathBuf>,
+}
+
+impl fmt::Display for Tagged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tagged, unsure, already_tagged, cannot_hold, .. } = self;
+        let all = tagged + unsure + already_tagged + cannot_hold;
+        let (photos, would) = (counted(all, "photo"), if self.dry_run { "would be " } else { "" });
+        write!(
+            f,
+            "{photos}: {tagged} {would}tagged, {unsure} unsure, {already_tagged} already tagged, {cannot_hold} cannot hold a tag"
+        )
+    }
+}
+
+/// Tags the photos of a run.
+pub struct Tagger {
+    plan: TagPlan,
+    tree: Tree,
+    /// Copies of what lies beside photos.
+    beside: HashSet<PathBuf>,
+    /// By their files, each with the lock of its folder.
+    journals: BTreeMap<PathBuf, (Journal, OutputLock)>,
+    table: Option<TableWriter>,
+    tagged: Tagged,
+}
+
+impl Tagger {
+    /// By a plan.
+    ///
+    /// # Errors
+    /// A table that cannot be written.
+    pub fn new(plan: TagPlan) -> Result<Self> {
+        let table = plan.table.as_deref().filter(|_| !plan.dry_run);
+        let table = table.map(|path| TableWriter::create(path, &EXIFTOOL_COLUMNS)).transpose()?;
+        let tagged = Tagged { dry_run: plan.dry_run, ..Tagged::default() };
+        Ok(Self { tree: Tree::of(&plan.given), plan, beside: HashSet::new(), journals: BTreeMap::new(), table, tagged })
+    }
+
+    /// How it went so far.
+    pub fn tagged(&self) -> &Tagged {
+        &self.tagged
+    }
+
+    /// Tags one photo wherever that is wanted; what cannot be done is a step with a reason, and the others go on.
+    ///
+    /// # Errors
+    /// A photo in no file of its own, or a file that cannot be written.
+    pub fn tag(&mut self, place: &TagPlace, photo: Option<&Path>) -> Result<Vec<TagStep>> {
+        if !self.plan.touches_files() && self.plan.table.is_none() {
+            return Ok(Vec::new());
+        }
+        let photo = photo.ok_or_else(|| TagError::NoFile { file: place.photo.clone() })?;
+        let doubt = self.plan.rule.doubt(place.can_tell, place.radius_90_km, place.odd.as_deref());
+        // A place that only our own reader finds, such as a HEIC photo's.
+        let skip = if place.gps.is_some() && !self.plan.overwrite.locations {
+            Some((Skip::AlreadyTagged, "it says already where it was taken".to_owned()))
+        } else {
+            doubt.map(|doubt| (Skip::Unsure, doubt))
+        };
+        let mut steps = Vec::new();
+        let copy = match &self.plan.copies {
+            Some(folder) => self.tree.name(photo).map(|name| folder.join(name)),
+            None => None,
+        };
+        let mut is_copied = false;
+        let mut skip = match skip {
+            Some(skip) => Some(skip),
+            None => self.tag_sure(place, photo, copy.as_deref(), &mut steps, &mut is_copied)?,
+        };
+        if let Some(copy) = copy.filter(|_| self.plan.copy_all) {
+            match self.copy_album(photo, &copy, is_copied) {
+                Ok(true) => steps.push(step(place, "copy", Some(&copy), skip.as_ref())),
+                Ok(false) => {}
+                Err(error) if error.is_about_photo() => skip = Some((Skip::CannotHold, error.to_string())),
+                Err(error) => return Err(error),
+            }
+        }
+        match skip.as_ref().map(|(why, _)| *why) {
+            None => self.tagged.tagged += 1,
+            Some(Skip::Unsure) => self.tagged.unsure += 1,
+            Some(Skip::AlreadyTagged) => self.tagged.already_tagged += 1,
+            Some(Skip::CannotHold) => self.tagged.cannot_hold += 1,
+        }
+        if let Some(skip) = skip.as_ref().filter(|_| steps.is_empty()) {
+            steps.push(step(place, "skip", None, Some(skip)));
+        }
+        Ok(steps)
+    }
+
+    /// Copies a photo that has no answer, where all are copied.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn pass(&mut self, photo: Option<&Path>) -> Result<()> {
+        let (Some(folder), Some(photo)) = (self.plan.copies.clone().filter(|_| self.plan.copy_all), photo) else {
+            return Ok(());
+        };
+        let Some(name) = self.tree.name(photo) else { return Ok(()) };
+        match self.copy_album(photo, &folder.join(name), false) {
+            // It was named already, with why it cannot be read.
+            Err(TagError::Read { .. }) => Ok(()),
+            copied => copied.map(drop),
+        }
+    }
+
+    /// Writes a sure place wherever it is wanted. Why it is nowhere, if so.
+    fn tag_sure(
+        &mut self,
+        place: &TagPlace,
+        photo: &Path,
+        copy: Option<&Path>,
+        steps: &mut Vec<TagStep>,
+        is_copied: &mut bool,
+    ) -> Result<Option<(Skip, String)>> {
+        // Names of towns are for what is sure, also where guesses are tagged.
+        let is_sure = TagRule::default().doubt(place.can_tell, place.radius_90_km, None).is_none();
+        let names = place.names.clone().filter(|_| is_sure || self.plan.rule.sure_within_km.is_some());
+        let tag = GeoTag::new(place.best).radius_km(place.radius_90_km).area(&place.place);
+        let tag = tag.names(names.unwrap_or_default()).by_hand(place.by_hand);
+        let overwrite = self.plan.overwrite;
+        let mut prepared: Vec<Result<Prepared>> = Vec::new();
+        prepared.extend(copy.map(|copy| prepare_copy(photo, copy, &tag, overwrite)));
+        prepared.extend(self.plan.in_place.then(|| prepare_in_place(photo, &tag, overwrite)));
+        prepared.extend(self.plan.sidecars.then(|| prepare_sidecar(photo, &tag, overwrite)));
+        let mut skips: Vec<(Skip, String)> = Vec::new();
+        for one in prepared {
+            let written = one.and_then(|one| {
+                let done = step(place, one.change().word(), Some(one.file()), None);
+                *is_copied |= Some(one.file()) == copy;
+                self.write(one, photo).map(|()| done)
+            });
+            match written {
+                Ok(done) => steps.push(done),
+                Err(error) if error.is_about_photo() => {
+                    let why = if error.is_has_location() { Skip::AlreadyTagged } else { Skip::CannotHold };
+                    skips.push((why, error.to_string()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let is_located = skips.iter().any(|(why, _)| *why == Skip::AlreadyTagged);
+        if self.plan.table.is_some() && !is_located {
+            let row = exiftool_row(&photo.display().to_string(), &tag);
+            if let Some(table) = &mut self.table {
+                table.write(&row.each_ref().map(String::as_str))?;
+            }
+            steps.push(step(place, "row for exiftool", self.plan.table.as_deref(), None));
+        }
+        if steps.is_empty() {
+            return Ok(skips.into_iter().next());
+        }
+        steps.extend(skips.iter().map(|skip| step(place, "skip", None, Some(skip))));
+        Ok(None)
+    }
+
+    /// A plain copy of a photo, unless a tagged one is made, and of what lies beside it and speaks of it; whether the photo was copied.
+    fn copy_album(&mut self, photo: &Path, copy: &Path, is_copied: bool) -> Result<bool> {
+        let beside = [(sidecar_path(photo), sidecar_path(copy)), (adobe_sidecar_path(photo), adobe_sidecar_path(copy))];
+        for (from, to) in beside {
+            if from.is_file() && self.beside.insert(to.clone()) {
+                self.copy(&from, &to)?;
+            }
+        }
+        if is_copied { Ok(false) } else { self.copy(photo, copy) }
+    }
+
+    /// Whether a plain copy was made: not where it is there already.
+    fn copy(&mut self, file: &Path, copy: &Path) -> Result<bool> {
+        match prepare_plain_copy(file, copy, self.plan.overwrite) {
+            Ok(prepared) => self.write(prepared, file).map(|()| true),
+            Err(TagError::Exists { .. }) if fs::read(file).ok() == fs::read(copy).ok() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a file about a photo, after a line in its journal.
+    fn write(&mut self, prepared: Prepared, photo: &Path) -> Result<()> {
+        if self.plan.dry_run {
+            return Ok(());
+        }
+        let copies = self.plan.copies.clone().filter(|folder| prepared.file().starts_with(folder));
+        let folder = copies.unwrap_or_else(|| self.tree.home(photo));
+        let path = self.plan.journal.clone().unwrap_or_else(|| folder.join(JOURNAL_NAME));
+        if !self.journals.contains_key(&path) {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let failed = |reason| WriteError::new(&folder.display().to_string(), reason);
+            fs::create_dir_all(folder).map_err(failed)?;
+            let lock = OutputLock::folder(folder)?;
+            self.journals.insert(path.clone(), (Journal::at(&path), lock));
+        }
+        let journal = self.journals.get_mut(&path).map(|(journal, _)| journal);
+        self.tagged.written.push(prepared.write(journal)?);
+        Ok(())
+    }
+
+    /// Completes the table.
+    ///
+    /// # Errors
+    /// A table that cannot be written.
+    pub fn finish(mut self) -> Result<Tagged> {
+        if let (Some(table), Some(path)) = (self.table.take(), &self.plan.table) {
+            table.finish()?;
+            self.tagged.written.push(path.clone());
+        }
+        self.tagged.journals = self.journals.into_keys().filter(|path| path.exists()).collect();
+        Ok(self.tagged)
+    }
+}
+
+fn step(place: &TagPlace, action: &'static str, file: Option<&Path>, skip: Option<&(Skip, String)>) -> TagStep {
+    TagStep {
+        photo: place.photo.clone(),
+        action,
+        file: file.map(Path::to_owned),
+        skipped: skip.map(|(why, _)| *why),
+        reason: skip.map(|(_, reason)| reason.clone()),
+        at: place.best,
+        radius_90_km: place.radius_90_km,
+        place: place.place.clone(),
+    }
+}

@@ -1,0 +1,188 @@
+//! Undoes what a journal lists. Anybody may have written it: it is refused whole unless every line names a file inside its folder, and
+//! nothing is touched before every file was looked at.
+
+use crate::tags::journal::{Entry, JOURNAL_NAME, Places, folder, hash, kept_folder};
+use crate::tags::{Journal, Result, TagError};
+use locdiff_base::{AtomicFile, OutputLock, WriteError};
+use std::path::{Path, PathBuf};
+use std::{collections::HashMap, fs, io::Write};
+
+/// What became of a written file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undo {
+    /// It was created, and is removed.
+    Removed,
+    /// It was changed, and is as before.
+    Restored,
+    /// It is gone already, or as it was before.
+    Nothing,
+    /// It was changed since, so it stays.
+    Changed,
+    /// What it was before is no longer kept, so it stays.
+    Lost,
+}
+
+impl Undo {
+    /// Whether the file stays as it is although it was written.
+    pub fn is_refusal(self) -> bool {
+        matches!(self, Self::Changed | Self::Lost)
+    }
+
+    /// What was done, or with `dry_run` would be.
+    pub fn words(self, dry_run: bool) -> &'static str {
+        match self {
+            Self::Removed if dry_run => "would be removed",
+            Self::Removed => "removed",
+            Self::Restored if dry_run => "would be restored",
+            Self::Restored => "restored",
+            Self::Nothing => "nothing to do",
+            Self::Changed => "changed since, stays",
+            Self::Lost => "its old content is no longer kept, stays",
+        }
+    }
+}
+
+/// Undoes what a journal lists, the last first: files that were created are removed, files that were changed are
+/// restored, and those that changed since stay as they are and remain in the journal. With `dry_run` nothing is changed.
+/// `journal` may be the folder that holds it. Nothing outside the journal's folder is read or changed, whatever it says.
+///
+/// ```
+/// use locdiff_io::tags::{GeoTag, Journal, Overwrite, Undo, prepare_sidecar, undo};
+/// # let folder = tempfile::tempdir()?;
+/// # let (photo, list) = (folder.path().join("a.jpg"), folder.path().join("list.jsonl"));
+/// # std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/rgb.jpg"), &photo)?;
+/// let tag = GeoTag::new(locdiff_shdd::sphere::LatLon::new(48.86, 2.35)?);
+/// prepare_sidecar(&photo, &tag, Overwrite::NEVER)?.write(Some(&mut Journal::at(&list)))?;
+/// let done = undo(&list, false)?;
+/// assert_eq!(done[0].1, Undo::Removed);
+/// // A line that leaves the folder: refused, by its number.
+/// std::fs::write(&list, "{\"file\":\"../a.jpg\",\"hash\":\"00\",\"kept\":null}")?;
+/// assert!(undo(&list, false).unwrap_err().to_string().contains("line 1: "));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When the journal cannot be read, is none or names anything else than files inside its folder, another run writes there, or a file
+/// cannot be removed or written.
+pub fn undo(journal: &Path, dry_run: bool) -> Result<Vec<(PathBuf, Undo)>> {
+    let journal = if journal.is_dir() { journal.join(JOURNAL_NAME) } else { journal.to_owned() };
+    let mut list = Journal::at(&journal).0;
+    let entries = list.entries(|entry| entry.places(&journal).map(drop))?;
+    let base = folder(&journal);
+    let _lock = if dry_run { None } else { Some(OutputLock::folder(&base)?) };
+    let steps = plan(&journal, entries)?;
+    let done = steps.iter().map(|step| (step.places.file.clone(), step.what)).collect();
+    if dry_run {
+        return Ok(done);
+    }
+    for step in &steps {
+        act(step, &base)?;
+    }
+    // An interrupt before this leaves lines whose files are as they were: nothing to do the next time.
+    let (refused, rest): (Vec<Step>, Vec<Step>) = steps.into_iter().rev().partition(|step| step.what.is_refusal());
+    list.rewrite(&refused.into_iter().map(|step| step.entry).collect::<Vec<_>>())?;
+    let kept = rest.into_iter().filter(|step| step.entry.kept.is_some()).filter_map(|step| step.places.old);
+    for (kept, _) in kept {
+        let _ = fs::remove_file(kept);
+    }
+    let _ = fs::remove_dir(kept_folder(&journal)); // stays where it still holds something
+    Ok(done)
+}
+
+/// What is done about an entry.
+struct Step {
+    entry: Entry,
+    places: Places,
+    what: Undo,
+}
+
+/// What is to be done, the last entry first; nothing is touched.
+fn plan(journal: &Path, entries: Vec<Entry>) -> Result<Vec<Step>> {
+    // Files that were dealt with, by what they will hold: one file may stand in several lines.
+    let mut seen: HashMap<PathBuf, Option<String>> = HashMap::new();
+    let mut steps = Vec::with_capacity(entries.len());
+    for entry in entries.into_iter().rev() {
+        let places = entry.places(journal).map_err(|reason| TagError::Journal {
+            file: journal.display().to_string(),
+            reason: format!("it changed while it was read: {reason}"),
+        })?;
+        let old = match &places.old {
+            None => Before::Absent,
+            Some((file, hash)) if current(file)?.as_ref() == Some(hash) => Before::Was(hash.clone()),
+            Some(_) => Before::Lost,
+        };
+        let now = match seen.get(&places.file) {
+            Some(now) => now.clone(),
+            None => current(&places.file)?,
+        };
+        let what = judge(now.as_deref(), &entry.hash, &old);
+        let left = match (what, old) {
+            (Undo::Removed, _) => None,
+            (Undo::Restored, Before::Was(hash)) => Some(hash),
+            _ => now,
+        };
+        seen.insert(places.file.clone(), left);
+        steps.push(Step { entry, places, what });
+    }
+    Ok(steps)
+}
+
+/// The hash of what a file holds; nothing where there is none.
+fn current(file: &Path) -> Result<Option<String>> {
+    match fs::read(file) {
+        Ok(contents) => Ok(Some(hash(&contents))),
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(source) => Err(TagError::Read { file: file.display().to_string(), source }),
+    }
+}
+
+/// What a file held before it was written.
+enum Before {
+    /// There was none.
+    Absent,
+    /// Something of this hash.
+    Was(String),
+    /// Something that is no longer kept.
+    Lost,
+}
+
+/// What to do with a file by what it holds now, what was written, and what it held before.
+fn judge(now: Option<&str>, written: &str, before: &Before) -> Undo {
+    match (now, before) {
+        (None, _) => Undo::Nothing,
+        (Some(now), Before::Was(old)) if now == old => Undo::Nothing,
+        (Some(now), _) if now != written => Undo::Changed,
+        (_, Before::Was(_)) => Undo::Restored,
+        (_, Before::Lost) => Undo::Lost,
+        (_, Before::Absent) => Undo::Removed,
+    }
+}
+
+fn act(step: &Step, base: &Path) -> Result<()> {
+    let Places { file, old } = &step.places;
+    let failed = |reason| TagError::Write(WriteError::new(&file.display().to_string(), reason));
+    match (step.what, old) {
+        (Undo::Removed, _) => {
+            fs::remove_file(file).map_err(failed)?;
+            // Folders that held nothing else: those of a copy.
+            for folder in file.ancestors().skip(1).take_while(|folder| *folder != base) {
+                if fs::remove_dir(folder).is_err() {
+                    break;
+                }
+            }
+        }
+        (Undo::Restored, Some((original, _))) if step.entry.original.is_some() => {
+            fs::rename(original, file).map_err(failed)?;
+        }
+        (Undo::Restored, Some((kept, _))) => {
+            let mut restored = AtomicFile::create(file)?;
+            restored.write_all(&fs::read(kept).map_err(failed)?).map_err(failed)?;
+            restored.take_attributes(&fs::metadata(kept).map_err(failed)?)?;
+            restored.commit()?;
+        }
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Files written by `NumPy` and safetensors for Python (`scripts/data_fixtures.py`), read here; and files written here,
+//! read by the reference crate `safetensors`.
+
+use locdiff_io::data::{Dtype, Format, MatrixReader, MatrixWriter, PointColumns, PointReader, read_points};
+use std::path::PathBuf;
+
+const POINTS: [[f64; 2]; 5] = [[48.875, 2.375], [-12.0625, -77.0], [90.0, 0.0], [-90.0, 180.0], [0.5, -179.5]];
+const MATRIX: [[f64; 3]; 4] = [[0.0, 1.0, -2.5], [0.125, 1024.0, -0.0625], [3.0, 5.0, 7.0], [-1.0, -0.5, 2.0]];
+
+fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+fn points(name: &str, tensor: Option<&str>) -> Vec<[f64; 2]> {
+    let columns = PointColumns { tensor: tensor.map(str::to_owned), ..PointColumns::default() };
+    let places = read_points(&fixture(name), None, &columns).unwrap();
+    places.iter().map(|place| [place.lat_deg(), place.lon_deg()]).collect()
+}
+
+fn matrix(name: &str, tensor: Option<&str>) -> Result<Vec<Vec<f64>>, String> {
+    MatrixReader::open(&fixture(name), None, tensor).and_then(Iterator::collect).map_err(|error| error.to_string())
+}
+
+#[test]
+fn points_of_every_width_are_read() {
+    for bits in [16, 32, 64] {
+        for extension in ["npy", "safetensors"] {
+            assert_eq!(points(&format!("points_f{bits}.{extension}"), None), POINTS, "{bits} {extension}");
+        }
+    }
+    assert_eq!(points("several.safetensors", None), POINTS);
+    assert_eq!(points("several.safetensors", Some("points")), POINTS);
+}
+
+#[test]
+fn row_counts_are_known_up_front() {
+    let open = |name| PointReader::open(&fixture(name), None, &PointColumns::default()).unwrap();
+    assert_eq!(open("points_f16.npy").rows(), Some(5));
+    let reader = MatrixReader::open(&fixture("matrix_f16.safetensors"), None, None).unwrap();
+    assert_eq!((reader.rows(), reader.columns()), (Some(4), 3));
+}
+
+#[test]
+fn matrices_of_every_width_order_and_version_are_read() {
+    let names = [
+        "matrix_f16.npy",
+        "matrix_f32.npy",
+        "matrix_f64.npy",
+        "matrix_f16.safetensors",
+        "matrix_f32.safetensors",
+        "matrix_f64.safetensors",
+        "matrix_bf16.safetensors",
+        "matrix_big_endian.npy",
+        "matrix_version_2.npy",
+        "matrix_version_3.npy",
+    ];
+    for name in names {
+        assert_eq!(matrix(name, None).unwrap(), MATRIX, "{name}");
+    }
+    assert_eq!(matrix("several.safetensors", Some("codes")).unwrap(), MATRIX);
+    assert_eq!(matrix("row_1d.npy", None).unwrap(), MATRIX[1..2]);
+}
+
+#[test]
+fn what_cannot_be_read_says_why() {
+    for (name, tensor, part) in [
+        ("matrix_fortran.npy", None, "save np.ascontiguousarray(array)"),
+        ("matrix_int.npy", None, "elements of type '<i4' cannot be read: save the array with .astype('float32')"),
+        ("structured.npy", None, "elements of type '[('lat', '<f8'), ('lon', '<f8')]' cannot be read"),
+        ("several.safetensors", None, "it has 3 tensors and none is called 'matrix': its tensors are 'codes', 'ids'"),
+        ("several.safetensors", Some("ids"), "elements of type 'I64' cannot be read: save the tensor as float32"),
+    ] {
+        let message = matrix(name, tensor).unwrap_err();
+        assert!(message.contains(part) && message.contains(name), "{message}");
+    }
+}
+
+#[test]
+fn a_format_may_be_given_against_the_extension() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("codes.dat");
+    let mut writer = MatrixWriter::create(&path, Some(Format::Safetensors), 3, Dtype::F64, "codes").unwrap();
+    for row in MATRIX {
+        writer.write_row(&row).unwrap();
+    }
+    writer.finish().unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let expected: Vec<u8> = MATRIX.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
+    assert_eq!(file.tensor("codes").unwrap().data(), expected);
+    let message = MatrixReader::open(&path, None, None).err().unwrap().to_string();
+    assert!(message.contains("cannot tell the format") && message.contains("codes.dat"), "{message}");
+}

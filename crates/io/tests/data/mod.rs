@@ -1,0 +1,3 @@
+//! Tests of `data`.
+mod fixtures;
+mod streams;

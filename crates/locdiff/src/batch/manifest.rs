@@ -1,0 +1,116 @@
+//! The photos of a shard: a line of JSON each.
+
+use crate::batch::sealed::{self, Opened, damaged};
+use crate::batch::{BatchError, Result, job::MOST_PHOTOS_A_SHARD};
+use crate::LatLon;
+use locdiff_vision::sources::{PhotoSource, PlaceSource};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+pub(crate) const FORMAT: &str = "locdiff-manifest";
+/// Twenty thousand photos with paths of four thousand letters.
+const LONGEST: u64 = 1 << 28;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Head {
+    pub(crate) shard: u32,
+    pub(crate) photos: usize,
+}
+
+/// A photo as a manifest names it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    /// What it is called in tables.
+    photo: String,
+    /// The file, where that is not the name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    /// Offset and length inside that file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<(u64, u64)>,
+    /// Its size unpacked, where it is deflated there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    deflated: Option<u64>,
+    /// Its row, where that file is a Parquet file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    row: Option<u64>,
+    /// Where it was taken, and what says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<(f64, f64, String)>,
+}
+
+impl Entry {
+    fn of(source: &PhotoSource) -> Result<Self> {
+        if source.path().as_os_str().is_empty() {
+            return Err(BatchError::NoFile { photo: source.name().to_owned() });
+        }
+        let file = source.path().to_string_lossy().into_owned();
+        let at = source.place().map(|(place, from)| (place.lat_deg(), place.lon_deg(), from.name().to_owned()));
+        Ok(Self {
+            photo: source.name().to_owned(),
+            file: Some(file).filter(|file| file != source.name()),
+            bytes: source.span(),
+            deflated: source.deflated_size(),
+            row: source.row_number(),
+            at,
+        })
+    }
+
+    /// The photo, with relative paths from `base`; `None` where the place is none.
+    fn source(self, base: &Path) -> Option<PhotoSource> {
+        let path: PathBuf = base.join(self.file.as_ref().unwrap_or(&self.photo));
+        let source = match (self.bytes, self.row) {
+            (None, Some(row)) => PhotoSource::row(&self.photo, path, row),
+            (Some(span), None) => PhotoSource::within(&self.photo, path, span),
+            (None, None) => PhotoSource::file(path).called(&self.photo),
+            (Some(_), Some(_)) => return None,
+        };
+        let source = match self.deflated {
+            Some(size) => source.deflated(size),
+            None => source,
+        };
+        let place = match self.at {
+            Some((lat, lon, from)) => Some((LatLon::new(lat, lon).ok()?, PlaceSource::from_name(&from)?)),
+            None => None,
+        };
+        Some(source.at(place))
+    }
+}
+
+/// The photos of a shard, and the checksum of their list.
+pub(crate) struct Manifest {
+    pub(crate) photos: Vec<PhotoSource>,
+    pub(crate) sum: String,
+}
+
+pub(crate) fn write(path: &Path, shard: u32, photos: &[PhotoSource]) -> Result<()> {
+    let mut body = Vec::new();
+    for photo in photos {
+        serde_json::to_writer(&mut body, &Entry::of(photo)?).expect("texts and numbers");
+        body.push(b'\n');
+    }
+    sealed::write(path, FORMAT, Head { shard, photos: photos.len() }, &body)
+}
+
+pub(crate) fn read(path: &Path, shard: u32, base: &Path) -> Result<Manifest> {
+    parse(path, sealed::read(path, LONGEST)?, shard, base)
+}
+
+pub(crate) fn parse(path: &Path, bytes: Vec<u8>, shard: u32, base: &Path) -> Result<Manifest> {
+    let Opened { head, body, sum } = sealed::open::<Head>(path, FORMAT, bytes)?;
+    if head.shard != shard || head.photos > MOST_PHOTOS_A_SHARD {
+        let reason = format!("it says that it is shard {} of {} photos", head.shard, head.photos);
+        return Err(damaged(path, reason));
+    }
+    let mut photos = Vec::new();
+    for (k, line) in body.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
+        let entry: Option<Entry> = serde_json::from_slice(line).ok();
+        let source = entry.and_then(|entry| entry.source(base));
+        photos.push(source.ok_or_else(|| damaged(path, format!("line {} is not a photo's", k + 2)))?);
+    }
+    if photos.len() != head.photos {
+        return Err(damaged(path, format!("it names {} photos of {}", photos.len(), head.photos)));
+    }
+    Ok(Manifest { photos, sum })
+}

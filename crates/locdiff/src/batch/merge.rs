@@ -1,0 +1,187 @@
+//! Parts into one file.
+
+use crate::batch::part::{Origin, Part};
+use crate::batch::{BatchError, Job, Result, Task, manifest, sealed::damaged};
+use crate::{AnswerRow, LatLon, parts::ANSWER_COLUMNS};
+use locdiff_base::{AtomicFile, WriteError};
+use locdiff_io::data::{Dtype, MatrixWriter, TableWriter};
+use locdiff_vision::sources::{EmbedFiles, EmbedTables, PlaceSource};
+use serde_json::Value;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// What a merged file holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Merged {
+    /// Photos answered or embedded.
+    pub answered: u64,
+    /// Photos that could not be used.
+    pub failed: u64,
+    /// The files that were written.
+    pub files: Vec<PathBuf>,
+}
+
+/// Writes all parts into one file, in the photos' order. Answers become `.csv` (the table that `locate` writes) or `.jsonl` (the
+/// lines that it prints); embeddings `.safetensors` or `.npy`, with the tables that `embed` writes beside them.
+///
+/// # Errors
+/// Parts that are missing, damaged or made by different programs; a file that cannot be written.
+pub fn merge(job: &Job, out: &Path) -> Result<Merged> {
+    merge_as(job, out, Dtype::F32)
+}
+
+/// As [`merge`], with embeddings in a number type: f16 is half the size, which `train` reads as well.
+///
+/// # Errors
+/// As [`merge`].
+pub fn merge_as(job: &Job, out: &Path, dtype: Dtype) -> Result<Merged> {
+    let end = out.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+    match (job.task(), end.as_deref()) {
+        (Task::Locate, Some("csv")) => csv(job, out),
+        (Task::Locate, Some("jsonl")) => lines(job, out),
+        (Task::Embed, Some("safetensors" | "npy")) => embeddings(job, out, dtype),
+        (task, _) => {
+            let kinds = match task {
+                Task::Locate => "a .csv or .jsonl file (Parquet: locdiff.batch.merge of the Python package)",
+                Task::Embed => "a .safetensors or .npy file (Parquet: locdiff.batch.merge of the Python package)",
+            };
+            Err(BatchError::Format { path: out.to_owned(), kinds })
+        }
+    }
+}
+
+impl Job {
+    /// What came of a shard: a JSON object for each photo, in their order, and the embeddings where the job makes them, one
+    /// after another with their length.
+    ///
+    /// # Errors
+    /// A part that is missing or damaged.
+    pub fn part(&self, shard: u32) -> Result<(Vec<Value>, Vec<f32>, usize)> {
+        self.check_shard(shard)?;
+        let part = whole_part(self, shard)?;
+        let objects = part.objects(&self.part_path(shard))?;
+        Ok((objects, part.rows, part.columns))
+    }
+
+    /// Shards whose part is not there. Parts that are there are not looked into.
+    pub fn missing(&self) -> Vec<u32> {
+        (0..self.shards()).filter(|shard| !self.part_path(*shard).is_file()).collect()
+    }
+}
+
+fn whole_part(job: &Job, shard: u32) -> Result<Part> {
+    let manifest = manifest::read(&job.manifest_path(shard), shard, job.base())?;
+    let origin = Origin { shard, manifest: manifest.sum, settings: job.key() };
+    Part::read(&job.part_path(shard), &origin, manifest.photos.len())
+}
+
+/// All parts in their order; fails before the first where one is missing, and where one is another program's.
+fn parts(job: &Job) -> Result<impl Iterator<Item = Result<(PathBuf, Part)>>> {
+    let missing = job.missing();
+    let unfinished = |missing: usize, first: u32| BatchError::Unfinished { missing, shards: job.shards(), first };
+    if let Some(first) = missing.first() {
+        return Err(unfinished(missing.len(), *first));
+    }
+    let mut expected: Option<String> = None;
+    Ok((0..job.shards()).map(move |shard| {
+        let part = whole_part(job, shard)?;
+        match &expected {
+            Some(expected) if *expected != part.maker => {
+                Err(BatchError::OtherMaker { shard, met: part.maker, expected: expected.clone() })
+            }
+            _ => {
+                expected.get_or_insert_with(|| part.maker.clone());
+                Ok((job.part_path(shard), part))
+            }
+        }
+    }))
+}
+
+fn csv(job: &Job, out: &Path) -> Result<Merged> {
+    let mut merged = Merged::default();
+    let parts = parts(job)?;
+    let mut table = TableWriter::create(out, &ANSWER_COLUMNS)?;
+    for part in parts {
+        let (path, part) = part?;
+        for (k, object) in part.objects(&path)?.iter().enumerate() {
+            let row = AnswerRow::from_json(object)
+                .ok_or_else(|| damaged(&path, format!("line {} is not an answer's", k + 2)))?;
+            *(if row.found.is_ok() { &mut merged.answered } else { &mut merged.failed }) += 1;
+            table.write(&row.fields().each_ref().map(String::as_str))?;
+        }
+    }
+    table.finish()?;
+    merged.files.push(out.to_owned());
+    Ok(merged)
+}
+
+fn lines(job: &Job, out: &Path) -> Result<Merged> {
+    let mut merged = Merged::default();
+    let parts = parts(job)?;
+    let failed = |reason| WriteError::new(&out.display().to_string(), reason);
+    let mut file = BufWriter::new(AtomicFile::create(out)?);
+    for part in parts {
+        let (path, part) = part?;
+        for (object, line) in part.objects(&path)?.iter().zip(&part.lines) {
+            *(if object.get("error").is_none() { &mut merged.answered } else { &mut merged.failed }) += 1;
+            writeln!(file, "{line}").map_err(failed)?;
+        }
+    }
+    file.into_inner().map_err(|error| failed(error.into_error()))?.commit()?;
+    merged.files.push(out.to_owned());
+    Ok(merged)
+}
+
+fn embeddings(job: &Job, out: &Path, dtype: Dtype) -> Result<Merged> {
+    let files = EmbedFiles::beside(out);
+    let parts = parts(job)?;
+    let mut tables = EmbedTables::create(&files.locations, &files.bad, files.always_list_bad)?;
+    let mut writer: Option<MatrixWriter> = None;
+    let mut first = String::new();
+    for part in parts {
+        let (path, part) = part?;
+        if writer.is_none() {
+            let (columns, encoder) = (part.columns, &part.encoder);
+            let names = ["embeddings"];
+            writer = Some(MatrixWriter::create_embeddings(out, columns, dtype, &names, encoder)?);
+        }
+        for row in part.rows.chunks_exact(part.columns) {
+            if let Some(writer) = &mut writer {
+                writer.write_row(&row.iter().map(|&value| value.into()).collect::<Vec<f64>>())?;
+            }
+        }
+        let before = tables.counts().rows;
+        for (k, object) in part.objects(&path)?.iter().enumerate() {
+            let strange = || damaged(&path, format!("line {} is not a photo's", k + 2));
+            let photo = object.get("photo").and_then(Value::as_str).ok_or_else(strange)?;
+            if let Some(reason) = object.get("error").and_then(Value::as_str) {
+                tables.bad(photo, reason)?;
+                if first.is_empty() {
+                    reason.clone_into(&mut first);
+                }
+            } else {
+                let at = object.get("at").filter(|at| !at.is_null());
+                tables.embedded(photo, at.map(|at| place(at).ok_or_else(strange)).transpose()?)?;
+            }
+        }
+        if tables.counts().rows - before != part.rows.len() / part.columns {
+            return Err(damaged(&path, "it holds another number of embeddings than photos"));
+        }
+    }
+    let counts = tables.counts();
+    tables.finish()?;
+    let Some(writer) = writer.filter(|_| counts.rows > 0) else {
+        return Err(BatchError::NoneUsable { photos: job.photos(), list: files.bad, first });
+    };
+    writer.finish()?;
+    let mut written = vec![files.embeddings, files.locations];
+    written.extend((counts.bad > 0).then_some(files.bad));
+    Ok(Merged { answered: counts.rows as u64, failed: counts.bad as u64, files: written })
+}
+
+/// A place in a part: latitude, longitude and what says so.
+fn place(at: &Value) -> Option<(LatLon, PlaceSource)> {
+    let place = LatLon::new(at.get(0)?.as_f64()?, at.get(1)?.as_f64()?).ok()?;
+    Some((place, PlaceSource::from_name(at.get(2)?.as_str()?)?))
+}

@@ -1,0 +1,98 @@
+//! What came of a shard: a line of JSON for each photo, then the embeddings of those that have one.
+
+use crate::batch::Result;
+use crate::batch::sealed::{self, Opened, damaged};
+use crate::Fingerprint;
+use locdiff_base::AtomicFile;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::Path;
+
+const FORMAT: &str = "locdiff-part";
+/// Twenty thousand photos with embeddings of sixteen thousand numbers.
+const LONGEST: u64 = 1 << 31;
+
+/// What decides whether a part is the one that would be made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Origin {
+    pub(crate) shard: u32,
+    /// Checksum of the photos' list.
+    pub(crate) manifest: String,
+    /// Checksum of the settings.
+    pub(crate) settings: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    origin: Origin,
+    /// Program, model and encoder.
+    maker: String,
+    encoder: Fingerprint,
+    photos: usize,
+    /// Bytes of the lines.
+    lines: usize,
+    /// Numbers of an embedding; 0 where there are none.
+    columns: usize,
+}
+
+/// What came of a shard's photos.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) maker: String,
+    pub(crate) encoder: Fingerprint,
+    /// A line for each photo, in their order.
+    pub(crate) lines: Vec<String>,
+    /// Numbers of an embedding; 0 where there are none.
+    pub(crate) columns: usize,
+    /// The embeddings, one after another.
+    pub(crate) rows: Vec<f32>,
+}
+
+impl Part {
+    pub(crate) fn write(&self, path: &Path, origin: Origin) -> Result<()> {
+        Ok(AtomicFile::write_whole(path, &self.to_bytes(origin))?)
+    }
+
+    pub(crate) fn to_bytes(&self, origin: Origin) -> Vec<u8> {
+        let mut body = Vec::new();
+        for line in &self.lines {
+            body.extend(line.as_bytes());
+            body.push(b'\n');
+        }
+        let (lines, photos) = (body.len(), self.lines.len());
+        body.extend(self.rows.iter().flat_map(|value| value.to_le_bytes()));
+        let (maker, encoder, columns) = (self.maker.clone(), self.encoder.clone(), self.columns);
+        let head = Head { origin, maker, encoder, photos, lines, columns };
+        sealed::seal(FORMAT, head, &body)
+    }
+
+    /// The part in a file, where it is whole and of this origin.
+    pub(crate) fn read(path: &Path, origin: &Origin, photos: usize) -> Result<Self> {
+        Self::parse(path, sealed::read(path, LONGEST)?, origin, photos)
+    }
+
+    pub(crate) fn parse(path: &Path, bytes: Vec<u8>, origin: &Origin, photos: usize) -> Result<Self> {
+        let Opened { head, body, .. } = sealed::open::<Head>(path, FORMAT, bytes)?;
+        if head.origin != *origin || head.photos != photos {
+            return Err(damaged(path, "it was made for other photos or settings"));
+        }
+        let text = body.get(..head.lines).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        let Some(text) = text else { return Err(damaged(path, "its lines are no text")) };
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let (numbers, rest) = body[head.lines..].as_chunks::<4>();
+        let whole = rest.is_empty() && numbers.len().checked_rem(head.columns).unwrap_or(numbers.len()) == 0;
+        if lines.len() != photos || !whole {
+            return Err(damaged(path, "it holds another number of rows than it says"));
+        }
+        let rows = numbers.iter().map(|&four| f32::from_le_bytes(four)).collect();
+        Ok(Self { maker: head.maker, encoder: head.encoder, lines, columns: head.columns, rows })
+    }
+
+    /// The JSON object of each photo.
+    pub(crate) fn objects(&self, path: &Path) -> Result<Vec<Value>> {
+        let read = |(k, line): (usize, &String)| {
+            serde_json::from_str(line).map_err(|_| damaged(path, format!("line {} is no JSON", k + 2)))
+        };
+        self.lines.iter().enumerate().map(read).collect()
+    }
+}

@@ -1,0 +1,76 @@
+//! Files of a job: a line of JSON that says what they hold, with a checksum, then what they hold.
+
+use crate::batch::{BatchError, Result};
+use locdiff_base::{AtomicFile, excerpt, read_bounded};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::path::Path;
+use twox_hash::XxHash3_128;
+
+/// What all of them say of themselves.
+#[derive(Serialize, Deserialize)]
+struct Seal<H> {
+    format: String,
+    version: u32,
+    #[serde(flatten)]
+    head: H,
+    /// Checksum of everything after the first line.
+    xxh3: String,
+}
+
+/// The version of all formats of a job.
+const VERSION: u32 = 1;
+
+/// A checksum in words.
+pub(crate) fn sum(bytes: &[u8]) -> String {
+    format!("{:032x}", XxHash3_128::oneshot(bytes))
+}
+
+/// The bytes of a file.
+pub(crate) fn seal<H: Serialize>(format: &str, head: H, body: &[u8]) -> Vec<u8> {
+    let seal = Seal { format: format.to_owned(), version: VERSION, head, xxh3: sum(body) };
+    let mut bytes = serde_json::to_vec(&seal).expect("a head of texts and numbers");
+    bytes.push(b'\n');
+    bytes.extend(body);
+    bytes
+}
+
+/// Writes a file that appears whole or not at all.
+pub(crate) fn write<H: Serialize>(path: &Path, format: &str, head: H, body: &[u8]) -> Result<()> {
+    Ok(AtomicFile::write_whole(path, &seal(format, head, body))?)
+}
+
+/// A file that was read: what it says of itself, what it holds, and the checksum of that.
+pub(crate) struct Opened<H> {
+    pub(crate) head: H,
+    pub(crate) body: Vec<u8>,
+    pub(crate) sum: String,
+}
+
+/// Reads a file of at most `most` bytes.
+pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
+    read_bounded(path, most).map_err(|reason| BatchError::Read { path: path.to_owned(), reason })
+}
+
+/// Looks at the bytes of a file, and fails where they are not what was written.
+pub(crate) fn open<H: DeserializeOwned>(path: &Path, format: &str, mut bytes: Vec<u8>) -> Result<Opened<H>> {
+    let damaged = |reason: String| damaged(path, reason);
+    let end = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| damaged("it has no first line".to_owned()))?;
+    let seal: Seal<H> = serde_json::from_slice(&bytes[..end])
+        .map_err(|error| damaged(format!("its first line is not understood ({})", excerpt(&error.to_string()))))?;
+    if seal.format != format || seal.version != VERSION {
+        let met = excerpt(&format!("{} {}", seal.format, seal.version));
+        return Err(damaged(format!("it is a {met}, not a {format} {VERSION}")));
+    }
+    bytes.drain(..=end);
+    let sum = sum(&bytes);
+    if sum != seal.xxh3 {
+        return Err(damaged("its checksum does not hold".to_owned()));
+    }
+    Ok(Opened { head: seal.head, body: bytes, sum })
+}
+
+/// The error for a file that is not what was written.
+pub(crate) fn damaged(path: &Path, reason: impl Into<String>) -> BatchError {
+    let remedy = "copy it again, or delete it and make it anew";
+    BatchError::Damaged { path: path.to_owned(), reason: reason.into(), remedy }
+}

@@ -1,0 +1,130 @@
+//! Suggestions on a review desk: looked at, ticked, corrected, written to the server and taken back.
+
+use crate::immich::{Immich, Journal, Result, Suggestion, Suggestions, apply, suggestions::Corrected, undo};
+use crate::parts::{Bench, BenchResult, Chosen, Decisions, DeskError, DeskPhoto, Shown, Told, parse_time};
+use crate::{LatLon, PhotoTime};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The suggestions of a file; every decision is written to it at once, so that `apply` finds it.
+#[derive(Debug)]
+pub struct Review {
+    immich: Arc<Immich>,
+    file: PathBuf,
+    journal: PathBuf,
+    suggestions: Mutex<Suggestions>,
+}
+
+impl Review {
+    /// Reads the suggestions of a file; what is written from the desk stands in the journal.
+    ///
+    /// # Errors
+    /// As [`Suggestions::read`].
+    pub fn open(immich: Arc<Immich>, file: &Path, journal: &Path) -> Result<Self> {
+        let mut suggestions = Suggestions::read(file, immich.server())?;
+        for one in &mut suggestions.suggestions {
+            one.sure.get_or_insert(one.take);
+        }
+        let (file, journal) = (file.to_owned(), journal.to_owned());
+        Ok(Self { immich, file, journal, suggestions: Mutex::new(suggestions) })
+    }
+
+    /// The file of the desk's acts, beside that of the suggestions.
+    pub fn acts(&self) -> PathBuf {
+        let mut path = self.file.as_os_str().to_owned();
+        path.push(".acts.jsonl");
+        path.into()
+    }
+
+    fn suggestions(&self) -> std::sync::MutexGuard<'_, Suggestions> {
+        self.suggestions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A suggestion as the page needs it.
+fn said(one: &Suggestion) -> Value {
+    let time = parse_time(&one.time, None).ok().map(PhotoTime::read);
+    let mut when = json!({ "seconds": null, "text": null, "utc": null });
+    if let Some(time) = time {
+        when = json!({ "seconds": time.seconds, "text": time.text(), "utc": time.utc() });
+    }
+    let warning = one.warning.as_ref().map(|reason| json!({ "probability": 0.5, "reason": reason }));
+    json!({
+        "best": one.at, "place": one.place, "radius_50_km": one.radius_50_km, "radius_90_km": one.radius_90_km, "can_tell": true,
+        "because": one.because, "time": when, "alternatives": [], "probability": 0.9, "moved_km": 0.0, "outlier": null, "hint": warning, "gps": null,
+    })
+}
+
+impl Bench for Review {
+    fn title(&self) -> String {
+        format!("places for {}", self.immich.server())
+    }
+
+    fn ways(&self) -> Vec<(&'static str, String)> {
+        vec![("immich", format!("to {}; a place that it has is never touched", self.immich.server()))]
+    }
+
+    fn places_again(&self) -> bool {
+        false
+    }
+
+    fn place(&self, _: &Decisions, _: &AtomicBool, _: Told<'_>) -> BenchResult<Shown> {
+        let photo = |one: &Suggestion| DeskPhoto {
+            key: one.asset.clone(),
+            name: one.name.clone(),
+            camera: None,
+            gps: None,
+            said: Ok(said(one)),
+            is_sure: one.sure.unwrap_or(one.take),
+            is_written: false,
+        };
+        Ok(Shown { photos: self.suggestions().suggestions.iter().map(photo).collect(), clocks: Vec::new() })
+    }
+
+    fn keep(&self, chosen: &[Chosen]) -> BenchResult<()> {
+        let chosen: HashMap<&str, &Chosen> = chosen.iter().map(|one| (one.key.as_str(), one)).collect();
+        let mut suggestions = self.suggestions();
+        for one in &mut suggestions.suggestions {
+            let found = chosen.get(one.asset.as_str());
+            one.take = found.is_some();
+            one.corrected = found.filter(|found| found.by_hand).map(|found| Corrected { at: found.at });
+        }
+        suggestions.write(&self.file).map_err(DeskError::of)
+    }
+
+    fn picture(&self, _: usize, key: &str, is_large: bool) -> BenchResult<Vec<u8>> {
+        self.immich.preview(key, !is_large).map_err(DeskError::of)
+    }
+
+    fn along(&self, _: &str, _: f64, _: &BTreeMap<usize, LatLon>) -> Vec<(usize, LatLon)> {
+        Vec::new()
+    }
+
+    fn write(&self, chosen: &[Chosen], _: &str, stop: &AtomicBool, told: Told<'_>) -> BenchResult<String> {
+        self.keep(chosen)?;
+        let suggestions = self.suggestions().clone();
+        let done = AtomicUsize::new(0);
+        let step = || told("Writing", done.fetch_add(1, Ordering::Relaxed) + 1, chosen.len());
+        let applied = apply(&self.immich, &suggestions, &mut Journal::at(&self.journal), stop, step);
+        let applied = applied.map_err(DeskError::of)?;
+        let [written, had_place, gone] = [applied.written, applied.had_place, applied.gone];
+        Ok(format!("{written} tagged on the server, {had_place} had a place already and keep it, {gone} are gone."))
+    }
+
+    fn take_back(&self, stop: &AtomicBool) -> BenchResult<String> {
+        let undone = undo(&self.immich, &mut Journal::at(&self.journal), stop, || ()).map_err(DeskError::of)?;
+        let [cleared, changed] = [undone.cleared, undone.changed];
+        Ok(format!("{cleared} taken back, {changed} were changed since and stay."))
+    }
+
+    fn written(&self) -> BenchResult<Vec<String>> {
+        if !self.journal.exists() {
+            return Ok(Vec::new());
+        }
+        let lines = Journal::at(&self.journal).entries(|_| Ok(())).map_err(DeskError::of)?;
+        Ok(lines.into_iter().filter(|line| line.server == self.immich.server()).map(|line| line.asset).collect())
+    }
+}

@@ -1,0 +1,201 @@
+//! Suggestions: the server's photos, trip by trip, answered together.
+
+use crate::immich::{Asset, Immich, ImmichError, Result, Suggestion, kept::KeptEmbeddings};
+use crate::parts::{TripStop, beside, parse_time, trips};
+use crate::{
+    AlbumAnswer, Control, EmbeddedPhoto, Embedding, KnownPlace, LocateError, Locator, Origin, Photo, PhotoTime,
+    Progress, Request, Source, WrongClock,
+};
+use locdiff_io::tags::TagRule;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How well a place in immich is known.
+const TAG_KM: f64 = 0.05;
+
+/// A photo and when it was taken.
+type Timed = (Asset, f64);
+
+/// A server's photos with a time, as trips.
+#[derive(Debug)]
+pub struct Trips {
+    photos: Vec<Timed>,
+    members: Vec<Vec<usize>>,
+    /// Photos without a time, which cannot be part of a trip.
+    pub untimed: usize,
+}
+
+impl Trips {
+    /// The trips with a photo that has no place; a pause of more than `pause_s` seconds ends one, and so does a jump.
+    pub fn of(assets: Vec<Asset>, pause_s: f64) -> Self {
+        let count = assets.len();
+        let read = |asset: &Asset| parse_time(asset.time.as_deref()?, None).ok().map(|(seconds, _)| seconds);
+        let photos: Vec<Timed> =
+            assets.into_iter().filter_map(|asset| read(&asset).map(|time| (asset, time))).collect();
+        let stops: Vec<TripStop<'_>> = photos
+            .iter()
+            .map(|(asset, time_s)| TripStop { time_s: *time_s, place: asset.place, camera: asset.camera.as_deref() })
+            .collect();
+        let mut members = trips(&stops, pause_s);
+        members.retain(|trip| trip.iter().any(|k| photos[*k].0.place.is_none()));
+        Self { untimed: count - photos.len(), photos, members }
+    }
+
+    /// All photos, those without a place, trips, photos of trips.
+    pub fn counts(&self) -> [usize; 4] {
+        let without = self.photos.iter().filter(|(asset, _)| asset.place.is_none()).count();
+        [self.photos.len(), without, self.members.len(), self.members.iter().map(Vec::len).sum()]
+    }
+
+    /// The photos of each, and the places of photos next to it.
+    pub fn photos_by_trip(&self) -> impl Iterator<Item = (Vec<&Timed>, Vec<KnownPlace>)> {
+        let known = |(asset, time_s): &Timed| {
+            let (name, time_s) = (asset.name.clone(), *time_s);
+            Some(KnownPlace { name, time_s, at: asset.place?, deviation_km: TAG_KM, embedding: Vec::new() })
+        };
+        let mut known: Vec<KnownPlace> = self.photos.iter().filter_map(known).collect();
+        known.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+        self.members.iter().map(move |trip| {
+            let photos: Vec<&Timed> = trip.iter().map(|k| &self.photos[*k]).collect();
+            let time_s = |photo: Option<&&Timed>| photo.map_or(0.0, |(_, time_s)| *time_s);
+            let beside = beside(&known, &(time_s(photos.first())..=time_s(photos.last()))).cloned().collect();
+            (photos, beside)
+        })
+    }
+}
+
+/// What came of a trip.
+#[derive(Debug, Default)]
+pub struct TripSuggestions {
+    /// A suggestion for each photo without a place.
+    pub suggestions: Vec<Suggestion>,
+    /// Clocks that were set.
+    pub clocks: Vec<WrongClock>,
+    /// Why photos have no answer, a line each.
+    pub failures: Vec<String>,
+}
+
+/// Answers trips, and keeps the embeddings of their photos: a run that was cut off goes on.
+pub struct Suggester<'a> {
+    locator: &'a Locator,
+    server: Arc<Immich>,
+    kept: Mutex<KeptEmbeddings>,
+    /// Why an embedding could not be kept.
+    failure: Mutex<Option<ImmichError>>,
+    request: Request,
+    rule: TagRule,
+}
+
+impl<'a> Suggester<'a> {
+    /// Embeddings are kept beside `file`. Suggestions that are sure enough by the rule are ticked.
+    ///
+    /// # Errors
+    /// A file of embeddings that cannot be read or written.
+    pub fn new(
+        locator: &'a Locator,
+        server: Arc<Immich>,
+        file: &Path,
+        rule: TagRule,
+        trust_clocks: bool,
+    ) -> Result<Self> {
+        let mut path = file.as_os_str().to_owned();
+        path.push(".partial");
+        let encoder = locator.encoder().map_or(String::new(), |encoder| encoder.fingerprint().to_string());
+        let kept = Mutex::new(KeptEmbeddings::open(path.as_ref(), &encoder)?);
+        let mut request = Request::default();
+        (request.trust_clocks, request.one_trip) = (trust_clocks, true);
+        Ok(Self { locator, server, kept, failure: Mutex::new(None), request, rule })
+    }
+
+    /// Photos that an earlier run has embedded.
+    pub fn known(&self) -> usize {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// One trip's suggestions, where places next to it are `known`; `seen` is called for each photo. A photo without a preview that can be read is left out.
+    ///
+    /// # Errors
+    /// It was stopped, the server or the model fails, or an embedding cannot be kept.
+    pub fn trip(
+        &self,
+        trip: &[&Timed],
+        known: Vec<KnownPlace>,
+        stop: &AtomicBool,
+        seen: &(dyn Fn(Progress) + Sync),
+    ) -> Result<TripSuggestions> {
+        let sources: Vec<Source> = trip.iter().map(|(asset, time)| self.source(asset, *time)).collect();
+        let keep = |origin: &Origin, photo: &EmbeddedPhoto| self.keep(&trip[origin.row].0.id, photo);
+        let control = Control::new().with_stop(stop).with_progress(seen).with_embedded(&keep);
+        let mut request = self.request.clone();
+        request.known = known;
+        let run = self.locator.run_album(sources, &request, control)?;
+        if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(error);
+        }
+        let mut found = TripSuggestions { clocks: run.clocks, ..TripSuggestions::default() };
+        for (photo, (asset, _)) in run.photos.into_iter().zip(trip) {
+            match photo.answer {
+                Ok(answer) if asset.place.is_none() => found.suggestions.push(self.suggestion(asset, answer)),
+                Ok(_) => {}
+                Err(error) => found.failures.push(photo.origin.reason(&error)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Everything was answered: the embeddings are removed.
+    ///
+    /// # Errors
+    /// A file that cannot be removed.
+    pub fn done(self) -> Result<()> {
+        self.kept.into_inner().unwrap_or_else(PoisonError::into_inner).remove()
+    }
+
+    fn suggestion(&self, asset: &Asset, answer: AlbumAnswer) -> Suggestion {
+        let odd = answer.outlier.as_ref().or(answer.hint.as_ref()).map(|odd| odd.reason.clone());
+        Suggestion {
+            asset: asset.id.clone(),
+            name: asset.name.clone(),
+            time: asset.time.clone().unwrap_or_default(),
+            take: self.rule.doubt(answer.can_tell, answer.radius_90_km, odd.as_deref()).is_none(),
+            at: answer.best,
+            place: answer.place.clone(),
+            radius_50_km: answer.radius_50_km,
+            radius_90_km: answer.radius_90_km,
+            because: answer.because,
+            warning: odd,
+            sure: None,
+            corrected: None,
+        }
+    }
+
+    /// Keeps an embedding, unless it is kept already.
+    fn keep(&self, asset: &str, photo: &EmbeddedPhoto) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(view) = photo.views.first().filter(|_| kept.get(asset).is_none()) else { return };
+        if let Err(error) = kept.add(asset, view.values()) {
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        }
+    }
+
+    /// A photo: its embedding, where it is known, else its preview, fetched when its turn comes.
+    fn source(&self, asset: &Asset, time: f64) -> Source {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.get(&asset.id).and_then(|values| Embedding::new(values.to_vec(), None).ok());
+        let source = if let Some(embedding) = known {
+            Source::embedded(embedding.into())
+        } else {
+            let (server, id, name) = (self.server.clone(), asset.id.clone(), asset.name.clone());
+            Source::reader(None, move |limits| {
+                let bytes = server.preview(&id, false).map_err(|error| LocateError::Source(Box::new(error)))?;
+                Ok(Photo::decode(&bytes, &name, limits)?)
+            })
+        };
+        source
+            .called(&*asset.name)
+            .with_time(Some(PhotoTime::at(time)))
+            .with_gps(asset.place)
+            .with_camera(asset.camera.clone())
+    }
+}

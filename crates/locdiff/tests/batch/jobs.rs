@@ -1,0 +1,97 @@
+//! Jobs by the library: parts whole or not there, bad photos as lines, settings of earlier releases.
+#![cfg(feature = "bundled")]
+
+use locdiff::{DeviceSpec, Request};
+use locdiff::batch::{Job, Progress, Run, Task, Worker, merge, plan};
+use locdiff_vision::sources::Photos;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/vision").join(name)
+}
+
+/// A job of three photos in shards of two, the second of which is no picture.
+fn job(folder: &Path, task: Task) -> Job {
+    fs::copy(fixture("grey.jpg"), folder.join("a.jpg")).unwrap();
+    fs::write(folder.join("b.jpg"), "no picture").unwrap();
+    fs::copy(fixture("rgb.png"), folder.join("c.png")).unwrap();
+    let photos = Photos::gather(&["a.jpg", "b.jpg", "c.png"].map(|name| folder.join(name)), None).unwrap();
+    plan(&photos, &folder.join("job"), task, Request::default(), 2).unwrap()
+}
+
+#[test]
+fn parts_are_whole_or_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = job(folder.path(), Task::Locate);
+    assert_eq!((job.photos(), job.shards()), (3, 2));
+    let worker = Worker::open(&job, DeviceSpec::Cpu).unwrap();
+    let run = || Run::new(&job, &worker);
+    let seen = AtomicUsize::new(0);
+    let count = |progress: Progress| {
+        seen.fetch_add(usize::from(progress == Progress::Photo), Ordering::Relaxed);
+    };
+    // A run that is stopped leaves nothing behind.
+    let stopped = run().shards(0..2, &AtomicBool::new(true), count).unwrap();
+    assert!(stopped.is_stopped && stopped.made == 0 && !folder.path().join("job/parts/00000").exists());
+    let done = run().shards(0..2, &AtomicBool::new(false), count).unwrap();
+    assert_eq!((done.made, done.photos, seen.load(Ordering::Relaxed)), (2, 3, 3));
+    // A part that is cut off is made again, to the byte; a whole one is not.
+    let part = folder.path().join("job/parts/00000");
+    let whole = fs::read(&part).unwrap();
+    fs::write(&part, &whole[..whole.len() / 2]).unwrap();
+    let again = run().shards(0..2, &AtomicBool::new(false), count).unwrap();
+    assert_eq!((again.made, again.skipped), (1, 1));
+    assert_eq!(fs::read(&part).unwrap(), whole);
+    let merged = merge(&job, &folder.path().join("answers.jsonl")).unwrap();
+    assert_eq!((merged.answered, merged.failed), (2, 1));
+    let text = fs::read_to_string(folder.path().join("answers.jsonl")).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines[0]["best"]["lat"].is_number() && lines[2]["can_tell"].is_boolean());
+    assert!(lines[1]["error"].as_str().unwrap().contains("b.jpg is not a JPEG"), "{}", lines[1]);
+}
+
+#[test]
+fn embeddings_have_a_row_for_each_photo_that_can_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = job(folder.path(), Task::Embed);
+    let worker = Worker::open(&job, DeviceSpec::Cpu).unwrap();
+    Run::new(&job, &worker).shards(0..2, &AtomicBool::new(false), |_| {}).unwrap();
+    let merged = merge(&job, &folder.path().join("e.safetensors")).unwrap();
+    assert_eq!((merged.answered, merged.failed), (2, 1));
+    let file = locdiff_io::data::RowFile::open(&folder.path().join("e.safetensors"), None).unwrap();
+    assert_eq!((file.rows(), file.columns()), (2, worker.encoder().unwrap().embedding()));
+}
+
+#[test]
+fn a_job_that_was_changed_by_hand_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = job(folder.path(), Task::Locate);
+    assert_eq!(Job::open(folder.path().join("job")).unwrap(), made);
+    let path = folder.path().join("job/job.json");
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains("\"max_megapixels\": 100"), "{text}");
+    fs::write(&path, text.replace(": 100", ": 200")).unwrap();
+    let error = Job::open(folder.path().join("job")).unwrap_err().to_string();
+    assert!(error.contains("its checksum does not hold"), "{error}");
+}
+
+/// A job from somebody else names photos to read, and writes nothing but its own parts.
+#[cfg(unix)]
+#[test]
+fn parts_are_not_written_through_links() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = job(folder.path(), Task::Embed);
+    let worker = Worker::open(&job, DeviceSpec::Cpu).unwrap();
+    let run = || Run::new(&job, &worker).shards(0..1, &AtomicBool::new(false), |_| {}).unwrap_err().to_string();
+    fs::write(folder.path().join("outside"), "mine").unwrap();
+    std::os::unix::fs::symlink("../../outside", folder.path().join("job/parts/00000")).unwrap();
+    assert!(run().contains("leads over a link"), "{}", run());
+    fs::remove_dir_all(folder.path().join("job/parts")).unwrap();
+    std::os::unix::fs::symlink("..", folder.path().join("job/parts")).unwrap();
+    assert!(run().contains("leads over a link"), "{}", run());
+    assert_eq!(fs::read(folder.path().join("outside")).unwrap(), b"mine");
+    assert!(!folder.path().join("00000").exists());
+}

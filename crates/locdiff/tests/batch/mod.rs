@@ -1,0 +1,2 @@
+//! Tests of `batch`.
+mod jobs;

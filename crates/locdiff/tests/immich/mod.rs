@@ -1,0 +1,3 @@
+//! Tests of `immich`.
+mod common;
+mod immich;

@@ -1,0 +1,47 @@
+//! Where a point on Earth is, in words: the nearest town, the country, and regions to restrict an answer to. Offline.
+//!
+//! | you want | item |
+//! |---|---|
+//! | the nearest town of 5,000 inhabitants or more | [`Places::nearest`] |
+//! | a phrase such as "12 km north-east of Beijing, China" | [`describe`], [`Description`] |
+//! | the country of a point, or one by name or code | [`Countries::at`], [`Countries::find`] |
+//! | a town by its name, or the beginning of it | [`Places::find`], [`Places::search`] |
+//! | its continent | [`continent`] |
+//! | names to write on a map, and outlines of states to draw | [`place_names`], [`state_outlines`] |
+//! | a box, a country or a `GeoJSON` file as a region | [`Region::parse`], [`Region::contains`] |
+//!
+//! Towns are from GeoNames (© GeoNames, CC BY 4.0), outlines from Natural Earth (public domain): `assets/README.md`.
+//!
+//! ```
+//! use locdiff_map::places::{Region, describe};
+//! use locdiff_shdd::sphere::LatLon;
+//! let summer_palace = LatLon::new(39.999, 116.275)?;
+//! assert_eq!(describe(summer_palace).to_string(), "in Beijing, China");
+//! assert!(Region::parse("China")?.contains(summer_palace));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod admin1;
+mod circle;
+mod compass;
+mod continents;
+mod countries;
+mod describe;
+mod error;
+mod folded;
+mod geojson;
+mod inflate;
+mod named;
+mod names;
+mod region;
+mod towns;
+
+pub use admin1::state_outlines;
+pub use compass::Compass;
+pub use continents::continent;
+pub use countries::{Countries, Country};
+pub use describe::{Description, describe};
+pub use error::PlacesError;
+pub use names::{PlaceKind, PlaceName, place_names};
+pub use region::Region;
+pub use towns::{NearestPlace, Places};

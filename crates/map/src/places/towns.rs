@@ -1,0 +1,310 @@
+//! Towns, and the one nearest to a point.
+
+use crate::places::{Compass, Countries, Country, PlacesError, folded::folded, inflate::inflate};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, LatitudeIndex, UnitVec, Unpacker};
+use serde::{Deserialize, Serialize};
+use std::{ops::Range, sync::OnceLock};
+
+/// A town and where a point lies from it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NearestPlace {
+    /// The town.
+    pub name: String,
+    /// The state, province or the like; empty where GeoNames knows none.
+    pub region: String,
+    /// The country's English name.
+    pub country: String,
+    /// Two letters of ISO 3166.
+    pub country_code: String,
+    /// Inhabitants, to the thousand.
+    pub population: u32,
+    /// The town's own latitude.
+    pub lat_deg: f64,
+    /// The town's own longitude.
+    pub lon_deg: f64,
+    /// From the town's centre to the point.
+    pub distance_km: f64,
+    /// The direction in which the point lies from the town.
+    pub bearing: Compass,
+}
+
+#[derive(Debug)]
+struct Town {
+    place: LatLon,
+    population_thousands: u32,
+    province: u32,
+    /// Where its name stands among the names.
+    name: Range<u32>,
+}
+
+#[derive(Debug)]
+struct Province {
+    country_code: String,
+    name: String,
+}
+
+/// The towns of 5,000 inhabitants and more.
+///
+/// ```
+/// use locdiff_map::places::{Compass, Places};
+/// use locdiff_shdd::sphere::LatLon;
+/// let nearest = Places::bundled().nearest(LatLon::new(63.0, -22.0)?);
+/// assert_eq!((nearest.name.as_str(), nearest.country_code.as_str()), ("Reykjanesbær", "IS"));
+/// assert_eq!(nearest.bearing, Compass::South);
+/// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
+/// ```
+#[derive(Debug)]
+pub struct Places {
+    /// By latitude.
+    towns: Vec<Town>,
+    latitudes: LatitudeIndex,
+    /// The towns' points, apart from their names so that a search runs through little memory.
+    points: Vec<UnitVec>,
+    /// All names in one text: tens of thousands of small ones would be slow to make.
+    names: String,
+    provinces: Vec<Province>,
+    /// The names as they are compared, made when they are first searched.
+    folded: OnceLock<Vec<String>>,
+}
+
+impl Places {
+    /// The embedded towns (© GeoNames, CC BY 4.0), unpacked on first use.
+    pub fn bundled() -> &'static Self {
+        static BUNDLED: OnceLock<Places> = OnceLock::new();
+        BUNDLED.get_or_init(|| Self::unpack(include_bytes!("../../assets/towns.bin")))
+    }
+
+    fn unpack(deflated: &[u8]) -> Self {
+        const UNITS_PER_DEGREE: f64 = 1000.0;
+        let bytes = inflate(deflated);
+        let mut unpacker = Unpacker::new(&bytes);
+        let mut province_of_town = Vec::new();
+        let provinces = (0..unpacker.number())
+            .map(|index| {
+                let province = Province { country_code: unpacker.text(2), name: unpacker.string() };
+                let towns = unpacker.number();
+                province_of_town.extend(std::iter::repeat_n(index as u32, towns));
+                province
+            })
+            .collect();
+        let count = province_of_town.len();
+        let [lats, lons]: [Vec<i32>; 2] = std::array::from_fn(|_| {
+            let mut sum = 0;
+            let mut next = || {
+                sum += unpacker.delta();
+                sum
+            };
+            (0..count).map(|_| next()).collect()
+        });
+        let populations: Vec<usize> = (0..count).map(|_| unpacker.number()).collect();
+        let mut names = String::new();
+        let mut towns: Vec<Town> = (0..count)
+            .map(|index| {
+                let degrees = |units: i32| f64::from(units) / UNITS_PER_DEGREE;
+                let place = LatLon::new(degrees(lats[index]), degrees(lons[index])).expect("towns are places");
+                let start = names.len() as u32;
+                unpacker.push_string(&mut names);
+                Town {
+                    place,
+                    population_thousands: populations[index] as u32,
+                    province: province_of_town[index],
+                    name: start..names.len() as u32,
+                }
+            })
+            .collect();
+        debug_assert!(unpacker.is_at_end(), "the whole table is read");
+        let latitudes = LatitudeIndex::sort(&mut towns, |town| town.place);
+        let points = towns.iter().map(|town| town.place.to_unit()).collect();
+        Self { towns, latitudes, points, names, provinces, folded: OnceLock::new() }
+    }
+
+    /// How many towns there are.
+    pub fn len(&self) -> usize {
+        self.towns.len()
+    }
+
+    /// Never.
+    pub fn is_empty(&self) -> bool {
+        self.towns.is_empty()
+    }
+
+    /// Every town's name, place and inhabitants.
+    pub(crate) fn towns_with_population(&self) -> impl Iterator<Item = (&str, LatLon, u32)> {
+        self.towns.iter().map(|town| (self.name(town), town.place, 1000 * town.population_thousands))
+    }
+
+    /// The nearest town.
+    pub fn nearest(&self, place: LatLon) -> NearestPlace {
+        /// A few hundred towns all over the Earth give a first bound.
+        const SAMPLED: usize = 97;
+        let point = place.to_unit();
+        let (mut best, mut best_cos, mut reach_deg) = (0, -2.0, f64::INFINITY);
+        let mut consider = |index: usize| {
+            let cos = self.points[index].dot(point);
+            if cos > best_cos {
+                (best, best_cos) = (index, cos);
+                reach_deg = cos.clamp(-1.0, 1.0).acos().to_degrees() + 1e-6;
+            }
+            reach_deg
+        };
+        for index in (0..self.towns.len()).step_by(SAMPLED) {
+            consider(index);
+        }
+        self.latitudes.outwards(place.lat_deg(), f64::INFINITY, consider);
+        self.seen_from(&self.towns[best], place)
+    }
+
+    /// A town by its name, also with its state or country behind a comma: the largest, unless another one is not much smaller. `None` where no
+    /// town has the name.
+    ///
+    /// ```
+    /// use locdiff_map::places::Places;
+    /// let find = |text: &str| Places::bundled().find(text);
+    /// assert_eq!(find("kyoto")?.unwrap().country_code, "JP");
+    /// assert_eq!(find("Paris, Texas")?.unwrap().country_code, "US");
+    /// assert!(find("Xyzzyville")?.is_none() && find("Springfield").is_err());
+    /// # Ok::<(), locdiff_map::places::PlacesError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`PlacesError::Ambiguous`] where several towns may be meant.
+    pub fn find(&self, text: &str) -> Result<Option<NearestPlace>, PlacesError> {
+        /// A town so many times as large as the next is the one that is meant.
+        const LARGER: u32 = 3;
+        let mut parts = text.split(',').map(folded);
+        let name = parts.next().unwrap_or_default();
+        let of: Vec<String> = parts.collect();
+        let is_there = |town: &NearestPlace| {
+            let names = [&town.region, &town.country, &town.country_code];
+            of.iter().all(|part| names.iter().any(|name| folded(name) == *part))
+        };
+        let named = self.towns.iter().filter(|town| folded(self.name(town)) == name);
+        let mut found: Vec<NearestPlace> =
+            named.map(|town| self.seen_from(town, town.place)).filter(is_there).collect();
+        found.sort_by_key(|town| std::cmp::Reverse(town.population));
+        if let [first, second, ..] = &found[..]
+            && LARGER * second.population > first.population
+        {
+            let told = |town: &NearestPlace| format!("\"{}, {}, {}\"", town.name, town.region, town.country_code);
+            let choices = found.iter().take(4).map(told).collect();
+            return Err(PlacesError::Ambiguous { text: text.to_owned(), choices });
+        }
+        Ok(found.into_iter().next())
+    }
+
+    /// Towns whose names begin as a text does, also with a state or country behind a comma; those of just that name first, then the largest.
+    ///
+    /// ```
+    /// use locdiff_map::places::Places;
+    /// let first = |text: &str| Places::bundled().search(text, 3).first().map(|town| format!("{}, {}", town.name, town.country_code));
+    /// assert_eq!(first("kyot").as_deref(), Some("Kyoto, JP"));
+    /// assert_eq!(first("paris, united").as_deref(), Some("Paris, US"));
+    /// assert_eq!(first(" "), None);
+    /// ```
+    pub fn search(&self, text: &str, most: usize) -> Vec<NearestPlace> {
+        let mut parts = text.split(',').map(folded);
+        let name = parts.next().unwrap_or_default();
+        let of: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        if name.is_empty() || most == 0 {
+            return Vec::new();
+        }
+        let names = self.folded.get_or_init(|| self.towns.iter().map(|town| folded(self.name(town))).collect());
+        let begins = names.iter().zip(&self.towns).filter(|(own, _)| own.starts_with(&name));
+        let mut found: Vec<(bool, &Town)> = begins.map(|(own, town)| (*own != name, town)).collect();
+        found.sort_by_key(|(is_longer, town)| (*is_longer, std::cmp::Reverse(town.population_thousands)));
+        let is_there = |town: &NearestPlace| {
+            let names = [&town.region, &town.country, &town.country_code].map(|name| folded(name));
+            of.iter().all(|part| names.iter().any(|name| name.starts_with(part)))
+        };
+        found.into_iter().map(|(_, town)| self.seen_from(town, town.place)).filter(is_there).take(most).collect()
+    }
+
+    /// The largest town whose built-up area a point probably lies in, taking towns as discs of 4,000 inhabitants a
+    /// square kilometre and at least 3 km of radius. In Beijing's outskirts this is Beijing, not the nearest suburb.
+    pub fn city_around(&self, place: LatLon) -> Option<NearestPlace> {
+        const WIDEST_KM: f64 = 45.0;
+        let reach_deg = (WIDEST_KM / EARTH_RADIUS_KM).to_degrees();
+        let point = place.to_unit();
+        self.towns[self.latitudes.band(place.lat_deg(), reach_deg)]
+            .iter()
+            .filter(|town| {
+                let radius_km = (f64::from(town.population_thousands) / (4.0 * std::f64::consts::PI)).sqrt();
+                town.place.to_unit().angle_rad(point) * EARTH_RADIUS_KM <= radius_km.clamp(3.0, WIDEST_KM)
+            })
+            .max_by_key(|town| town.population_thousands)
+            .map(|town| self.seen_from(town, place))
+    }
+
+    fn name(&self, town: &Town) -> &str {
+        &self.names[town.name.start as usize..town.name.end as usize]
+    }
+
+    fn seen_from(&self, town: &Town, place: LatLon) -> NearestPlace {
+        let province = &self.provinces[town.province as usize];
+        let country = Countries::bundled().by_code(&province.country_code).map_or("", Country::name);
+        NearestPlace {
+            name: self.name(town).to_owned(),
+            region: province.name.clone(),
+            country: country.to_owned(),
+            country_code: province.country_code.clone(),
+            population: 1000 * town.population_thousands,
+            lat_deg: town.place.lat_deg(),
+            lon_deg: town.place.lon_deg(),
+            distance_km: town.place.to_unit().angle_rad(place.to_unit()) * EARTH_RADIUS_KM,
+            bearing: Compass::from_to(town.place, place),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn place(lat: f64, lon: f64) -> LatLon {
+        LatLon::new(lat, lon).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn nearest_is_what_brute_force_finds(lat in -90.0..=90.0f64, lon in -180.0..=180.0f64) {
+            let (places, point) = (Places::bundled(), place(lat, lon).to_unit());
+            let least = places.towns.iter().map(|town| town.place.to_unit().angle_rad(point)).fold(f64::INFINITY, f64::min);
+            let found = places.nearest(place(lat, lon));
+            prop_assert!((found.distance_km - least * EARTH_RADIUS_KM).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn poles_and_the_antimeridian_have_a_nearest_town() {
+        let places = Places::bundled();
+        for (lat, lon) in [(90.0, 0.0), (-90.0, 45.0), (-16.8, 180.0), (-16.8, -180.0), (65.0, -179.99)] {
+            let point = place(lat, lon).to_unit();
+            let least = places.towns.iter().map(|t| t.place.to_unit().angle_rad(point)).fold(f64::INFINITY, f64::min);
+            let found = places.nearest(place(lat, lon));
+            assert!((found.distance_km - least * EARTH_RADIUS_KM).abs() < 1e-6, "{lat} {lon}");
+        }
+        assert_eq!(places.nearest(place(-16.8, 180.0)).country_code, "FJ");
+        assert_eq!(places.nearest(place(-90.0, 0.0)).bearing, Compass::South);
+    }
+
+    #[test]
+    fn every_town_has_a_name_and_a_country() {
+        let places = Places::bundled();
+        assert_eq!(places.len(), 69_472);
+        assert!(places.towns.iter().all(|town| !places.name(town).trim().is_empty()));
+        for province in &places.provinces {
+            let country = Countries::bundled().by_code(&province.country_code);
+            assert!(country.is_some(), "{}", province.country_code);
+        }
+    }
+
+    #[test]
+    fn large_cities_hold_their_suburbs() {
+        let places = Places::bundled();
+        assert_eq!(places.city_around(place(39.999, 116.275)).unwrap().name, "Beijing");
+        assert_eq!(places.city_around(place(48.89, 2.34)).unwrap().name, "Paris");
+        assert_eq!(places.city_around(place(30.0, -40.0)), None);
+    }
+}

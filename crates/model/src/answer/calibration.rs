@@ -1,0 +1,310 @@
+//! How far a model's word can be trusted, measured on photos it has not seen, and stored with it.
+
+use crate::answer::density::{Density, Mixture, log_sum};
+use crate::answer::{
+    AnswerError, Evidence, GalleryMix, Globe, Kernels, Knowledge, LEVELS, PlaceField, PlaceSettings, Probe, SureLevels,
+    Sureness, support::Support,
+};
+use locdiff_io::data::Fingerprint;
+use locdiff_shdd::Coefficients;
+use serde::{Deserialize, Serialize};
+use std::{f64::consts::PI, sync::Arc};
+
+/// Share of the probability that is spread evenly over the Earth where nothing was fitted: no place is ever ruled out by a model
+/// alone.
+pub(crate) const FLOOR: f64 = 0.01;
+/// The window where nothing was fitted: about a country.
+pub(crate) const WINDOW_KM: f64 = 750.0;
+
+/// How the network's output becomes a density that holds what it says:
+/// `q ∝ (1 − floor)·exp((evidence·e + background_weight·e₀)·Y) + floor`, where e are the natural parameters that the
+/// network gives for a photo at pure noise, and e₀ those for no photo at all.
+///
+/// Photos of another kind than the model was trained for have factors of their own; in between, densities are mixed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibration {
+    /// The factors for photos of the model's kind.
+    pub factors: Factors,
+    /// The radius of the window that the density is seen through: the place that is answered is where it holds most.
+    pub window_km: f64,
+    /// Answers whose locatability is lower say "I can't tell".
+    pub can_tell_from: f64,
+    /// For 10, 20 … 90 %, the probability that the density must hold within a radius about the answer for the radius to
+    /// hold that share of true places: an answer is where the model errs, if it errs, so its radii must be a little larger
+    /// than the density alone would have them.
+    pub radius_levels: [f64; 9],
+    /// The same by how sure an answer is. They go before those where there are any.
+    pub levels_by_radius: SureLevels,
+    /// What holds for photos of another kind.
+    pub out_of_domain: Option<OutOfDomain>,
+    /// How the scores of a model that gives places scores become a density; absent for other models.
+    pub places: Option<PlaceSettings>,
+    /// How a gallery's density is mixed with the model's, where one was fitted.
+    pub gallery: Option<GalleryMix>,
+    /// What it was fitted on; absent for a model that never was.
+    pub fit: Option<FitReport>,
+    /// The encoder whose embeddings it was fitted on, where that is known.
+    pub encoder: Option<Fingerprint>,
+    /// e₀.
+    pub background: Coefficients,
+}
+
+/// The model that a calibration belongs to: what both must agree on.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelShape<'a> {
+    /// Its degree.
+    pub degree: usize,
+    /// Numbers of the embeddings that it takes.
+    pub embedding_dim: usize,
+    /// The encoder that it was trained with, where that is known.
+    pub encoder: Option<&'a Fingerprint>,
+}
+
+/// How much of a density comes from where.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Factors {
+    /// The factor on what the network says about a photo: below 1, for it is surer of itself than it should be.
+    pub evidence: f64,
+    /// The factor on what it expects without a photo.
+    pub background_weight: f64,
+    /// The share that is spread evenly over the Earth.
+    pub floor: f64,
+}
+
+/// What holds for photos of another kind than the model was trained for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutOfDomain {
+    /// How they are told.
+    pub probe: Probe,
+    /// Their factors.
+    pub factors: Factors,
+    /// Their radii, as [`Calibration::radius_levels`].
+    pub radius_levels: [f64; 9],
+}
+
+/// What a calibration was fitted on and how well it fits there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FitReport {
+    /// Number of photos.
+    pub n: usize,
+    /// Number of photos of another kind.
+    #[serde(default, alias = "strangers")]
+    pub out_of_domain: usize,
+    /// Samples per photo.
+    pub samples: usize,
+    /// Seed of the noise.
+    pub seed: u64,
+    /// Mean −log density at the true places, nats per steradian.
+    pub nll_nats: f64,
+    /// The same for the density without a photo.
+    pub background_nll_nats: f64,
+    /// Shares of true places inside the regions said to hold 10, 20 … 90 %.
+    pub regions: Vec<f64>,
+    /// Shares of true places within the radii that the density alone says hold 10, 20 … 90 %.
+    pub radii: Vec<f64>,
+}
+
+impl Calibration {
+    /// The network taken at its word, for a model that was never calibrated.
+    pub fn none(background: Coefficients) -> Self {
+        Self {
+            factors: Factors { evidence: 1.0, background_weight: 0.0, floor: FLOOR },
+            window_km: WINDOW_KM,
+            can_tell_from: 0.0,
+            radius_levels: LEVELS,
+            levels_by_radius: SureLevels::default(),
+            out_of_domain: None,
+            places: None,
+            gallery: None,
+            fit: None,
+            encoder: None,
+            background,
+        }
+    }
+
+    /// Whether it was fitted on photos.
+    pub fn is_fitted(&self) -> bool {
+        self.fit.is_some()
+    }
+
+    /// The same for answers with a gallery: its mixture's window, radii and threshold take the place of the model's own.
+    #[must_use]
+    pub fn with_gallery(mut self, mix: GalleryMix) -> Self {
+        if mix.is_fitted() {
+            self.window_km = mix.window_km;
+            self.can_tell_from = mix.can_tell_from;
+            self.radius_levels = mix.radius_levels;
+            self.levels_by_radius = SureLevels::default();
+            if let Some(out_of_domain) = &mut self.out_of_domain {
+                out_of_domain.radius_levels = mix.out_of_domain_radius_levels;
+            }
+        }
+        self.gallery = Some(mix);
+        self
+    }
+
+    /// The probability that the density must hold within a radius for the radius to hold the share `p` of true places.
+    ///
+    /// ```
+    /// use locdiff_model::answer::{Calibration, Sureness};
+    /// use locdiff_shdd::Coefficients;
+    /// let plain = Calibration::none(Coefficients::new(vec![0.0; 4])?);
+    /// assert!((plain.radius_level(0.37, 0.0, Sureness::default()) - 0.37).abs() < 1e-12);
+    /// assert!((plain.radius_share(0.96, 0.0, Sureness::default()) - 0.96).abs() < 1e-12);
+    /// # Ok::<(), locdiff_shdd::ShddError>(())
+    /// ```
+    pub fn radius_level(&self, p: f64, ood: f64, sure: Sureness) -> f64 {
+        interpolated_level(p, LEVELS, self.radius_levels_for(ood, sure))
+    }
+
+    /// The radius levels for a photo that is out of domain with this probability, and whose answer is as sure as this.
+    fn radius_levels_for(&self, ood: f64, sure: Sureness) -> [f64; 9] {
+        if let Some(levels) = self.levels_by_radius.at(sure) {
+            return levels;
+        }
+        let Some(out_of_domain) = &self.out_of_domain else { return self.radius_levels };
+        std::array::from_fn(|k| (1.0 - ood) * self.radius_levels[k] + ood * out_of_domain.radius_levels[k])
+    }
+
+    /// The other way around: the share that a radius holds within which the density holds `level`.
+    pub fn radius_share(&self, level: f64, ood: f64, sure: Sureness) -> f64 {
+        interpolated_level(level, self.radius_levels_for(ood, sure), LEVELS)
+    }
+
+    /// What is said about a photo whose views have these embeddings: it is as strange as they are on the mean.
+    pub fn evidence_of<'a, 'b>(
+        &self,
+        evidence: &'a Coefficients,
+        views: impl IntoIterator<Item = &'b [f32]>,
+    ) -> Evidence<'a> {
+        let Some(out_of_domain) = &self.out_of_domain else {
+            return Evidence::new(evidence);
+        };
+        let (mut sum, mut count) = (0.0, 0);
+        for view in views {
+            sum += out_of_domain.probe.share(view);
+            count += 1;
+        }
+        Evidence { ood: sum / f64::from(count.max(1)), ..Evidence::new(evidence) }
+    }
+
+    /// The density for what the network said about a photo.
+    ///
+    /// # Errors
+    /// A globe, an evidence and a calibration of different degrees.
+    pub fn density(
+        &self,
+        globe: &Arc<Globe>,
+        said: Evidence<'_>,
+        knowledge: Option<Arc<Knowledge>>,
+    ) -> Result<Density, AnswerError> {
+        let mut parts = vec![(self.factors, 1.0)];
+        if let Some(out_of_domain) = &self.out_of_domain
+            && said.ood > NO_OOD
+        {
+            parts = vec![(self.factors, 1.0 - said.ood), (out_of_domain.factors, said.ood)];
+        }
+        let gallery = self.gallery.as_ref().filter(|_| !said.neighbours.is_empty());
+        let gallery = gallery.map(|mix| (mix.kernels.kernels(said.neighbours), mix.share_for(said.ood)));
+        let gallery = gallery.filter(|(_, share)| *share > 0.0);
+        let model = 1.0 - gallery.as_ref().map_or(0.0, |(_, share)| *share);
+        let places = said.places.zip(self.places.as_ref()).map(|(field, own)| (field.clone(), model * own.share));
+        let model = model - places.as_ref().map_or(0.0, |(_, share)| *share);
+        let natural =
+            |factors: Factors| said.evidence.combine(factors.evidence, &self.background, factors.background_weight);
+        let parts = parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, model * share)));
+        density_of(globe, parts.collect::<Result<_, AnswerError>>()?, (places, gallery), knowledge)
+    }
+
+    /// What makes so many samples of the network's density samples of this one, as natural parameters to add: one for each sample,
+    /// of which as many have the factors for photos of another kind as the photo probably is of one. Empty where nothing changes. The
+    /// floor is left out.
+    ///
+    /// # Errors
+    /// An evidence and a calibration of different degrees.
+    pub fn tilts(&self, said: Evidence<'_>, samples: usize) -> Result<Vec<Coefficients>, AnswerError> {
+        let factors = |sample: usize| match &self.out_of_domain {
+            Some(other) if (sample as f64 + 0.5) / samples as f64 > 1.0 - said.ood => other.factors,
+            _ => self.factors,
+        };
+        let is_plain = |factors: Factors| factors.evidence == 1.0 && factors.background_weight == 0.0;
+        if (0..samples).all(|sample| is_plain(factors(sample))) {
+            return Ok(Vec::new());
+        }
+        let tilt = |factors: Factors| {
+            said.evidence.combine(factors.evidence - 1.0, &self.background, factors.background_weight)
+        };
+        (0..samples).map(|sample| Ok(tilt(factors(sample))?)).collect()
+    }
+
+    /// The density without a photo.
+    pub(crate) fn background_density(&self, globe: &Arc<Globe>) -> Result<Density, AnswerError> {
+        density_of(globe, vec![(self.background.clone(), self.factors.floor, 1.0)], (None, None), None)
+    }
+}
+
+/// Photos that are out of domain with a lower probability than this are none.
+const NO_OOD: f64 = 1e-3;
+
+/// The density of a model that gives places scores, and a gallery's, each with its share.
+type Found = (Option<(Arc<PlaceField>, f64)>, Option<(Kernels, f64)>);
+
+/// A mixture of `exp(e·Y)`, each with a floor and a share, and of what was found with its shares.
+fn density_of(
+    globe: &Arc<Globe>,
+    parts: Vec<(Coefficients, f64, f64)>,
+    (places, gallery): Found,
+    knowledge: Option<Arc<Knowledge>>,
+) -> Result<Density, AnswerError> {
+    let pixels = globe.pixels();
+    let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, places: None, gallery: None };
+    let mut sum = vec![0.0; pixels.len()];
+    for (e, floor, share) in parts {
+        if e.as_slice().iter().all(|c| *c == 0.0) {
+            mixture.floor += share / (4.0 * PI); // flat: nothing to evaluate
+            continue;
+        }
+        let field = globe.codec().field(&e)?;
+        let values = pixels.values(&field);
+        let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let heights: Vec<f64> = values.into_iter().map(|value| (value - top).exp()).collect();
+        let integral = heights.iter().sum::<f64>() * pixels.area_sr();
+        let scale = share * (1.0 - floor) / integral;
+        sum.iter_mut().zip(heights).for_each(|(sum, height)| *sum += scale * height);
+        mixture.parts.push((field, scale.ln() - top));
+        mixture.floor += share * floor / (4.0 * PI);
+    }
+    if places.is_some() {
+        mixture.places = places;
+        mixture.gallery = gallery.map(|(kernels, share)| (kernels, share.ln()));
+        return Ok(Density::new(globe.clone(), mixture, knowledge, None));
+    }
+    if mixture.floor > 0.0 || sum.iter().all(|value| *value > 0.0) {
+        for value in &mut sum {
+            *value = (*value + mixture.floor).ln();
+        }
+    } else {
+        // Too small for a number, not for its logarithm.
+        sum = mixture.log_densities(&Support::Globe(globe.clone()));
+    }
+    if let Some((kernels, share)) = gallery {
+        let found = kernels.log_densities(pixels.points());
+        sum.iter_mut().zip(found).for_each(|(sum, value)| *sum = log_sum(*sum, value + share.ln()));
+        mixture.gallery = Some((kernels, share.ln()));
+    }
+    Ok(Density::new(globe.clone(), mixture, knowledge, Some(sum)))
+}
+
+/// Linear interpolation from one rising list to another, both with 0 before and 1 after.
+pub fn interpolated_level(x: f64, from: [f64; 9], to: [f64; 9]) -> f64 {
+    let ends =
+        |inner: [f64; 9]| -> Vec<f64> { std::iter::once(0.0).chain(inner).chain(std::iter::once(1.0)).collect() };
+    let (from, to) = (ends(from), ends(to));
+    let k = from.partition_point(|level| *level <= x).clamp(1, 10);
+    let width = from[k] - from[k - 1];
+    let part = if width > 0.0 { ((x - from[k - 1]) / width).clamp(0.0, 1.0) } else { 1.0 };
+    to[k - 1] + part * (to[k] - to[k - 1])
+}

@@ -1,0 +1,257 @@
+//! A calibration's file in its model's folder.
+
+use crate::answer::calibration::WINDOW_KM;
+use crate::answer::{
+    AnswerError, Calibration, Factors, FitReport, GalleryMix, ModelShape, OutOfDomain, PlaceSettings, Probe, SureLevels,
+};
+use locdiff_base::{AtomicFile, one_line, read_bounded};
+use locdiff_io::data::Fingerprint;
+use locdiff_shdd::Coefficients;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The calibration's file in a model's folder.
+pub const CALIBRATION_FILE: &str = "calibration.json";
+/// The version that this crate writes and reads.
+const VERSION: u32 = 2;
+/// What is read besides: the first version had no window.
+const OLD_VERSION: u32 = 1;
+
+/// Larger files are no calibration: at the largest degree it has 7 MB.
+const LARGEST_FILE_BYTES: u64 = 64 << 20;
+
+/// What the file holds.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    version: u32,
+    evidence: f64,
+    background_weight: f64,
+    floor: f64,
+    #[serde(default = "window_km")]
+    window_km: f64,
+    can_tell_from: f64,
+    radius_levels: [f64; 9],
+    #[serde(default, skip_serializing_if = "SureLevels::is_empty")]
+    levels_by_radius: SureLevels,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "strangers")]
+    out_of_domain: Option<OutOfDomain>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    places: Option<PlaceSettings>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gallery: Option<GalleryMix>,
+    fit: Option<FitReport>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    encoder: Option<Fingerprint>,
+    background: Vec<f64>,
+}
+
+fn window_km() -> f64 {
+    WINDOW_KM
+}
+
+impl Stored {
+    /// What is out of range, if anything.
+    fn fault(&self, model: &ModelShape<'_>) -> Option<String> {
+        let coefficients = (model.degree + 1) * (model.degree + 1);
+        if ![OLD_VERSION, VERSION].contains(&self.version) {
+            return Some(format!("version {}, but this program reads version {VERSION}", self.version));
+        }
+        if self.background.len() != coefficients {
+            let met = self.background.len();
+            return Some(format!("{met} background coefficients, but the model has {coefficients}"));
+        }
+        if let (Some(fitted), Some(trained)) = (&self.encoder, model.encoder)
+            && !fitted.is_same_encoder(trained)
+        {
+            return Some(format!("it was fitted with the encoder {fitted}, but the model was trained with {trained}"));
+        }
+        if let Some(out_of_domain) = &self.out_of_domain
+            && out_of_domain.probe.weights.len() != model.embedding_dim
+        {
+            let (met, wanted) = (out_of_domain.probe.weights.len(), model.embedding_dim);
+            return Some(format!("its probe has {met} weights, but the model takes embeddings of {wanted} numbers"));
+        }
+        let own = Factors { evidence: self.evidence, background_weight: self.background_weight, floor: self.floor };
+        let share = |name: &str, value: f64| {
+            (!(0.0..=1.0).contains(&value)).then(|| format!("{name} is {value}, not from 0 to 1"))
+        };
+        let window = || {
+            let fits = (1.0..=20_000.0).contains(&self.window_km);
+            (!fits).then(|| format!("window_km is {}, not from 1 to 20000", self.window_km))
+        };
+        factors_fault(&own)
+            .or_else(|| levels_fault(&self.radius_levels))
+            .or_else(|| self.levels_by_radius.fault(levels_fault))
+            .or_else(window)
+            .or_else(|| share("can_tell_from", self.can_tell_from))
+            .or_else(|| self.out_of_domain.as_ref().and_then(ood_fault))
+            .or_else(|| self.places.as_ref().and_then(PlaceSettings::fault))
+            .or_else(|| {
+                let gallery = self.gallery.as_ref()?;
+                let levels = || levels_fault(&gallery.radius_levels);
+                gallery.fault().or_else(levels).or_else(|| levels_fault(&gallery.out_of_domain_radius_levels))
+            })
+    }
+}
+
+fn factors_fault(factors: &Factors) -> Option<String> {
+    let factor = |name: &str, value: f64| {
+        (!(0.0..=10.0).contains(&value)).then(|| format!("{name} is {value}, not from 0 to 10"))
+    };
+    let floor = factors.floor;
+    factor("evidence", factors.evidence)
+        .or_else(|| factor("background_weight", factors.background_weight))
+        .or_else(|| (!(0.0..=1.0).contains(&floor)).then(|| format!("floor is {floor}, not from 0 to 1")))
+        .or_else(|| (floor == 1.0).then(|| "floor is 1: nothing would be left for the photo".to_owned()))
+}
+
+fn levels_fault(levels: &[f64; 9]) -> Option<String> {
+    let bad = levels.iter().find(|level| !(0.0..=1.0).contains(*level));
+    bad.map(|level| format!("a radius level is {level}, not from 0 to 1")).or_else(|| {
+        let rises = levels.windows(2).all(|pair| pair[0] <= pair[1]);
+        (!rises).then(|| "the radius levels do not rise".to_owned())
+    })
+}
+
+fn ood_fault(out_of_domain: &OutOfDomain) -> Option<String> {
+    let Probe { weights, bias } = &out_of_domain.probe;
+    let is_finite = weights.iter().chain([bias]).all(|value| value.is_finite());
+    factors_fault(&out_of_domain.factors)
+        .or_else(|| levels_fault(&out_of_domain.radius_levels))
+        .or_else(|| (!is_finite).then(|| "a weight of the probe is not finite".to_owned()))
+}
+
+impl Calibration {
+    /// Reads a model folder's calibration; `None` if it has none.
+    ///
+    /// # Errors
+    /// A file that cannot be read or does not fit the model.
+    pub fn load(folder: impl AsRef<Path>, model: &ModelShape<'_>) -> Result<Option<Self>, AnswerError> {
+        let path = folder.as_ref().join(CALIBRATION_FILE);
+        match read_bounded(&path, LARGEST_FILE_BYTES) {
+            Ok(contents) => Self::from_bytes(&path, &contents, model).map(Some),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(AnswerError::Calibration { path, reason: error.to_string() }),
+        }
+    }
+
+    /// A calibration from the contents of its file; `path` is the name that errors give.
+    ///
+    /// # Errors
+    /// Contents that are no calibration, or that of another degree, encoder or size of embeddings.
+    pub fn from_bytes(path: impl AsRef<Path>, contents: &[u8], model: &ModelShape<'_>) -> Result<Self, AnswerError> {
+        let bad = |reason: String| AnswerError::Calibration {
+            path: path.as_ref().to_owned(),
+            reason: format!("{}; make it anew with `locdiff calibrate`", one_line(&reason)),
+        };
+        let stored: Stored =
+            serde_json::from_slice(contents).map_err(|error| bad(format!("no calibration: {error}")))?;
+        if let Some(fault) = stored.fault(model) {
+            return Err(bad(fault));
+        }
+        let background = Coefficients::new(stored.background).map_err(|error| bad(error.to_string()))?;
+        Ok(Self {
+            factors: Factors {
+                evidence: stored.evidence,
+                background_weight: stored.background_weight,
+                floor: stored.floor,
+            },
+            window_km: stored.window_km,
+            can_tell_from: stored.can_tell_from,
+            radius_levels: stored.radius_levels,
+            levels_by_radius: stored.levels_by_radius,
+            out_of_domain: stored.out_of_domain,
+            places: stored.places,
+            gallery: stored.gallery,
+            fit: stored.fit,
+            encoder: stored.encoder,
+            background,
+        })
+    }
+
+    /// Writes it into a model's folder.
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn save(&self, folder: impl AsRef<Path>) -> Result<(), AnswerError> {
+        let path = folder.as_ref().join(CALIBRATION_FILE);
+        let stored = Stored {
+            version: VERSION,
+            evidence: self.factors.evidence,
+            background_weight: self.factors.background_weight,
+            floor: self.factors.floor,
+            window_km: self.window_km,
+            can_tell_from: self.can_tell_from,
+            radius_levels: self.radius_levels,
+            levels_by_radius: self.levels_by_radius.clone(),
+            out_of_domain: self.out_of_domain.clone(),
+            places: self.places.clone(),
+            gallery: self.gallery.clone(),
+            fit: self.fit.clone(),
+            encoder: self.encoder.clone(),
+            background: self.background.as_slice().to_vec(),
+        };
+        let text = serde_json::to_string_pretty(&stored).unwrap_or_default();
+        Ok(AtomicFile::write_whole(&path, format!("{text}\n").as_bytes())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fault_is_named_for_what_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let plain = Calibration::none(Coefficients::new(vec![0.0; 16]).unwrap());
+        plain.save(folder.path()).unwrap();
+        let text = std::fs::read_to_string(folder.path().join(CALIBRATION_FILE)).unwrap();
+        let shape = ModelShape { degree: 3, embedding_dim: 4, encoder: None };
+        assert_eq!(Calibration::from_bytes("x", text.as_bytes(), &shape).unwrap(), plain);
+        for (from, to, said) in [
+            ("\"version\": 2", "\"version\": 3", "version 3, but"),
+            ("\"evidence\": 1.0", "\"evidence\": 11.0", "evidence is 11"),
+            ("\"floor\": 0.01", "\"floor\": 1.0", "floor is 1"),
+            ("\"can_tell_from\": 0.0", "\"can_tell_from\": -1.0", "can_tell_from is -1"),
+            ("0.1,", "0.95,", "do not rise"),
+            ("0.9\n", "1.9\n", "a radius level is 1.9"),
+        ] {
+            assert!(text.contains(from), "{from}: {text}");
+            let error = Calibration::from_bytes("x.json", text.replacen(from, to, 1).as_bytes(), &shape);
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains("x.json") && error.contains(said), "{error}");
+        }
+        let other = ModelShape { degree: 4, ..shape };
+        let error = Calibration::from_bytes("x", text.as_bytes(), &other).unwrap_err().to_string();
+        assert!(error.contains("16 background coefficients, but the model has 25"), "{error}");
+    }
+
+    /// A calibration of another encoder, or with a probe for other embeddings, was taken in silence.
+    #[test]
+    fn another_encoder_and_another_size_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mine, other) = (Fingerprint::new("mine", 1), Fingerprint::new("other", 2));
+        let mut plain = Calibration::none(Coefficients::new(vec![0.0; 16]).unwrap());
+        plain.encoder = Some(mine.clone());
+        let (factors, radius_levels) = (plain.factors, plain.radius_levels);
+        plain.out_of_domain =
+            Some(OutOfDomain { probe: Probe { weights: vec![0.5; 4], bias: 0.0 }, factors, radius_levels });
+        plain.save(folder.path()).unwrap();
+        let load = |embedding_dim, encoder| {
+            Calibration::load(folder.path(), &ModelShape { degree: 3, embedding_dim, encoder })
+        };
+        assert_eq!(load(4, Some(&mine)).unwrap(), Some(plain.clone()));
+        let message = load(4, Some(&other)).unwrap_err().to_string();
+        assert!(message.contains(&mine.to_string()) && message.contains(&other.to_string()), "{message}");
+        let message = load(5, None).unwrap_err().to_string();
+        assert!(message.contains("its probe has 4 weights, but the model takes embeddings of 5"), "{message}");
+        let text = std::fs::read_to_string(folder.path().join(CALIBRATION_FILE)).unwrap();
+        let old = text.replace("\"out_of_domain", "\"strangers");
+        assert_ne!(old, text);
+        let shape = ModelShape { degree: 3, embedding_dim: 4, encoder: Some(&mine) };
+        let read = Calibration::from_bytes("old names", old.as_bytes(), &shape).unwrap();
+        assert_eq!(read, plain, "names of earlier releases");
+    }
+}

@@ -1,0 +1,404 @@
+//! The density of an answer: what the model says, calibrated, times what the user knows.
+
+use crate::answer::pixel_sums::smooth;
+use crate::answer::support::{Support, reach_rad};
+use crate::answer::window::{Window, WindowMass, mass_within};
+use crate::answer::{Globe, Kernels, Knowledge, PlaceField, Sureness};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, UnitVec};
+use rayon::prelude::*;
+use std::sync::{Arc, OnceLock};
+
+/// The distance that locatability is about.
+const COUNTRY_KM: f64 = 750.0;
+
+/// A sum of `exp(e·Y + log_scale)` and a floor, with scales and floor such that the integral over the sphere is 1.
+#[derive(Debug, Clone)]
+pub(crate) struct Mixture {
+    /// e·Y, and the log of its scale.
+    pub(crate) parts: Vec<(Field, f64)>,
+    /// The floor, per steradian.
+    pub(crate) floor: f64,
+    /// The density of a model that gives places scores, and its share.
+    pub(crate) places: Option<(Arc<PlaceField>, f64)>,
+    /// A gallery's density, and the log of its share.
+    pub(crate) gallery: Option<(Kernels, f64)>,
+}
+
+impl Mixture {
+    /// The log densities at a support's points.
+    pub(crate) fn log_densities(&self, support: &Support) -> Vec<f64> {
+        self.log_densities_by(support.points(), |field| support.values(field))
+    }
+
+    /// The log densities at points, given how to evaluate a field there.
+    fn log_densities_by(&self, points: &[UnitVec], values: impl Fn(&Field) -> Vec<f64>) -> Vec<f64> {
+        let mut sum = match &self.places {
+            Some((field, share)) => {
+                field.densities(points).into_iter().map(|density| (self.floor + share * density).ln()).collect()
+            }
+            None => vec![self.floor.ln(); points.len()],
+        };
+        for (field, log_scale) in &self.parts {
+            let values = values(field);
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum = log_sum(*sum, value + log_scale));
+        }
+        if let Some(found) = self.gallery_log_densities(points) {
+            sum.iter_mut().zip(found).for_each(|(sum, value)| *sum = log_sum(*sum, value));
+        }
+        sum
+    }
+
+    /// Where to sum it: on the globe's pixels, or those of a region that is known, cut where a model's places have narrow kernels.
+    fn support(&self, globe: &Arc<Globe>, knowledge: Option<&Arc<Knowledge>>) -> Support {
+        let whole = match knowledge {
+            Some(knowledge) => knowledge.on(globe).support.clone(),
+            None => Support::Globe(globe.clone()),
+        };
+        let Some((field, _)) = &self.places else { return whole };
+        let gallery = self.gallery.iter().flat_map(|(kernels, _)| kernels.centres());
+        whole.cut_about(field.centres().chain(gallery))
+    }
+
+    /// The gallery's part of it.
+    fn gallery_log_densities(&self, points: &[UnitVec]) -> Option<Vec<f64>> {
+        let (kernels, log_share) = self.gallery.as_ref()?;
+        Some(kernels.log_densities(points).into_iter().map(|value| value + log_share).collect())
+    }
+}
+
+/// A probability density on Earth: the exponential of a field and a uniform floor, times what is also known.
+/// Everything that an answer says is read off it.
+///
+/// It is summed over the globe's pixels, or over finer ones where a small region is known. Its values there are worked out when
+/// they are first needed; [`Density::compact`] lets go of them.
+#[derive(Debug, Clone)]
+pub struct Density {
+    globe: Arc<Globe>,
+    mixture: Mixture,
+    knowledge: Option<Arc<Knowledge>>,
+    support: OnceLock<Support>,
+    /// Log of the integral of the mixture times knowledge.
+    log_total: f64,
+    /// Log density at the support's points.
+    at_points: OnceLock<Vec<f64>>,
+    /// Probability of the support's pixels.
+    masses: OnceLock<Vec<f64>>,
+}
+
+/// The smallest region that holds a probability.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DensityRegion {
+    /// The probability it holds.
+    pub probability: f64,
+    /// A point is inside when its log density per steradian is at least this.
+    pub log_density: f64,
+    /// Its area.
+    pub area_km2: f64,
+}
+
+/// A place that the density speaks of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Peak {
+    /// The centre of the mass around it.
+    pub place: LatLon,
+    /// The probability within the window about it, without what a more probable place holds already.
+    pub probability: f64,
+}
+
+impl From<WindowMass> for Peak {
+    fn from(found: WindowMass) -> Self {
+        Self { place: found.place.to_latlon(), probability: found.probability }
+    }
+}
+
+impl Density {
+    /// `at_pixels`, where they are at hand, are the mixture's log densities at the globe's pixels.
+    pub(crate) fn new(
+        globe: Arc<Globe>,
+        mixture: Mixture,
+        knowledge: Option<Arc<Knowledge>>,
+        at_pixels: Option<Vec<f64>>,
+    ) -> Self {
+        let mut density = Self {
+            globe,
+            mixture,
+            knowledge,
+            support: OnceLock::new(),
+            log_total: 0.0,
+            at_points: OnceLock::new(),
+            masses: OnceLock::new(),
+        };
+        let is_globe = matches!(density.support(), Support::Globe(_));
+        let mut values = density.point_values(at_pixels.filter(|_| is_globe));
+        density.log_total = density.support().log_integral(&values);
+        for value in &mut values {
+            *value -= density.log_total;
+        }
+        density.at_points = OnceLock::from(values);
+        density
+    }
+
+    fn support(&self) -> &Support {
+        self.support.get_or_init(|| self.mixture.support(&self.globe, self.knowledge.as_ref()))
+    }
+
+    /// Log density at the support's points, short of [`Density::log_total`].
+    fn point_values(&self, said: Option<Vec<f64>>) -> Vec<f64> {
+        self.with_knowledge(said.unwrap_or_else(|| self.mixture.log_densities(self.support())))
+    }
+
+    /// Log densities at the support's points times what is known, over the total.
+    fn with_knowledge(&self, mut values: Vec<f64>) -> Vec<f64> {
+        if let Some(knowledge) = &self.knowledge {
+            let known = knowledge.on(&self.globe);
+            if known.log_weights.len() == values.len() {
+                values.iter_mut().zip(&known.log_weights).for_each(|(value, known)| *value += known);
+            } else {
+                let pairs = values.par_iter_mut().zip(self.support().points());
+                pairs.for_each(|(value, point)| *value += knowledge.log_weight(*point));
+            }
+        }
+        for value in &mut values {
+            *value -= self.log_total;
+        }
+        values
+    }
+
+    /// The same density without its values at the pixels: a few kilobytes instead of megabytes.
+    #[must_use]
+    pub fn compact(self) -> Self {
+        Self { support: OnceLock::new(), at_points: OnceLock::new(), masses: OnceLock::new(), ..self }
+    }
+
+    /// Whether there is any probability at all: knowledge may leave no place.
+    pub fn is_possible(&self) -> bool {
+        self.log_total.is_finite()
+    }
+
+    /// Log density per steradian at points.
+    pub fn log_density(&self, points: &[UnitVec]) -> Vec<f64> {
+        let known = |point: &UnitVec| self.knowledge.as_ref().map_or(0.0, |k| k.log_weight(*point));
+        let said = self.mixture.log_densities_by(points, |field| field.values(points));
+        said.into_iter().zip(points).map(|(said, point)| said + known(point) - self.log_total).collect()
+    }
+
+    /// The points that it is summed over: centres of pixels, of one size unless a model's places are finer somewhere.
+    pub fn points(&self) -> &[UnitVec] {
+        self.support().points()
+    }
+
+    /// Log density at those points.
+    pub fn point_log_density(&self) -> &[f64] {
+        self.at_points.get_or_init(|| self.point_values(None))
+    }
+
+    /// Area of each point's pixel, of the widest where they differ.
+    pub fn pixel_area_sr(&self) -> f64 {
+        self.support().area_sr()
+    }
+
+    /// The Kullback–Leibler divergence from another density, in nats: what this one adds to it.
+    pub fn divergence_nats(&self, from: &Self) -> f64 {
+        let elsewhere = match (self.support(), from.support()) {
+            (Support::Globe(a), Support::Globe(b)) if Arc::ptr_eq(a, b) => from.point_log_density().to_vec(),
+            _ => from.log_density(self.points()),
+        };
+        let parts =
+            self.masses().iter().zip(self.point_log_density().iter().zip(&elsewhere)).filter(|(m, _)| **m > 0.0);
+        parts.map(|(m, (a, b))| m * (a - b)).sum::<f64>().max(0.0)
+    }
+
+    /// The smallest region that holds probability `p`.
+    pub fn region(&self, p: f64) -> DensityRegion {
+        let area = self.support().area_sr();
+        let (values, masses) = (self.point_log_density(), self.masses());
+        let (mut held, mut count, mut threshold) = (0.0, 0.0, f64::INFINITY);
+        for pixel in densest(values, masses, p) {
+            let mass = masses[pixel as usize];
+            threshold = values[pixel as usize];
+            let own = self.support().relative_area(pixel as usize);
+            if held + mass >= p {
+                count += own * (p - held) / mass;
+                break;
+            }
+            held += mass;
+            count += own;
+        }
+        let area_km2 = count * area * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
+        DensityRegion { probability: p, log_density: threshold, area_km2 }
+    }
+
+    /// The probability of everything denser than a point: the smallest region that touches it holds this much.
+    pub fn mass_denser_than(&self, point: UnitVec) -> f64 {
+        let level = self.log_density(&[point])[0];
+        self.masses().iter().zip(self.point_log_density()).filter(|(_, v)| **v > level).map(|(m, _)| m).sum()
+    }
+
+    /// The area of everything denser than a point, to half a pixel: what the region must be given until it holds the point.
+    pub fn area_denser_than_km2(&self, point: UnitVec) -> f64 {
+        let level = self.log_density(&[point])[0];
+        let (support, values) = (self.support(), self.point_log_density());
+        let denser = (0..values.len()).filter(|pixel| values[*pixel] > level);
+        let count: f64 = denser.map(|pixel| support.relative_area(pixel)).sum();
+        let half = 0.5 * Pixel::area_sr(support.depth()) / support.area_sr();
+        (count + half) * support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM
+    }
+
+    /// The radii about a place that hold the probabilities `shares`, which must rise.
+    pub fn radii_km(&self, center: LatLon, shares: &[f64]) -> Vec<f64> {
+        const BINS: usize = 20_100; // 1 km each: finer than the pixels, and no sorting
+        let support = self.support();
+        let depths = support.widest_depth()..=support.depth();
+        let mut held = vec![vec![0.0; BINS]; depths.clone().count()];
+        let center = center.to_unit();
+        for (pixel, (mass, point)) in self.masses().iter().zip(self.points()).enumerate() {
+            let own = &mut held[usize::from(support.depth_of(pixel) - support.widest_depth())];
+            own[((center.angle_rad(*point) * EARTH_RADIUS_KM) as usize).min(BINS - 1)] += mass;
+        }
+        // A pixel's mass is spread over the pixel: without this, radii near its size would jump.
+        let spread = held.iter().zip(depths).map(|(held, depth)| smooth(held, reach_rad(depth) * EARTH_RADIUS_KM));
+        let add = |sum: Vec<f64>, own: Vec<f64>| sum.into_iter().zip(own).map(|(sum, own)| sum + own).collect();
+        let spread = spread.reduce(add).unwrap_or_default();
+        let (mut sum, mut bin, mut radii) = (0.0, 0, Vec::new());
+        for share in shares {
+            while bin < BINS && sum + spread[bin] < *share {
+                sum += spread[bin];
+                bin += 1;
+            }
+            let part = if bin < BINS && spread[bin] > 0.0 { (share - sum) / spread[bin] } else { 0.0 };
+            radii.push(bin as f64 + part.clamp(0.0, 1.0));
+        }
+        radii
+    }
+
+    /// How sure a model that gives places scores is of an answer; nothing for other models.
+    pub(crate) fn sureness(&self, answer: LatLon) -> Sureness {
+        let Some((field, _)) = &self.mixture.places else { return Sureness::default() };
+        Sureness { own_km: self.radii_km(answer, &[0.5])[0].max(0.1), best_score: field.best() }
+    }
+
+    /// The probability within a distance of a place.
+    pub fn mass_within_km(&self, center: LatLon, radius_km: f64) -> f64 {
+        mass_within(self.support(), self.masses(), center.to_unit(), radius_km / EARTH_RADIUS_KM)
+    }
+
+    /// The same of the gallery's part alone; `None` where no gallery takes part.
+    pub fn gallery_mass_within_km(&self, center: LatLon, radius_km: f64) -> Option<f64> {
+        let found = self.with_knowledge(self.mixture.gallery_log_densities(self.points())?);
+        let masses = self.support().masses(&found);
+        Some(mass_within(self.support(), &masses, center.to_unit(), radius_km / EARTH_RADIUS_KM))
+    }
+
+    /// The probability that a place is right to within 750 km, about a country: 0 to 1.
+    pub fn locatability(&self, place: LatLon) -> f64 {
+        self.mass_within_km(place, COUNTRY_KM).clamp(0.0, 1.0)
+    }
+
+    /// The places that it speaks of, the most probable first, at most `most`: maxima of the density seen through a window of
+    /// this radius, each with what lies within the window.
+    pub fn peaks(&self, window_km: f64, most: usize) -> Vec<Peak> {
+        self.peaks_after(None, window_km, most)
+    }
+
+    /// The same where the first place is settled already, by something that knows more than the density.
+    pub fn peaks_after(&self, first: Option<LatLon>, window_km: f64, most: usize) -> Vec<Peak> {
+        let is_possible =
+            |point: UnitVec| self.knowledge.as_ref().is_none_or(|k| k.log_weight(point) > f64::NEG_INFINITY);
+        let settled = first.map(LatLon::to_unit);
+        let found = Window::new(window_km).places(self.support(), self.masses(), most, &is_possible, settled);
+        let mut peaks: Vec<Peak> = found.into_iter().map(Peak::from).collect();
+        if let (Some(peak), Some(place)) = (peaks.first_mut(), first) {
+            peak.place = place; // to the last digit
+        }
+        peaks
+    }
+
+    /// The globe it is drawn on.
+    pub fn globe(&self) -> &Arc<Globe> {
+        &self.globe
+    }
+
+    /// The probability of each pixel.
+    fn masses(&self) -> &[f64] {
+        self.masses.get_or_init(|| self.support().masses(self.point_log_density()))
+    }
+}
+
+impl Globe {
+    /// The places that a density speaks of, given by the masses of the pixels, the most probable first: see
+    /// [`Density::peaks`].
+    pub fn peaks(self: &Arc<Self>, masses: &[f64], window_km: f64, most: usize) -> Vec<Peak> {
+        let support = Support::Globe(self.clone());
+        let found = Window::new(window_km).places(&support, masses, most, &|_| true, None);
+        found.into_iter().map(Peak::from).collect()
+    }
+}
+
+/// The pixels that are possible at all, densest first, as far as a probability `p` needs them. Only those are sorted.
+fn densest(values: &[f64], masses: &[f64], p: f64) -> Vec<u32> {
+    const BINS: usize = 512;
+    /// Pixels deeper than this below the top are in the last bin.
+    const DEPTH_NATS: f64 = 32.0;
+    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let bin = |value: f64| (((top - value) * (BINS as f64 / DEPTH_NATS)) as usize).min(BINS - 1);
+    let mut held = [0.0; BINS];
+    for (value, mass) in values.iter().zip(masses) {
+        held[bin(*value)] += mass;
+    }
+    // One bin more than the sum needs: sums of another order differ in the last digits.
+    let mut sum = 0.0;
+    let needed = held.iter().position(|mass| {
+        sum += mass;
+        sum >= p
+    });
+    let last = needed.map_or(BINS - 1, |needed| needed + 1);
+    let is_near = |pixel: &u32| {
+        let value = values[*pixel as usize];
+        value > f64::NEG_INFINITY && bin(value) <= last
+    };
+    let mut order: Vec<u32> = (0..values.len() as u32).filter(is_near).collect();
+    order.sort_unstable_by(|&a, &b| values[b as usize].total_cmp(&values[a as usize]).then(a.cmp(&b)));
+    order
+}
+
+/// log(exp(a) + exp(b)).
+pub(crate) fn log_sum(a: f64, b: f64) -> f64 {
+    let (top, low) = if a > b { (a, b) } else { (b, a) };
+    if low == f64::NEG_INFINITY { top } else { top + (low - top).exp().ln_1p() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::densest;
+
+    /// What is sorted in part begins with what a full sort begins with, as far as the probability needs it.
+    #[test]
+    fn the_densest_pixels_are_those_of_a_full_sort() {
+        for (seed, steepness) in [(1_u32, 0.5), (2, 8.0), (3, 60.0), (4, 900.0)] {
+            let mut state = seed;
+            let mut values: Vec<f64> = (0..5000)
+                .map(|_| {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    -steepness * f64::from(state >> 8) / f64::from(1 << 24)
+                })
+                .collect();
+            values[17] = f64::NEG_INFINITY; // outside a region
+            values[4000] = values[40]; // level
+            let total: f64 = values.iter().map(|value| value.exp()).sum();
+            let masses: Vec<f64> = values.iter().map(|value| value.exp() / total).collect();
+            let mut all: Vec<u32> = (0..5000).filter(|&k| values[k as usize].is_finite()).collect();
+            all.sort_by(|&a, &b| values[b as usize].total_cmp(&values[a as usize]).then(a.cmp(&b)));
+            for p in [0.001, 0.5, 0.9, 0.999, 1.0] {
+                let found = densest(&values, &masses, p);
+                let mut held = 0.0;
+                let needed = all.iter().position(|&k| {
+                    held += masses[k as usize];
+                    held >= p
+                });
+                let needed = needed.map_or(all.len(), |last| last + 1);
+                assert!(found.len() >= needed, "{} of {needed} at {p}, steepness {steepness}", found.len());
+                assert_eq!(found[..needed], all[..needed], "{p}, steepness {steepness}");
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What can go wrong between a network's word and an answer.
+
+use std::path::PathBuf;
+
+/// Why there is no answer, in one line.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
+#[non_exhaustive]
+pub enum AnswerError {
+    #[error(transparent)]
+    Code(#[from] locdiff_shdd::ShddError),
+    #[error(transparent)]
+    Sphere(#[from] locdiff_shdd::sphere::SphereError),
+    #[error(transparent)]
+    Write(#[from] locdiff_base::WriteError),
+    /// A calibration that cannot be used.
+    #[error("{path}: {reason}", path = path.display())]
+    Calibration { path: PathBuf, reason: String },
+    #[error(transparent)]
+    Setting(#[from] locdiff_base::BadSetting),
+    /// What is also known leaves no place.
+    #[error("no place is left: the region or prior that was given weighs nothing anywhere on land or sea")]
+    Impossible,
+}

@@ -1,0 +1,86 @@
+//! Fitting a calibration to photos whose places are known.
+
+mod factors;
+mod gallery;
+mod levels;
+mod observation;
+mod places;
+mod reading;
+
+pub use gallery::{MOST_NEIGHBOURS, choose_mix, fit_gallery};
+pub use observation::Observation;
+pub use places::{PlaceFit, fit_places};
+
+use crate::answer::calibration::{Calibration, FitReport, OutOfDomain};
+use crate::answer::{AnswerError, Globe, LEVELS, Probe};
+use factors::choose_factors;
+use levels::read_levels;
+use locdiff_shdd::Coefficients;
+use observation::group_weights;
+use std::sync::Arc;
+
+/// [`fit`] wants at least this many photos: fewer say too little.
+pub const FEWEST_TO_CALIBRATE: usize = 50;
+/// Draws of noise for the density without a photo: so many that their own noise does not show.
+pub const BACKGROUND_DRAWS: usize = 1024;
+
+/// The calibration under which the densities of `observations` say what holds: of all factors and floors whose mean
+/// −log density is near the best, those whose regions deviate least from what they say, in the collection where they deviate
+/// most; then the window whose places are right most often, and the radii about them that hold what they say. Where `out_of_domain`
+/// are given, photos of another kind than the model was trained for, they are learned to be told, and get factors of their own.
+///
+/// # Errors
+/// Too few photos, or numbers of another degree.
+pub fn fit(
+    globe: &Arc<Globe>,
+    background: &Coefficients,
+    observations: &[Observation],
+    out_of_domain: &[Observation],
+    samples: usize,
+    seed: u64,
+) -> Result<Calibration, AnswerError> {
+    for photos in [observations, out_of_domain].into_iter().filter(|photos| !photos.is_empty()).chain([observations]) {
+        if photos.len() < FEWEST_TO_CALIBRATE {
+            let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
+            return Err(locdiff_base::setting("photos with known places", photos.len(), remedy));
+        }
+    }
+    let weights = group_weights(observations);
+    let chosen = choose_factors(globe, background, observations, &weights)?;
+    let mut calibration = Calibration { factors: chosen.factors, ..Calibration::none(background.clone()) };
+    let equal = vec![1.0 / out_of_domain.len().max(1) as f64; out_of_domain.len()];
+    if !out_of_domain.is_empty() {
+        let rows = |photos: &[Observation]| photos.iter().map(|seen| seen.embedding.clone()).collect::<Vec<_>>();
+        calibration.out_of_domain = Some(OutOfDomain {
+            probe: Probe::fit(&rows(observations), &rows(out_of_domain))?,
+            factors: choose_factors(globe, background, out_of_domain, &equal)?.factors,
+            radius_levels: LEVELS,
+        });
+    }
+    let levels = read_levels(globe, &calibration, observations, out_of_domain)?;
+    calibration.window_km = levels.window_km;
+    calibration.radius_levels = levels.own;
+    calibration.can_tell_from = levels.can_tell_from;
+    if let (Some(kept), Some(theirs)) = (&mut calibration.out_of_domain, levels.out_of_domain) {
+        kept.radius_levels = theirs;
+    }
+    calibration.fit = Some(FitReport {
+        n: observations.len(),
+        out_of_domain: out_of_domain.len(),
+        samples,
+        seed,
+        nll_nats: chosen.nll_nats,
+        background_nll_nats: chosen.background_nll_nats,
+        regions: chosen.regions,
+        radii: levels.radii,
+    });
+    Ok(calibration)
+}
+
+impl FitReport {
+    /// The largest deviation of any region or radius from what it says.
+    pub fn worst_deviation(&self) -> f64 {
+        let off = |shares: &[f64]| shares.iter().zip(LEVELS).map(|(s, l)| (s - l).abs()).fold(0.0, f64::max);
+        off(&self.regions).max(off(&self.radii))
+    }
+}

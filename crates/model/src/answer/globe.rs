@@ -1,0 +1,80 @@
+//! What every answer of one degree shares: the codec and the pixels on which probabilities are summed.
+
+use crate::answer::AnswerError;
+use locdiff_shdd::Codec;
+use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Pixel, Pixels};
+use std::{f64::consts::PI, sync::Arc};
+
+/// Pixels may be this many times as wide as the deviation of a clean code's density. Sums are integrals up to 1.6 deviations of the
+/// density at hand, and what is answered is calibrated: no sharper than half a clean code, in natural parameters.
+const WIDEST: f64 = 2.4;
+
+/// Depth of the pixels for a degree: 102 km wide at L = 23 and 31, 25 km at L = 47.
+fn depth(degree: usize) -> u8 {
+    let l = degree as f64;
+    let deviation_rad = (16.0 * PI / (l * (l + 1.0).powi(2) * (l + 2.0)).max(1.0)).sqrt();
+    (SHALLOWEST..DEEPEST).find(|depth| Pixel::width_rad(*depth) <= WIDEST * deviation_rad).unwrap_or(DEEPEST)
+}
+
+/// A sum over pixels is an integral up to so many deviations of a kernel per pixel.
+const WIDEST_PIXEL: f64 = 1.6;
+/// A gallery's photos say no more than this.
+const NARROWEST_KM: f64 = 100.0;
+
+/// Pixels are 204 km wide at the most, so that radii mean something, and 6 km at the least.
+const SHALLOWEST: u8 = 5;
+const DEEPEST: u8 = 10;
+
+/// The codec of a degree and equal-area pixels fine enough for its densities.
+///
+/// ```
+/// use locdiff_model::answer::Globe;
+/// let globe = Globe::new(23)?;
+/// assert_eq!(globe.codec().degree().get(), 23);
+/// assert_eq!(globe.pixels().len(), 49_152);
+/// # Ok::<(), locdiff_model::answer::AnswerError>(())
+/// ```
+#[derive(Debug)]
+pub struct Globe {
+    codec: Arc<Codec>,
+    pixels: Pixels,
+}
+
+impl Globe {
+    /// For densities of this degree.
+    ///
+    /// # Errors
+    /// A degree out of range.
+    pub fn new(degree: usize) -> Result<Self, AnswerError> {
+        Self::of(Arc::new(Codec::new(Degree::new(degree)?)))
+    }
+
+    /// For densities of a codec's degree, with that codec.
+    ///
+    /// # Errors
+    /// A failure to lay out the pixels.
+    pub fn of(codec: Arc<Codec>) -> Result<Self, AnswerError> {
+        let depth = depth(codec.degree().get());
+        Ok(Self { codec, pixels: Pixels::new(depth)? })
+    }
+
+    /// The same with pixels twice as wide, for work on many densities at once.
+    pub(crate) fn coarser(&self) -> Result<Self, AnswerError> {
+        Ok(Self { codec: self.codec.clone(), pixels: Pixels::new(self.pixels.depth().saturating_sub(1))? })
+    }
+
+    /// The codec.
+    pub fn codec(&self) -> &Codec {
+        &self.codec
+    }
+
+    /// The deviation of the narrowest kernels of a gallery that are summed on its pixels.
+    pub fn narrowest_kernel_km(&self) -> f64 {
+        (self.pixels.area_sr().sqrt() * EARTH_RADIUS_KM / WIDEST_PIXEL).max(NARROWEST_KM)
+    }
+
+    /// The pixels.
+    pub fn pixels(&self) -> &Pixels {
+        &self.pixels
+    }
+}

@@ -1,0 +1,174 @@
+//! The density that retrieval gives: kernels about the places of the photos that look most alike.
+
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+
+/// A kernel counts nothing where it is below e to the power of this; one of very many places where it is below the second.
+const FAR: f64 = -60.0;
+const FAR_OF_MANY: f64 = -16.0;
+
+/// So many places are many.
+const MANY: usize = 128;
+/// Points that are looked at together, and those of parts of them.
+const BLOCK: usize = 1024;
+const PARTS: [usize; 2] = [128, 16];
+
+/// A place that retrieval found, and how much its photo is like the one in question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Neighbour {
+    /// The place.
+    pub place: UnitVec,
+    /// The cosine of the two embeddings.
+    pub similarity: f64,
+}
+
+/// How neighbours become a density: Gaussian kernels on the sphere about the nearest few, each weighing
+/// `exp(similarity / temperature)`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelSettings {
+    /// So many neighbours take part.
+    pub neighbours: usize,
+    /// The temperature of their weights.
+    pub temperature: f64,
+    /// The deviation of a kernel.
+    pub width_km: f64,
+}
+
+impl KernelSettings {
+    /// The density of neighbours, the most similar first; there must be one.
+    pub fn kernels(&self, neighbours: &[Neighbour]) -> Kernels {
+        let taken = &neighbours[..self.neighbours.min(neighbours.len())];
+        let weigh = |near: &Neighbour| ((near.similarity - taken[0].similarity) / self.temperature).exp();
+        Kernels::new(taken.iter().map(|near| (near.place, weigh(near))).collect(), self.width_km)
+    }
+}
+
+/// A sum of Gaussian kernels of one width about weighted places: a density on the sphere.
+///
+/// ```
+/// use locdiff_model::answer::{KernelSettings, Neighbour};
+/// use locdiff_shdd::sphere::LatLon;
+/// let paris = LatLon::new(48.86, 2.35)?.to_unit();
+/// let settings = KernelSettings { neighbours: 5, temperature: 0.05, width_km: 250.0 };
+/// let density = settings.kernels(&[Neighbour { place: paris, similarity: 0.9 }]);
+/// // A Gaussian's height: 1 / (2π·σ²).
+/// let sigma = 250.0 / locdiff_shdd::sphere::EARTH_RADIUS_KM;
+/// assert!((density.density(paris) * 2.0 * std::f64::consts::PI * sigma * sigma - 1.0).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Kernels {
+    /// Places with their shares of the density over a kernel's own integral.
+    places: Vec<(UnitVec, f64)>,
+    kappa: f64,
+    far: f64,
+}
+
+impl Kernels {
+    /// Kernels of a deviation about places with weights of any sum.
+    pub fn new(mut places: Vec<(UnitVec, f64)>, width_km: f64) -> Self {
+        let kappa = (EARTH_RADIUS_KM / width_km).powi(2);
+        let total: f64 = places.iter().map(|(_, weight)| weight).sum::<f64>() * kernel_area(kappa);
+        for (_, weight) in &mut places {
+            *weight /= total;
+        }
+        Self { places, kappa, far: FAR }
+    }
+
+    /// The same of very many places beside a floor: what is far from all of them may count nothing.
+    pub(crate) fn of_many(places: Vec<(UnitVec, f64)>, width_km: f64) -> Self {
+        Self { far: FAR_OF_MANY, ..Self::new(places, width_km) }
+    }
+
+    /// The same with kernels of another deviation.
+    pub(crate) fn with_width_km(&self, width_km: f64) -> Self {
+        Self { far: self.far, ..Self::new(self.places.clone(), width_km) }
+    }
+
+    /// The places, and the deviation of each kernel in radians.
+    pub(crate) fn centres(&self) -> impl Iterator<Item = (UnitVec, f64)> {
+        let deviation_rad = self.kappa.powf(-0.5);
+        self.places.iter().map(move |(place, _)| (*place, deviation_rad))
+    }
+
+    /// The density at a point, per steradian.
+    pub fn density(&self, point: UnitVec) -> f64 {
+        let exponents = self.places.iter().map(|(place, weight)| (self.kappa * (place.dot(point) - 1.0), weight));
+        let near = exponents.filter(|(exponent, _)| *exponent > self.far);
+        near.map(|(exponent, weight)| weight * exponent.exp()).sum()
+    }
+
+    /// Log density at points; minus infinity far from every place.
+    pub fn log_densities(&self, points: &[UnitVec]) -> Vec<f64> {
+        self.densities(points).into_iter().map(f64::ln).collect()
+    }
+
+    /// The density at points. Points that follow one another are best near each other: of many places only those near a block of points
+    /// are looked at, in their order, so that the sums are the same bits.
+    pub(crate) fn densities(&self, points: &[UnitVec]) -> Vec<f64> {
+        if self.places.len() < MANY {
+            return self.each(points);
+        }
+        let [large, small] = PARTS;
+        let blocks = points.par_chunks(BLOCK).map(|block| {
+            let (near, mut found) = (self.near(block), Vec::with_capacity(block.len()));
+            for part in block.chunks(large) {
+                let near = near.near(part);
+                found.extend(part.chunks(small).flat_map(|few| near.near(few).each(few)));
+            }
+            found
+        });
+        blocks.flatten_iter().collect()
+    }
+
+    fn each(&self, points: &[UnitVec]) -> Vec<f64> {
+        points.iter().map(|point| self.density(*point)).collect()
+    }
+
+    /// The places that count for any of some points.
+    fn near(&self, points: &[UnitVec]) -> Self {
+        let sum = points.iter().fold([0.0; 3], |sum, point| {
+            let [x, y, z] = point.to_array();
+            [sum[0] + x, sum[1] + y, sum[2] + z]
+        });
+        let Ok(centre) = UnitVec::new(sum[0], sum[1], sum[2]) else { return self.clone() };
+        let around = points.iter().map(|point| centre.dot(*point)).fold(1.0, f64::min).max(-1.0).acos();
+        // The angle at which a kernel counts nothing.
+        let own = (1.0 + self.far / self.kappa).max(-1.0).acos();
+        let least = (around + own + 1e-7).min(PI).cos();
+        let places = self.places.iter().copied().filter(|(place, _)| place.dot(centre) >= least).collect();
+        Self { places, kappa: self.kappa, far: self.far }
+    }
+}
+
+/// exp(κ(cos − 1)) integrates to this over the sphere.
+pub(crate) fn kernel_area(kappa: f64) -> f64 {
+    2.0 * PI * -(-2.0 * kappa).exp_m1() / kappa
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    /// Many places on a whole globe's pixels: the same bits as one point at a time, at every width.
+    #[test]
+    fn blocks_of_points_leave_out_nothing_that_counts() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(3);
+        let globe = crate::answer::Globe::new(9).unwrap();
+        let places: Vec<(UnitVec, f64)> = (0..300)
+            .map(|_| {
+                let [x, y, z] = std::array::from_fn(|_| rng.random_range(-1.0..1.0));
+                (UnitVec::new(x, y, z).unwrap(), rng.random_range(0.0..1.0))
+            })
+            .collect();
+        for width_km in [10.0, 50.0, 800.0, 20_000.0] {
+            let kernels = Kernels::new(places.clone(), width_km);
+            let points = globe.pixels().points();
+            assert_eq!(kernels.densities(points), kernels.each(points), "{width_km}");
+        }
+    }
+}

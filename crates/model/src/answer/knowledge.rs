@@ -1,0 +1,164 @@
+//! What is also known about a photo: weights on places that multiply the model's density.
+
+use crate::answer::cover::{ENOUGH, cover};
+use crate::answer::{Globe, support::Support};
+use locdiff_map::places::Region;
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use rayon::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{collections::HashMap, fmt};
+
+type Weight = Box<dyn Fn(LatLon) -> f64 + Send + Sync>;
+
+/// Weights on places, multiplied together: a region it must be in, a population raster, places one has been to.
+///
+/// ```
+/// use locdiff_model::answer::Knowledge;
+/// use locdiff_shdd::sphere::LatLon;
+/// let north = Knowledge::new().weight(|place| if place.lat_deg() >= 0.0 { 1.0 } else { 0.0 });
+/// assert_eq!(north.log_weight(LatLon::new(-10.0, 0.0)?.to_unit()), f64::NEG_INFINITY);
+/// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
+/// ```
+#[derive(Default)]
+pub struct Knowledge {
+    weights: Vec<Weight>,
+    regions: Vec<Region>,
+    /// What it means on the globes it is used on, by their number of pixels, worked out once for each.
+    on_globes: Mutex<HashMap<usize, Arc<Known>>>,
+}
+
+/// What is known at the points of a support.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// The globe's pixels, or finer ones where the regions are small.
+    pub(crate) support: Support,
+    /// Log weight at each point.
+    pub(crate) log_weights: Vec<f64>,
+}
+
+impl Knowledge {
+    /// Nothing known: all places weigh 1.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Multiplies by a weight, which must not be negative; NaN counts as 0.
+    #[must_use]
+    pub fn weight(mut self, weight: impl Fn(LatLon) -> f64 + Send + Sync + 'static) -> Self {
+        self.weights.push(Box::new(weight));
+        self.on_globes = Mutex::default();
+        self
+    }
+
+    /// It must be in a region.
+    ///
+    /// ```
+    /// use locdiff_model::answer::Knowledge;
+    /// use locdiff_map::places::Region;
+    /// use locdiff_shdd::sphere::LatLon;
+    /// let japan = Knowledge::new().within(Region::parse("Japan")?);
+    /// assert_eq!(japan.log_weight(LatLon::new(36.0, 138.0)?.to_unit()), 0.0);
+    /// assert_eq!(japan.log_weight(LatLon::new(48.9, 2.4)?.to_unit()), f64::NEG_INFINITY);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn within(mut self, region: Region) -> Self {
+        self.regions.push(region);
+        self.on_globes = Mutex::default();
+        self
+    }
+
+    /// Multiplies by a sum of Gaussian kernels of deviation `spread_km` about weighted places.
+    ///
+    /// ```
+    /// use locdiff_model::answer::Knowledge;
+    /// use locdiff_shdd::sphere::LatLon;
+    /// let paris = LatLon::new(48.86, 2.35)?;
+    /// let known = Knowledge::new().places(vec![(paris, 2.0)], 100.0);
+    /// let london = LatLon::new(51.5, -0.13)?;
+    /// assert!(known.log_weight(paris.to_unit()) > known.log_weight(london.to_unit()) + 5.0);
+    /// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
+    /// ```
+    #[must_use]
+    pub fn places(self, places: Vec<(LatLon, f64)>, spread_km: f64) -> Self {
+        let sharpness = (EARTH_RADIUS_KM / spread_km).powi(2);
+        let places: Vec<(UnitVec, f64)> = places.into_iter().map(|(p, w)| (p.to_unit(), w)).collect();
+        self.weight(move |place| {
+            let here = place.to_unit();
+            places.iter().map(|(p, w)| w * (sharpness * (p.dot(here) - 1.0)).exp()).sum()
+        })
+    }
+
+    /// Log of the product of all weights at a point.
+    pub fn log_weight(&self, point: UnitVec) -> f64 {
+        let place = point.to_latlon();
+        if self.regions.iter().any(|region| !region.contains(place)) {
+            return f64::NEG_INFINITY;
+        }
+        self.weights.iter().map(|weight| weight(place).max(0.0).ln()).sum()
+    }
+
+    /// What it means on a globe. Regions that hold few of its pixels get finer ones.
+    pub(crate) fn on(&self, globe: &Arc<Globe>) -> Arc<Known> {
+        let known = || self.on_globes.lock().unwrap_or_else(PoisonError::into_inner);
+        let pixels = globe.pixels();
+        if let Some(found) = known().get(&pixels.len()) {
+            return found.clone();
+        }
+        // Outside the lock: what works it out on other threads may come here again.
+        let weigh = |points: &[UnitVec]| points.par_iter().map(|p| self.log_weight(*p)).collect::<Vec<f64>>();
+        let log_weights = weigh(pixels.points());
+        let possible: Vec<u64> =
+            (0..pixels.len() as u64).filter(|&k| log_weights[k as usize] > f64::NEG_INFINITY).collect();
+        let made = if possible.len() >= ENOUGH || self.regions.is_empty() {
+            Known { support: Support::Globe(globe.clone()), log_weights }
+        } else {
+            let is_possible = |point| self.log_weight(point) > f64::NEG_INFINITY;
+            let support = Support::fine(cover(&self.regions, possible, pixels.depth(), is_possible));
+            Known { log_weights: weigh(support.points()), support }
+        };
+        let made = Arc::new(made);
+        known().insert(pixels.len(), made.clone());
+        made
+    }
+}
+
+impl fmt::Debug for Knowledge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Knowledge of {} regions and {} weights", self.regions.len(), self.weights.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One knowledge serves globes of several degrees; the first globe's weights used to be taken for all.
+    #[test]
+    fn every_globe_has_weights_of_its_own() {
+        let north = Knowledge::new().weight(|place| if place.lat_deg() >= 0.0 { 1.0 } else { 0.0 });
+        for degree in [7, 23, 3, 7] {
+            let globe = Arc::new(Globe::new(degree).unwrap());
+            let known = north.on(&globe);
+            assert_eq!(known.support.points().len(), globe.pixels().len());
+            for (weight, point) in known.log_weights.iter().zip(globe.pixels().points()) {
+                assert_eq!(*weight, north.log_weight(*point));
+            }
+        }
+    }
+
+    /// Regions smaller than a pixel have pixels of their own; two that do not meet leave nothing.
+    #[test]
+    fn small_regions_are_covered() {
+        let globe = Arc::new(Globe::new(23).unwrap());
+        for name in
+            ["Singapore", "Malta", "Monaco", "Bahrain", "Maldives", "Barbados", "Andorra", "43.73,7.41,43.75,7.43"]
+        {
+            let known = Knowledge::new().within(Region::parse(name).unwrap()).on(&globe);
+            assert!(known.log_weights.len() >= ENOUGH, "{name}: {}", known.log_weights.len());
+            assert!(known.log_weights.iter().all(|weight| *weight == 0.0), "{name}");
+        }
+        let nowhere = Knowledge::new().within(Region::parse("Malta").unwrap()).within(Region::parse("Japan").unwrap());
+        assert!(nowhere.on(&globe).log_weights.is_empty());
+    }
+}

@@ -1,0 +1,154 @@
+//! The density of a model that gives places scores.
+
+use crate::answer::{Kernels, PlaceSettings, PlaceTable};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixel, UnitVec};
+
+/// A place that holds a smaller share than this is one of its pixel's, not one by itself.
+pub(crate) const LEAST_SHARE: f64 = 2e-3;
+/// What pixels hold together has kernels no narrower than this: a globe's pixels, 204 km wide at the most, are fine enough for them.
+const TAIL_KM: f64 = 128.0;
+/// Pixels that are lumped together are no wider than so many deviations of their kernel; their sum is smooth to a thousandth.
+const WIDEST_LUMP: f64 = 1.6;
+/// Lumps that hold less than this are left out.
+const NEGLIGIBLE: f64 = 1e-7;
+
+/// The softmax of a photo's scores over all places, each place with a kernel. Places that hold much have one of their own, the others
+/// one for each small region, at the centre of their mass.
+#[derive(Debug, Clone)]
+pub struct PlaceField {
+    /// Kernels, and their share.
+    parts: Vec<(Kernels, f64)>,
+    /// The best score.
+    best: f64,
+}
+
+impl PlaceField {
+    /// Of scores in the table's order, and of places beside the table's with their scores.
+    pub fn new(table: &PlaceTable, scores: &[f32], beside: &[(UnitVec, f32)], settings: &PlaceSettings) -> Self {
+        let all = scores.iter().chain(beside.iter().map(|(_, score)| score));
+        let best = f64::from(all.copied().fold(f32::MIN, f32::max));
+        let rate = 1.0 / settings.temperature_for(best);
+        let weigh = |score: &f32| ((f64::from(*score) - best) * rate).exp();
+        let weights: Vec<f64> = scores.iter().map(weigh).collect();
+        let own: Vec<(UnitVec, f64)> = beside.iter().map(|(place, score)| (*place, weigh(score))).collect();
+        let total = weights.iter().sum::<f64>() + own.iter().map(|(_, weight)| weight).sum::<f64>();
+        let least = LEAST_SHARE * total;
+        let (mut near, few): (Vec<_>, Vec<_>) = own.into_iter().partition(|(_, weight)| *weight >= least);
+        let mut tail = few;
+        for run in table.runs(tail_depth(settings.width_km)) {
+            let (mut sum, mut mass) = ([0.0; 3], 0.0);
+            for (point, weight) in table.points()[run.clone()].iter().zip(&weights[run]) {
+                if *weight >= least {
+                    near.push((*point, *weight));
+                } else {
+                    mass += weight;
+                    sum.iter_mut().zip(point.to_array()).for_each(|(sum, x)| *sum += weight * x);
+                }
+            }
+            if mass >= NEGLIGIBLE * total
+                && let Ok(centre) = UnitVec::new(sum[0], sum[1], sum[2])
+            {
+                tail.push((centre, mass));
+            }
+        }
+        let both = [(near, settings.width_km), (tail, tail_km(settings.width_km))];
+        let held: f64 = both.iter().flat_map(|(places, _)| places).map(|(_, weight)| weight).sum();
+        let parts = both.into_iter().filter(|(places, _)| !places.is_empty()).map(|(places, width_km)| {
+            let share = places.iter().map(|(_, weight)| weight).sum::<f64>() / held;
+            (Kernels::of_many(places, width_km), share)
+        });
+        Self { parts: parts.collect(), best }
+    }
+
+    /// The best score.
+    pub(crate) fn best(&self) -> f64 {
+        self.best
+    }
+
+    /// The same with kernels no narrower than this: for a coarse grid.
+    #[must_use]
+    pub fn no_narrower_than_km(&self, width_km: f64) -> Self {
+        let width = |kernels: &Kernels| kernels.centres().next().map_or(0.0, |(_, rad)| rad * EARTH_RADIUS_KM);
+        let widen = |(kernels, share): &(Kernels, f64)| match width(kernels) {
+            own if own < width_km => (kernels.with_width_km(width_km), *share),
+            _ => (kernels.clone(), *share),
+        };
+        Self { parts: self.parts.iter().map(widen).collect(), best: self.best }
+    }
+
+    /// The density at points, per steradian. Points that follow one another are best near each other.
+    pub fn densities(&self, points: &[UnitVec]) -> Vec<f64> {
+        let mut sum = vec![0.0; points.len()];
+        for (kernels, share) in &self.parts {
+            sum.iter_mut().zip(kernels.densities(points)).for_each(|(sum, density)| *sum += share * density);
+        }
+        sum
+    }
+
+    /// The centres of all kernels, with their deviations in radians.
+    pub(crate) fn centres(&self) -> impl Iterator<Item = (UnitVec, f64)> {
+        self.parts.iter().flat_map(|(kernels, _)| kernels.centres())
+    }
+}
+
+/// The width of the kernels of places that hold little.
+pub(crate) fn tail_km(width_km: f64) -> f64 {
+    width_km.max(TAIL_KM)
+}
+
+/// The depth of the pixels that those are lumped in.
+fn tail_depth(width_km: f64) -> u8 {
+    let widest = WIDEST_LUMP * tail_km(width_km) / EARTH_RADIUS_KM;
+    (0..=13).find(|depth| Pixel::width_rad(*depth) <= widest).unwrap_or(13)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    /// Against the plain sum over all places, each with the kernel that it has.
+    #[test]
+    fn lumps_are_the_softmax_over_all_places() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(8);
+        let mut places: Vec<UnitVec> = (0..6000)
+            .map(|_| {
+                let [x, y, z] = std::array::from_fn(|_| rng.random_range(-1.0..1.0));
+                UnitVec::new(x, y, z).unwrap()
+            })
+            .collect();
+        places.sort_by_key(|place| Pixel::holding(place.to_latlon(), 13).index);
+        let table = PlaceTable::new(places.iter().map(|place| place.to_latlon()));
+        let scores: Vec<f32> = (0..6000).map(|_| rng.random_range(-0.2..0.2)).collect();
+        let beside = [(places[17], 0.21_f32)];
+        for (width_km, sharpening) in [(20.0, 0.0), (100.0, 1.0), (400.0, 0.0)] {
+            let settings = PlaceSettings { sharpening, width_km, ..PlaceSettings::unfitted(0.02) };
+            let field = PlaceField::new(&table, &scores, &beside, &settings);
+            let share: f64 = field.parts.iter().map(|(_, share)| share).sum();
+            assert!((share - 1.0).abs() < 1e-12);
+            let temperature = settings.temperature_for(0.21);
+            let weights: Vec<(UnitVec, f64)> = table
+                .points()
+                .iter()
+                .copied()
+                .zip(scores.iter().copied())
+                .chain(beside)
+                .map(|(place, score)| (place, (f64::from(score) / temperature).exp()))
+                .collect();
+            let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+            let (near, tail): (Vec<_>, Vec<_>) =
+                weights.into_iter().partition(|(_, weight)| *weight >= LEAST_SHARE * total);
+            let held = near.iter().map(|(_, weight)| weight).sum::<f64>() / total;
+            let (near, tail) = (Kernels::new(near, width_km), Kernels::new(tail, tail_km(width_km)));
+            let (mut off, mut sum) = (0.0, 0.0);
+            for point in &places {
+                let exact = held * near.density(*point) + (1.0 - held) * tail.density(*point);
+                let density = field.densities(&[*point])[0];
+                off += (density - exact).abs();
+                sum += exact;
+            }
+            // At the places themselves, where lumps of the tail are farthest off.
+            assert!(off < 0.04 * sum, "{width_km}: {}", off / sum);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! From what a network said to an answer, and to a verdict where the truth is known.
+
+use crate::answer::{
+    Answer, AnswerError, Calibration, Density, Evidence, FromDensity, Globe, Hypothesis, Knowledge, LEVELS, Sureness,
+};
+use locdiff_shdd::sphere::{LatLon, haversine_km};
+use std::sync::Arc;
+
+/// Reads answers off a calibrated model's word.
+#[derive(Debug)]
+pub struct Reader {
+    globe: Arc<Globe>,
+    calibration: Calibration,
+    /// The density without a photo.
+    background: Density,
+}
+
+/// How an answer is read.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// The most hypotheses it lists.
+    pub hypotheses: usize,
+    /// The radius of the window that the density is seen through; the calibration's unless given.
+    pub window_km: Option<f64>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { hypotheses: 5, window_km: None }
+    }
+}
+
+impl ReadOptions {
+    /// With so many hypotheses at the most.
+    #[must_use]
+    pub fn with_hypotheses(self, hypotheses: usize) -> Self {
+        Self { hypotheses, ..self }
+    }
+
+    /// With a window of this radius.
+    #[must_use]
+    pub fn with_window_km(self, window_km: f64) -> Self {
+        Self { window_km: Some(window_km), ..self }
+    }
+}
+
+/// What a density says about the true place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// Log density there, per steradian.
+    pub log_density: f64,
+    /// Probability of everything denser: that of the smallest region that holds the truth.
+    pub region_level: f64,
+    /// Area of that region, to half a pixel.
+    pub region_area_km2: f64,
+    /// The share that is said of the radius that just reaches the truth.
+    pub radius_share: f64,
+    /// The radii about the answer that are said to hold 10, 20 … 90 %.
+    pub radii_km: Vec<f64>,
+}
+
+impl Reader {
+    /// For a globe and a calibration of one degree.
+    ///
+    /// # Errors
+    /// Different degrees.
+    pub fn new(globe: Arc<Globe>, calibration: Calibration) -> Result<Self, AnswerError> {
+        let background = calibration.background_density(&globe)?;
+        Ok(Self { globe, calibration, background })
+    }
+
+    /// The globe that densities are summed on.
+    pub fn globe(&self) -> &Arc<Globe> {
+        &self.globe
+    }
+
+    /// The calibration.
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    /// The density for what the network said about a photo.
+    ///
+    /// # Errors
+    /// Evidence of another degree, or knowledge that leaves no place.
+    pub fn density(&self, said: Evidence<'_>, knowledge: Option<Arc<Knowledge>>) -> Result<Density, AnswerError> {
+        let density = self.calibration.density(&self.globe, said, knowledge)?;
+        if density.is_possible() { Ok(density) } else { Err(AnswerError::Impossible) }
+    }
+
+    /// The answer for what the network said.
+    ///
+    /// # Errors
+    /// As [`Reader::density`].
+    pub fn answer(
+        &self,
+        said: Evidence<'_>,
+        knowledge: Option<Arc<Knowledge>>,
+        options: &ReadOptions,
+    ) -> Result<Answer, AnswerError> {
+        Ok(self.answer_from(self.density(said, knowledge)?, said.ood, None, options))
+    }
+
+    /// The window that options ask for.
+    pub fn window_km(&self, options: &ReadOptions) -> f64 {
+        options.window_km.unwrap_or(self.calibration.window_km)
+    }
+
+    /// The answer that a density gives. Where its place is settled already, by retrieval for example, everything else is read off
+    /// the density around that place.
+    pub fn answer_from(&self, density: Density, ood: f64, place: Option<LatLon>, options: &ReadOptions) -> Answer {
+        let window_km = self.window_km(options);
+        let peaks = density.peaks_after(place, window_km, options.hypotheses.max(1));
+        let hypotheses: Vec<Hypothesis> =
+            peaks.iter().map(|peak| Hypothesis::new(peak.place, peak.probability)).collect();
+        let best = hypotheses[0].at;
+        let locatability = density.locatability(best);
+        let sure = self.sureness(&density, best);
+        let levels = [0.5, 0.9].map(|share| self.calibration.radius_level(share, ood, sure));
+        let radii = density.radii_km(best, &levels);
+        let from_density = FromDensity {
+            area_50_km2: density.region(0.5).area_km2,
+            area_90_km2: density.region(0.9).area_km2,
+            window_km,
+            familiarity: 1.0 - ood,
+            information_nats: density.divergence_nats(&self.background),
+            not_calibrated: !self.calibration.is_fitted(),
+            gallery: None,
+            density: density.compact(),
+        };
+        let mut answer = Answer::at(best, [radii[0], radii[1]], hypotheses, locatability);
+        answer.can_tell = locatability >= self.calibration.can_tell_from;
+        answer.from_density = Some(from_density);
+        answer
+    }
+
+    /// How sure an answer is, where levels depend on it.
+    fn sureness(&self, density: &Density, place: LatLon) -> Sureness {
+        if self.calibration.levels_by_radius.is_empty() { Sureness::default() } else { density.sureness(place) }
+    }
+
+    /// What a density, and radii about the place that was answered, say about the truth.
+    pub fn judge(&self, density: &Density, ood: f64, answer: LatLon, truth: LatLon) -> Verdict {
+        let within = density.mass_within_km(answer, haversine_km(answer, truth));
+        let sure = self.sureness(density, answer);
+        let levels = LEVELS.map(|share| self.calibration.radius_level(share, ood, sure));
+        let truth = truth.to_unit();
+        Verdict {
+            log_density: density.log_density(&[truth])[0],
+            region_level: density.mass_denser_than(truth),
+            region_area_km2: density.area_denser_than_km2(truth),
+            radius_share: self.calibration.radius_share(within, ood, sure),
+            radii_km: density.radii_km(answer, &levels),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The points on which a density is summed.
+
+use crate::answer::Globe;
+use crate::answer::pixel_sums::log_integral;
+use locdiff_shdd::sphere::{Field, Pixel, UnitVec};
+use std::{f64::consts::PI, ops::Range, sync::Arc};
+
+/// Pixels no wider than so many deviations of a kernel sum it to a thousandth;
+const FINE_ENOUGH: f64 = 1.6;
+/// about one that is narrower they are cut until they are no wider than so many of its deviations…
+const WIDEST: f64 = 1.05;
+/// …as far as so many deviations.
+const AROUND: f64 = 3.5;
+
+/// Centres of pixels: all of a globe's, or finer ones that cover a small region or what a density has there.
+#[derive(Debug, Clone)]
+pub(crate) enum Support {
+    /// Every pixel of the globe.
+    Globe(Arc<Globe>),
+    /// Some pixels.
+    Fine(Arc<FinePixels>),
+}
+
+/// Pixels that do not overlap, in nested order.
+#[derive(Debug)]
+pub(crate) struct FinePixels {
+    pixels: Vec<Pixel>,
+    points: Vec<UnitVec>,
+    /// Depths of the widest and of the narrowest.
+    depths: (u8, u8),
+}
+
+impl Support {
+    /// Pixels, at least one.
+    pub(crate) fn fine(pixels: Vec<Pixel>) -> Self {
+        let points = pixels.iter().map(|pixel| pixel.centre()).collect();
+        Self::with_points(pixels, points)
+    }
+
+    fn with_points(pixels: Vec<Pixel>, points: Vec<UnitVec>) -> Self {
+        let depths = pixels.iter().map(|pixel| pixel.depth);
+        let depths = (depths.clone().min().unwrap_or(0), depths.max().unwrap_or(0));
+        Self::Fine(Arc::new(FinePixels { pixels, points, depths }))
+    }
+
+    /// The same with pixels of one size cut in four, again and again, about kernels (centre and deviation in radians) that are narrower.
+    pub(crate) fn cut_about(&self, kernels: impl Iterator<Item = (UnitVec, f64)>) -> Self {
+        let narrow: Vec<(UnitVec, f64)> =
+            kernels.filter(|(_, deviation)| Pixel::width_rad(self.depth()) > FINE_ENOUGH * deviation).collect();
+        if narrow.is_empty() {
+            return self.clone();
+        }
+        let (pixels, points) = (Vec::with_capacity(self.points().len()), Vec::with_capacity(self.points().len()));
+        let mut cut = Cut { whole: self, depth: self.depth(), pixels, points };
+        for index in 0..12 {
+            cut.descend(Pixel { depth: 0, index }, 0..self.points().len(), &narrow);
+        }
+        Self::with_points(cut.pixels, cut.points)
+    }
+
+    /// The centres.
+    pub(crate) fn points(&self) -> &[UnitVec] {
+        match self {
+            Self::Globe(globe) => globe.pixels().points(),
+            Self::Fine(own) => &own.points,
+        }
+    }
+
+    /// A field's values there.
+    pub(crate) fn values(&self, field: &Field) -> Vec<f64> {
+        match self {
+            Self::Globe(globe) => globe.pixels().values(field),
+            Self::Fine(own) => field.values(&own.points),
+        }
+    }
+
+    /// How deep the narrowest pixels are.
+    pub(crate) fn depth(&self) -> u8 {
+        match self {
+            Self::Globe(globe) => globe.pixels().depth(),
+            Self::Fine(own) => own.depths.1,
+        }
+    }
+
+    /// How deep the widest pixels are.
+    pub(crate) fn widest_depth(&self) -> u8 {
+        match self {
+            Self::Globe(globe) => globe.pixels().depth(),
+            Self::Fine(own) => own.depths.0,
+        }
+    }
+
+    /// How deep a pixel is.
+    pub(crate) fn depth_of(&self, pixel: usize) -> u8 {
+        match self {
+            Self::Globe(globe) => globe.pixels().depth(),
+            Self::Fine(own) => own.pixels[pixel].depth,
+        }
+    }
+
+    /// Whether all pixels have one size.
+    pub(crate) fn is_even(&self) -> bool {
+        self.depth() == self.widest_depth()
+    }
+
+    /// The number of a pixel among all of its size.
+    fn index(&self, pixel: usize) -> u64 {
+        match self {
+            Self::Globe(_) => pixel as u64,
+            Self::Fine(own) => own.pixels[pixel].index,
+        }
+    }
+
+    /// The number of the pixel at `depth` that a pixel is part of, or that of its first part there.
+    pub(crate) fn parent(&self, pixel: usize, depth: u8) -> u64 {
+        let (own, index) = (self.depth_of(pixel), self.index(pixel));
+        if own >= depth { index >> (2 * (own - depth)) } else { index << (2 * (depth - own)) }
+    }
+
+    /// Area of the widest pixels.
+    pub(crate) fn area_sr(&self) -> f64 {
+        Pixel::area_sr(self.widest_depth())
+    }
+
+    /// A pixel's area over that of the widest ones.
+    pub(crate) fn relative_area(&self, pixel: usize) -> f64 {
+        0.25_f64.powi(i32::from(self.depth_of(pixel) - self.widest_depth()))
+    }
+
+    /// The masses of pixels with these log densities.
+    pub(crate) fn masses(&self, values: &[f64]) -> Vec<f64> {
+        let area = self.area_sr();
+        let mut masses: Vec<f64> = values.iter().map(|value| value.exp() * area).collect();
+        if !self.is_even() {
+            masses.iter_mut().enumerate().for_each(|(pixel, mass)| *mass *= self.relative_area(pixel));
+        }
+        masses
+    }
+
+    /// The log of the integral of a density with these log densities.
+    pub(crate) fn log_integral(&self, values: &[f64]) -> f64 {
+        if self.is_even() {
+            return log_integral(values, self.area_sr());
+        }
+        let areas = (0..values.len()).map(|pixel| self.relative_area(pixel).ln());
+        let weighed: Vec<f64> = values.iter().zip(areas).map(|(value, area)| value + area).collect();
+        log_integral(&weighed, self.area_sr())
+    }
+
+    /// The radius of a disc of the area of the widest pixels.
+    pub(crate) fn reach_rad(&self) -> f64 {
+        reach_rad(self.widest_depth())
+    }
+}
+
+/// The radius of a disc of a pixel's area.
+pub(crate) fn reach_rad(depth: u8) -> f64 {
+    (Pixel::area_sr(depth) / PI).sqrt()
+}
+
+/// Pixels on their way to being cut.
+struct Cut<'a> {
+    whole: &'a Support,
+    /// The depth of its pixels.
+    depth: u8,
+    pixels: Vec<Pixel>,
+    points: Vec<UnitVec>,
+}
+
+impl Cut<'_> {
+    /// Adds what there is of a pixel, of which some of the whole's may be parts.
+    fn descend(&mut self, pixel: Pixel, among: Range<usize>, kernels: &[(UnitVec, f64)]) {
+        let parts = if pixel.depth <= self.depth { self.parts(pixel, among) } else { among };
+        if parts.is_empty() {
+            return;
+        }
+        let (centre, width) = (pixel.centre(), Pixel::width_rad(pixel.depth));
+        // Mostly all kernels are of one width.
+        let mut last = (f64::NAN, f64::INFINITY);
+        let is_near = |(place, deviation): &&(UnitVec, f64)| {
+            if *deviation != last.0 {
+                let is_wide = pixel.depth < self.depth || width > WIDEST * deviation;
+                let least = if is_wide { (AROUND * deviation + width).min(PI).cos() } else { f64::INFINITY };
+                last = (*deviation, least);
+            }
+            place.dot(centre) >= last.1
+        };
+        let near: Vec<(UnitVec, f64)> = kernels.iter().filter(is_near).copied().collect();
+        if !near.is_empty() {
+            for child in pixel.children() {
+                self.descend(child, parts.clone(), &near);
+            }
+        } else if pixel.depth > self.depth {
+            self.pixels.push(pixel);
+            self.points.push(centre);
+        } else {
+            let whole = self.whole;
+            self.pixels.extend(parts.clone().map(|part| Pixel { depth: self.depth, index: whole.index(part) }));
+            self.points.extend_from_slice(&whole.points()[parts]);
+        }
+    }
+
+    /// Those of the whole's pixels that are parts of one.
+    fn parts(&self, pixel: Pixel, among: Range<usize>) -> Range<usize> {
+        let shift = 2 * (self.depth - pixel.depth);
+        let first = |index: u64| {
+            let (mut low, mut high) = (among.start, among.end);
+            while low < high {
+                let middle = low.midpoint(high);
+                if self.whole.index(middle) < index << shift { low = middle + 1 } else { high = middle }
+            }
+            low
+        };
+        first(pixel.index)..first(pixel.index + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use locdiff_shdd::sphere::LatLon;
+
+    /// Pixels about narrow kernels are fine, elsewhere as they were, and all together are the whole.
+    #[test]
+    fn pixels_are_cut_where_a_kernel_is_narrow() {
+        let globe = Support::Globe(Arc::new(Globe::new(7).unwrap()));
+        let at = |lat: f64, lon: f64| LatLon::new(lat, lon).unwrap().to_unit();
+        assert!(matches!(globe.cut_about([(at(3.0, 4.0), 0.1)].into_iter()), Support::Globe(_)));
+        let kernels = [(at(48.0, 2.0), 0.002), (at(-89.9, 7.0), 0.01), (at(0.1, 180.0), 0.0009), (at(3.0, 4.0), 0.1)];
+        let cut = globe.cut_about(kernels.into_iter());
+        let points = cut.points();
+        let area: f64 = (0..points.len()).map(|k| cut.relative_area(k)).sum::<f64>() * cut.area_sr();
+        assert!((area / (4.0 * PI) - 1.0).abs() < 1e-9 && !cut.is_even());
+        for (k, point) in points.iter().enumerate() {
+            for (place, deviation) in &kernels[..3] {
+                if place.angle_rad(*point) < AROUND * deviation {
+                    assert!(Pixel::width_rad(cut.depth_of(k)) <= WIDEST * deviation);
+                }
+            }
+        }
+        assert!(points.len() < globe.points().len() + 1500, "{}", points.len());
+        // A narrow Gaussian's integral is 1.
+        let (place, deviation) = kernels[0];
+        let height = -(2.0 * PI * deviation * deviation).ln();
+        let values: Vec<f64> = points.iter().map(|p| height + (p.dot(place) - 1.0) / (deviation * deviation)).collect();
+        assert!(cut.log_integral(&values).abs() < 1e-3, "{}", cut.log_integral(&values));
+        assert!((cut.masses(&values).iter().sum::<f64>() - 1.0).abs() < 1e-3);
+        // Of a region's pixels, those of the region alone.
+        let few = Support::fine((0..40).map(|index| Pixel { depth: 6, index: 100 + index }).collect());
+        let cut = few.cut_about([(few.points()[7], 0.003)].into_iter());
+        let area: f64 = (0..cut.points().len()).map(|k| cut.relative_area(k)).sum();
+        assert!((area - 40.0).abs() < 1e-9 && cut.points().len() > 50, "{area} {}", cut.points().len());
+    }
+}

@@ -1,0 +1,74 @@
+//! The least that makes a density of what a network says: one exponent, for validations during training.
+
+use crate::answer::calibration::{FLOOR, WINDOW_KM};
+use crate::answer::{AnswerError, Calibration, Evidence, Globe, pixel_sums::log_integral};
+use locdiff_shdd::Coefficients;
+use locdiff_shdd::sphere::LatLon;
+use rayon::prelude::*;
+use std::{f64::consts::PI, sync::Arc};
+
+/// Exponents that are tried.
+const TEMPERS: std::ops::Range<u32> = 2..25; // of 0.05
+
+/// Evidence with the exponent under which it is most probable.
+///
+/// ```
+/// use locdiff_model::answer::{Globe, Tempered};
+/// use locdiff_shdd::sphere::LatLon;
+/// use std::sync::Arc;
+/// let globe = Arc::new(Globe::new(7)?);
+/// let paris = LatLon::new(48.86, 2.35)?;
+/// let evidence = [globe.codec().encode(paris)];
+/// let tempered = Tempered::fit(&globe, &evidence, &[paris])?;
+/// assert!(tempered.nll_nats < 2.53); // a uniform density's
+/// # Ok::<(), locdiff_model::answer::AnswerError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tempered {
+    /// The exponent.
+    pub temper: f64,
+    /// Mean −log density at the truths, nats per steradian.
+    pub nll_nats: f64,
+}
+
+impl Tempered {
+    /// The best exponent for what was said about photos of known places.
+    ///
+    /// # Errors
+    /// Evidence of another degree than the globe's.
+    pub fn fit(globe: &Arc<Globe>, evidence: &[Coefficients], truths: &[LatLon]) -> Result<Self, AnswerError> {
+        let globe = globe.coarser()?;
+        let pixels = globe.pixels();
+        let tempers: Vec<f64> = TEMPERS.map(|k| 0.05 * f64::from(k)).collect();
+        let each: Vec<Vec<f64>> = evidence
+            .par_iter()
+            .zip(truths)
+            .map(|(evidence, truth)| {
+                let field = globe.codec().field(evidence)?;
+                let (said, here) = (pixels.values(&field), field.values(&[truth.to_unit()])[0]);
+                let nll = |temper: &f64| {
+                    let tempered: Vec<f64> = said.iter().map(|value| temper * value).collect();
+                    let log = temper * here - log_integral(&tempered, pixels.area_sr());
+                    -((1.0 - FLOOR) * log.exp() + FLOOR / (4.0 * PI)).ln()
+                };
+                Ok(tempers.iter().map(nll).collect())
+            })
+            .collect::<Result<_, AnswerError>>()?;
+        let mean = |k: usize| each.iter().map(|photo| photo[k]).sum::<f64>() / each.len().max(1) as f64;
+        let best = (0..tempers.len()).min_by(|&a, &b| mean(a).total_cmp(&mean(b))).unwrap_or(0);
+        Ok(Self { temper: tempers[best], nll_nats: mean(best) })
+    }
+
+    /// The places that the tempered densities mean, through a window about as wide as a country.
+    ///
+    /// # Errors
+    /// As [`Tempered::fit`].
+    pub fn places(&self, globe: &Arc<Globe>, evidence: &[Coefficients]) -> Result<Vec<LatLon>, AnswerError> {
+        let place = |said: &Coefficients| {
+            let mut calibration = Calibration::none(said.clone());
+            calibration.factors.evidence = self.temper;
+            Ok(calibration.density(globe, Evidence::new(said), None)?.peaks(WINDOW_KM, 1)[0].place)
+        };
+        evidence.par_iter().map(place).collect()
+    }
+}

@@ -1,0 +1,358 @@
+//! The places that a density speaks of: where most of it lies within a window.
+//!
+//! A place is a maximum of the density convolved with a Gaussian window (found by mean shift, so that it is the centre of the
+//! mass around it and needs no grid), and its probability is what lies within the window's radius. The first place is the one
+//! with the most; what it holds is taken away before the next is looked for.
+
+use crate::answer::pixel_sums::share_within;
+use crate::answer::support::{Support, reach_rad};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixel, UnitVec};
+
+/// Mean shift stops after so many steps, or where it moves less than this (some sixty metres).
+const STEPS: usize = 60;
+const STILL_RAD: f64 = 1e-5;
+/// Steps with every pixel that follow those with coarser ones.
+const POLISH: usize = 4;
+/// Places that mean shift starts from.
+const SEEDS: usize = 16;
+/// Pixels are lumped together up to this share of the Gaussian's deviation, and for the seeds up to this one.
+const LUMP: f64 = 0.6;
+const SEED_LUMP: f64 = 1.5;
+/// Lumps lighter than this share of the heaviest do not move anything.
+const LIGHT: f64 = 1e-4;
+/// Lumps up to this many deviations away are gathered, and anew after a walk of so many.
+const AROUND: f64 = 8.0;
+const WANDERED: f64 = 2.0;
+/// The Gaussian counts nothing where it is below e to the power of this.
+const FAR: f64 = -18.0;
+
+/// A window about a place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
+    radius_rad: f64,
+}
+
+/// A place with the probability around it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct WindowMass {
+    pub(crate) place: UnitVec,
+    pub(crate) probability: f64,
+}
+
+/// A mass somewhere.
+#[derive(Debug, Clone, Copy)]
+struct Lump {
+    at: [f64; 3],
+    mass: f64,
+}
+
+impl Window {
+    pub(crate) fn new(radius_km: f64) -> Self {
+        Self { radius_rad: radius_km / EARTH_RADIUS_KM }
+    }
+
+    /// The deviation of the Gaussian whose mean squared distance is the disc's.
+    fn deviation_rad(self) -> f64 {
+        self.radius_rad / 2.0
+    }
+
+    /// The places of a density given by the masses of pixels, the most probable first, at most `most`. Only places that
+    /// `is_possible` are answered. Where the first place is settled already, the others follow it.
+    pub(crate) fn places(
+        self,
+        support: &Support,
+        masses: &[f64],
+        most: usize,
+        is_possible: &dyn Fn(UnitVec) -> bool,
+        first: Option<UnitVec>,
+    ) -> Vec<WindowMass> {
+        let sharpness = self.deviation_rad().powi(-2);
+        let lumps = heavy(lump(support, masses, LUMP * self.deviation_rad()));
+        let mut modes: Vec<(UnitVec, f64)> =
+            self.seeds(support, masses).into_iter().map(|seed| climb(&lumps, sharpness, seed, STEPS)).collect();
+        modes.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut kept: Vec<(UnitVec, f64)> = Vec::new();
+        for mode in modes {
+            if kept.iter().all(|other| other.0.angle_rad(mode.0) > self.deviation_rad()) {
+                kept.push(mode);
+            }
+        }
+        kept.truncate(most.max(1) + 3);
+        let whole: Vec<Lump> = heavy(if support.is_even() { lump(support, masses, 0.0) } else { lumps.clone() });
+        for mode in &mut kept {
+            *mode = climb(&whole, sharpness, mode.0, POLISH);
+            if !is_possible(mode.0) {
+                *mode = nearest_possible(&whole, sharpness, *mode, is_possible);
+            }
+        }
+        self.rank(support, masses, kept, most, first)
+    }
+
+    /// Starting places: the heaviest of lumps about as wide as the window, none within a deviation of another.
+    fn seeds(self, support: &Support, masses: &[f64]) -> Vec<UnitVec> {
+        let mut lumps = lump(support, masses, SEED_LUMP * self.deviation_rad());
+        lumps.sort_by(|a, b| b.mass.total_cmp(&a.mass));
+        let mut seeds: Vec<UnitVec> = Vec::new();
+        for lump in lumps {
+            let Ok(at) = UnitVec::new(lump.at[0], lump.at[1], lump.at[2]) else { continue };
+            if seeds.iter().all(|seed| seed.angle_rad(at) > self.deviation_rad()) {
+                seeds.push(at);
+            }
+            if seeds.len() == SEEDS {
+                break;
+            }
+        }
+        seeds
+    }
+
+    /// The modes in the order of what their discs hold, each without what those before it hold.
+    fn rank(
+        self,
+        support: &Support,
+        masses: &[f64],
+        mut modes: Vec<(UnitVec, f64)>,
+        most: usize,
+        first: Option<UnitVec>,
+    ) -> Vec<WindowMass> {
+        let mut left = masses.to_vec();
+        let mut found: Vec<WindowMass> = Vec::new();
+        if let Some(place) = first {
+            let probability = mass_within(support, &left, place, self.radius_rad);
+            found.push(WindowMass { place, probability });
+            take_within(support, &mut left, place, self.radius_rad);
+        }
+        let mut held: Vec<Option<f64>> = vec![None; modes.len()];
+        while !modes.is_empty() && found.len() < most {
+            for ((place, _), held) in modes.iter().zip(&mut held) {
+                if held.is_none() {
+                    *held = Some(mass_within(support, &left, *place, self.radius_rad));
+                }
+            }
+            // Where the discs hold the same (all of a small region, say), the higher mode.
+            let order = |k: usize| (held[k].map_or(0.0, |held| (held * 1e6).round()), modes[k].1);
+            let best = (0..modes.len()).max_by(|&a, &b| {
+                let (a, b) = (order(a), order(b));
+                a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+            });
+            let Some(best) = best else { break };
+            let (place, _) = modes.remove(best);
+            let probability = held.remove(best).unwrap_or(0.0);
+            if probability <= 0.0 && !found.is_empty() {
+                break;
+            }
+            found.push(WindowMass { place, probability });
+            take_within(support, &mut left, place, self.radius_rad);
+            for ((other, _), held) in modes.iter().zip(&mut held) {
+                if other.angle_rad(place) < 2.1 * self.radius_rad + support.reach_rad() {
+                    *held = None;
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Of the pixels near a mode that is impossible itself (between two islands, say), the one where the window holds most.
+fn nearest_possible(
+    lumps: &[Lump],
+    sharpness: f64,
+    mode: (UnitVec, f64),
+    is_possible: &dyn Fn(UnitVec) -> bool,
+) -> (UnitVec, f64) {
+    let mut near: Vec<(f64, UnitVec)> = lumps
+        .iter()
+        .filter_map(|lump| UnitVec::new(lump.at[0], lump.at[1], lump.at[2]).ok())
+        .map(|point| (point.angle_rad(mode.0), point))
+        .collect();
+    near.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let possible = near.into_iter().map(|(_, point)| point).filter(|point| is_possible(*point)).take(400);
+    let best = possible.map(|point| (point, value(lumps, sharpness, point).1));
+    best.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(mode)
+}
+
+/// Pixels lumped together up to a width, each lump at its centre of mass.
+fn lump(support: &Support, masses: &[f64], width_rad: f64) -> Vec<Lump> {
+    let depth = (0..=support.depth()).find(|depth| Pixel::width_rad(*depth) <= width_rad);
+    let pixels = support.points().iter().zip(masses).enumerate().filter(|(_, (_, mass))| **mass > 0.0);
+    let Some(depth) = depth.or(Some(support.depth())).filter(|depth| *depth < support.depth() || !support.is_even())
+    else {
+        return pixels.map(|(_, (point, mass))| Lump { at: point.to_array(), mass: *mass }).collect();
+    };
+    let mut lumps: Vec<Lump> = Vec::new();
+    // Pixels are in nested order: those of one parent follow one another.
+    let mut last = u64::MAX;
+    for (pixel, (point, mass)) in pixels {
+        let parent = support.parent(pixel, depth);
+        if parent != last {
+            lumps.push(Lump { at: [0.0; 3], mass: 0.0 });
+            last = parent;
+        }
+        // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
+        let mass = &(mass * 0.25_f64.powi(i32::from(depth.saturating_sub(support.depth_of(pixel)))));
+        let Some(lump) = lumps.last_mut() else { continue };
+        lump.mass += mass;
+        lump.at.iter_mut().zip(point.to_array()).for_each(|(sum, x)| *sum += mass * x);
+    }
+    for lump in &mut lumps {
+        let length = lump.at.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+        lump.at.iter_mut().for_each(|x| *x /= length);
+    }
+    lumps
+}
+
+/// The lumps that count.
+fn heavy(lumps: Vec<Lump>) -> Vec<Lump> {
+    let top = lumps.iter().map(|lump| lump.mass).fold(0.0, f64::max);
+    lumps.into_iter().filter(|lump| lump.mass >= LIGHT * top).collect()
+}
+
+/// Where the window's centre of mass lies, not of unit length, and what the window holds.
+fn value(lumps: &[Lump], sharpness: f64, here: UnitVec) -> ([f64; 3], f64) {
+    let [x, y, z] = here.to_array();
+    let (mut sum, mut held) = ([0.0; 3], 0.0);
+    for Lump { at, mass } in lumps {
+        let exponent = sharpness * (at[0] * x + at[1] * y + at[2] * z - 1.0);
+        if exponent > FAR {
+            let weight = mass * exponent.exp();
+            held += weight;
+            sum.iter_mut().zip(at).for_each(|(sum, x)| *sum += weight * x);
+        }
+    }
+    (sum, held)
+}
+
+/// Mean shift: to the centre of mass of the window, again and again. It never goes down. Only lumps around are looked at; where it
+/// wanders off, they are gathered anew.
+fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize) -> (UnitVec, f64) {
+    let deviation_rad = sharpness.powf(-0.5);
+    let gather = |here: UnitVec| -> Vec<Lump> {
+        let [x, y, z] = here.to_array();
+        let nearest = (AROUND * deviation_rad).min(std::f64::consts::PI).cos();
+        lumps.iter().copied().filter(|l| l.at[0] * x + l.at[1] * y + l.at[2] * z >= nearest).collect()
+    };
+    let (mut here, mut held, mut centre) = (from, 0.0, from);
+    let mut around = gather(centre);
+    for _ in 0..steps {
+        if here.angle_rad(centre) > WANDERED * deviation_rad {
+            centre = here;
+            around = gather(centre);
+        }
+        let (sum, now) = value(&around, sharpness, here);
+        held = now;
+        let Ok(next) = UnitVec::new(sum[0], sum[1], sum[2]) else { break };
+        let moved = next.angle_rad(here);
+        here = next;
+        if moved < STILL_RAD {
+            break;
+        }
+    }
+    (here, held)
+}
+
+/// For each pixel that a disc touches, how much of it lies inside.
+fn shares_within(support: &Support, centre: UnitVec, radius_rad: f64) -> impl Iterator<Item = (usize, f64)> {
+    let bounds = |depth: u8| {
+        let reach_rad = reach_rad(depth);
+        let inner = (radius_rad - reach_rad).max(0.0).cos();
+        (reach_rad, inner, (radius_rad + reach_rad).min(std::f64::consts::PI).cos())
+    };
+    let widest = support.widest_depth();
+    let bounds: Vec<(f64, f64, f64)> = (widest..=support.depth()).map(bounds).collect();
+    support.points().iter().enumerate().filter_map(move |(pixel, point)| {
+        let dot = point.dot(centre);
+        let (reach_rad, inner, outer) = bounds[usize::from(support.depth_of(pixel) - widest)];
+        if dot < outer {
+            return None;
+        }
+        let is_whole = dot > inner && radius_rad > reach_rad;
+        let share = if is_whole { 1.0 } else { share_within(centre.angle_rad(*point), reach_rad, radius_rad) };
+        Some((pixel, share))
+    })
+}
+
+/// What a disc holds.
+pub(crate) fn mass_within(support: &Support, masses: &[f64], centre: UnitVec, radius_rad: f64) -> f64 {
+    shares_within(support, centre, radius_rad).map(|(pixel, share)| share * masses[pixel]).sum()
+}
+
+/// Takes what a disc holds away.
+fn take_within(support: &Support, masses: &mut [f64], centre: UnitVec, radius_rad: f64) {
+    for (pixel, share) in shares_within(support, centre, radius_rad) {
+        masses[pixel] *= 1.0 - share;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::Globe;
+    use locdiff_shdd::sphere::LatLon;
+    use std::sync::Arc;
+
+    fn at(lat: f64, lon: f64) -> UnitVec {
+        LatLon::new(lat, lon).unwrap().to_unit()
+    }
+
+    /// Two hills: a narrow high one and a broad one that holds more. The window decides which comes first, and what the
+    /// discs hold is what they should.
+    #[test]
+    fn the_window_decides_which_hill_is_first() {
+        let support = Support::Globe(Arc::new(Globe::new(23).unwrap()));
+        let hills = [(at(40.0, 10.0), 0.4, 0.03), (at(-20.0, 130.0), 0.6, 0.15)];
+        let masses: Vec<f64> = support
+            .points()
+            .iter()
+            .map(|p| {
+                let hill = |(c, w, s): &(UnitVec, f64, f64)| {
+                    w * (-0.5 * (p.angle_rad(*c) / s).powi(2)).exp() / (std::f64::consts::TAU * s * s)
+                };
+                hills.iter().map(hill).sum::<f64>() * support.area_sr()
+            })
+            .collect();
+        let anywhere = |_: UnitVec| true;
+        let narrow = Window::new(300.0).places(&support, &masses, 5, &anywhere, None);
+        assert!(narrow[0].place.angle_rad(hills[0].0) < 0.005, "{narrow:?}");
+        let broad = Window::new(2500.0).places(&support, &masses, 5, &anywhere, None);
+        assert!(broad[0].place.angle_rad(hills[1].0) < 0.02, "{broad:?}");
+        assert!(broad[1].place.angle_rad(hills[0].0) < 0.02 && (broad[1].probability - 0.4).abs() < 0.01);
+        // A Gaussian hill holds 1 − exp(−r²/2s²) within r.
+        let r = 300.0 / EARTH_RADIUS_KM;
+        let exact = 0.4 * (1.0 - (-0.5 * (r / 0.03_f64).powi(2)).exp());
+        assert!((narrow[0].probability - exact).abs() < 0.01, "{} {exact}", narrow[0].probability);
+        for found in [narrow, broad] {
+            assert!(found.windows(2).all(|pair| pair[0].probability >= pair[1].probability - 1e-9), "{found:?}");
+            assert!(found.iter().map(|f| f.probability).sum::<f64>() <= 1.0 + 1e-9);
+        }
+    }
+
+    /// A flat density inside a box: the place is the box's middle, not a corner.
+    #[test]
+    fn the_middle_of_a_flat_region() {
+        let region = locdiff_map::places::Region::parse("22.2,113.8,22.5,114.4").unwrap();
+        let inside = |p: UnitVec| region.contains(p.to_latlon());
+        let pixels = crate::answer::cover::cover(std::slice::from_ref(&region), Vec::new(), 6, inside);
+        let support = Support::fine(pixels);
+        let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
+        let found = Window::new(1000.0).places(&support, &masses, 5, &inside, None);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].place.angle_rad(at(22.35, 114.1)) < 3e-4, "{:?}", found[0].place.to_latlon());
+        assert!((found[0].probability - 1.0).abs() < 1e-6);
+    }
+
+    /// Two islands with nothing between them: the place is on one of them.
+    #[test]
+    fn an_impossible_middle_is_not_answered() {
+        let square = |west: f64| {
+            let east = west + 0.5;
+            format!("[[[{west},10],[{east},10],[{east},10.5],[{west},10.5],[{west},10]]]")
+        };
+        let text = format!(r#"{{"type":"MultiPolygon","coordinates":[{},{}]}}"#, square(10.0), square(12.0));
+        let region = locdiff_map::places::Region::from_geojson(&text, "two islands").unwrap();
+        let inside = |p: UnitVec| region.contains(p.to_latlon());
+        let pixels = crate::answer::cover::cover(std::slice::from_ref(&region), Vec::new(), 6, inside);
+        let support = Support::fine(pixels);
+        let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
+        let found = Window::new(1000.0).places(&support, &masses, 5, &inside, None);
+        assert!(inside(found[0].place), "{:?}", found[0].place.to_latlon());
+    }
+}

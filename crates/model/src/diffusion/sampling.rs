@@ -1,0 +1,85 @@
+//! Running a plan.
+
+use crate::diffusion::{Denoiser, PlannedStep, SamplerPlan};
+use locdiff_nn::{Device, NnError, RowNoise, Tensor, ops};
+
+/// The stream of the initial noise; step k draws from stream k.
+const INITIAL_STREAM: u32 = 0xFFFF_FFFF;
+
+/// A sampler's storage for one batch: the noisy codes, the clean estimate, the prediction.
+pub struct SampleState {
+    x: Tensor,
+    clean: Tensor,
+    prediction: Tensor,
+}
+
+impl SampleState {
+    /// Storage for `batch` codes of size `dim`.
+    ///
+    /// # Errors
+    /// Too little device memory.
+    pub fn new(device: &Device, batch: usize, dim: usize) -> Result<Self, NnError> {
+        Ok(Self {
+            x: Tensor::zeros(device, batch, dim)?,
+            clean: Tensor::zeros(device, batch, dim)?,
+            prediction: Tensor::zeros(device, batch, dim)?,
+        })
+    }
+
+    /// The codes themselves, as noisy as the step they are at.
+    pub fn noisy(&self) -> &Tensor {
+        &self.x
+    }
+
+    /// The last clean estimate: the sample once a plan has run.
+    pub fn clean(&self) -> &Tensor {
+        &self.clean
+    }
+}
+
+/// The pure noise that a sampler starts from.
+///
+/// # Errors
+/// A number of rows other than the noise has keys for.
+pub fn initial_noise(x: &mut Tensor, noise: &RowNoise) -> Result<(), NnError> {
+    ops::fill_row_noise(x.view_mut(), noise, INITIAL_STREAM)
+}
+
+/// Draws fresh noise and runs all steps of `plan`; the samples are then in [`SampleState::clean`].
+///
+/// Noise belongs to the rows: a row's sample depends on its [`locdiff_nn::RowKey`], not on its place in the batch. The
+/// whole call allocates nothing and can be given to [`locdiff_nn::Recorded`].
+///
+/// # Errors
+/// What the denoiser or the engine reports.
+pub fn sample(
+    plan: &SamplerPlan,
+    denoiser: &mut impl Denoiser,
+    state: &mut SampleState,
+    noise: &RowNoise,
+) -> Result<(), NnError> {
+    sample_watched(plan, denoiser, state, noise, |_, _| Ok(()))
+}
+
+/// The same, and `watch` sees every step with the state after it.
+///
+/// # Errors
+/// What the denoiser, the engine or `watch` reports.
+pub fn sample_watched(
+    plan: &SamplerPlan,
+    denoiser: &mut impl Denoiser,
+    state: &mut SampleState,
+    noise: &RowNoise,
+    mut watch: impl FnMut(&PlannedStep, &SampleState) -> Result<(), NnError>,
+) -> Result<(), NnError> {
+    initial_noise(&mut state.x, noise)?;
+    for (position, step) in plan.steps().iter().enumerate() {
+        let SampleState { x, clean, prediction } = state;
+        denoiser.predict(prediction.view_mut(), x.view(), position)?;
+        let coefficients = step.coefficients();
+        let stream = position as u32;
+        ops::sampler_step(x.view_mut(), clean.view_mut(), prediction.view(), coefficients, noise, stream)?;
+        watch(step, state)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! Precision, recall, density and coverage: whether answers as a set are spread as truths are.
+
+use crate::eval::EvalError;
+use locdiff_base::setting;
+use locdiff_shdd::sphere::LatLon;
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// Neighbours that plonk takes.
+pub const PRDC_NEIGHBOURS: usize = 3;
+/// Chunks that plonk averages over.
+pub const PRDC_CHUNKS: usize = 20;
+
+/// Precision, recall, density and coverage of fake points against real ones (Naeem et al. 2020).
+///
+/// A point's ball reaches to its k-th nearest neighbour in its own set, not counting itself; what lies on its rim is
+/// outside. Precision is the share of fakes in any real ball, recall the share of reals in any fake ball, density
+/// the mean number of real balls that hold a fake, over k, and coverage the share of real balls that hold a fake.
+///
+/// Time is quadratic, about 2 ns a pair and core, memory linear.
+///
+/// ```
+/// use locdiff_model::eval::Prdc;
+/// use locdiff_shdd::sphere::LatLon;
+/// let places: Vec<LatLon> = (0..40).map(|k| LatLon::new(f64::from(k), f64::from(k * k % 97)).unwrap()).collect();
+/// let same = Prdc::new(&places, &places, 3)?;
+/// assert_eq!((same.precision, same.recall, same.coverage), (1.0, 1.0, 1.0));
+/// let elsewhere = vec![LatLon::new(-60.0, -170.0)?; 40];
+/// assert_eq!(Prdc::new(&places, &elsewhere, 3)?.coverage, 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Prdc {
+    /// Share of fakes in any real ball.
+    pub precision: f64,
+    /// Share of reals in any fake ball.
+    pub recall: f64,
+    /// Real balls that hold a fake, over k, on average; may exceed 1.
+    pub density: f64,
+    /// Share of real balls that hold a fake.
+    pub coverage: f64,
+}
+
+impl Prdc {
+    /// Of all points at once.
+    ///
+    /// # Errors
+    /// When a set has not more than `neighbours` points, or `neighbours` is 0.
+    pub fn new(real: &[LatLon], fake: &[LatLon], neighbours: usize) -> Result<Self, EvalError> {
+        let fewest = real.len().min(fake.len());
+        if neighbours == 0 || neighbours >= fewest {
+            return Err(setting("neighbours", neighbours, "at least 1, and fewer than the points of each set"));
+        }
+        let (real, fake) = (Cloud::new(real), Cloud::new(fake));
+        let (real_balls, fake_balls) = (real.balls(neighbours), fake.balls(neighbours));
+        let reals: Vec<Meeting> =
+            (0..real.len()).into_par_iter().map(|i| fake.meet(real.point(i), &fake_balls)).collect();
+        let fakes: Vec<Meeting> =
+            (0..fake.len()).into_par_iter().map(|i| real.meet(fake.point(i), &real_balls)).collect();
+        let share = |hits: usize, n: usize| hits as f64 / n as f64;
+        let in_any = |meetings: &[Meeting]| meetings.iter().filter(|meeting| meeting.inside > 0).count();
+        let held: usize = fakes.iter().map(|meeting| meeting.inside).sum();
+        let covered = reals.iter().zip(&real_balls).filter(|(meeting, ball)| meeting.nearest < **ball).count();
+        Ok(Self {
+            precision: share(in_any(&fakes), fakes.len()),
+            recall: share(in_any(&reals), reals.len()),
+            density: share(held, fakes.len()) / neighbours as f64,
+            coverage: share(covered, reals.len()),
+        })
+    }
+
+    /// The mean over chunks of rows in their order, as plonk does it (20 chunks, cut as `torch.chunk` cuts: all of
+    /// ⌈n / chunks⌉ rows but the last). A last chunk of no more than `neighbours` rows, with which plonk would stop,
+    /// is left out. Row k of both sets is the same photo.
+    ///
+    /// # Errors
+    /// When the sets differ in length or a chunk has too few points.
+    pub fn chunked(real: &[LatLon], fake: &[LatLon], neighbours: usize, chunks: usize) -> Result<Self, EvalError> {
+        crate::eval::error::expect_len("answers", fake.len(), real.len())?;
+        let rows = real.len().div_ceil(chunks.max(1));
+        if chunks == 0 || rows <= neighbours {
+            let remedy = "at least 1, and so few that a chunk has more rows than neighbours";
+            return Err(setting("chunks", chunks, remedy));
+        }
+        let large_enough = |(part, _): &(&[LatLon], &[LatLon])| part.len() > neighbours;
+        let parts = real.chunks(rows).zip(fake.chunks(rows)).filter(large_enough);
+        let parts: Vec<Self> = parts.map(|(r, f)| Self::new(r, f, neighbours)).collect::<Result<_, _>>()?;
+        let mean = |value: fn(&Self) -> f64| parts.iter().map(value).sum::<f64>() / parts.len() as f64;
+        Ok(Self {
+            precision: mean(|part| part.precision),
+            recall: mean(|part| part.recall),
+            density: mean(|part| part.density),
+            coverage: mean(|part| part.coverage),
+        })
+    }
+}
+
+/// What a point met among others.
+struct Meeting {
+    /// Balls it lies in.
+    inside: usize,
+    /// Squared chord to the nearest point.
+    nearest: f64,
+}
+
+/// Points as three lists of coordinates. Squared chords stand for distances: they order alike, the same two points
+/// always give the same number, so that a point on a rim is on the rim.
+struct Cloud {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    z: Vec<f64>,
+}
+
+impl Cloud {
+    fn new(places: &[LatLon]) -> Self {
+        let mut cloud = Self { x: Vec::new(), y: Vec::new(), z: Vec::new() };
+        for place in places {
+            let [x, y, z] = place.to_unit().to_array();
+            cloud.x.push(x);
+            cloud.y.push(y);
+            cloud.z.push(z);
+        }
+        cloud
+    }
+
+    fn len(&self) -> usize {
+        self.x.len()
+    }
+
+    fn point(&self, index: usize) -> [f64; 3] {
+        [self.x[index], self.y[index], self.z[index]]
+    }
+
+    /// Squared chords from a point to all points.
+    fn chords(&self, [x, y, z]: [f64; 3]) -> impl Iterator<Item = f64> {
+        self.x.iter().zip(&self.y).zip(&self.z).map(move |((a, b), c)| {
+            let (dx, dy, dz) = (a - x, b - y, c - z);
+            dx * dx + dy * dy + dz * dz
+        })
+    }
+
+    /// The squared chord from each point to its k-th nearest other point.
+    fn balls(&self, k: usize) -> Vec<f64> {
+        let ball = |index: usize| {
+            // The nearest k + 1, the point itself among them, in order.
+            let mut nearest = vec![f64::INFINITY; k + 1];
+            for chord in self.chords(self.point(index)) {
+                if chord < nearest[k] {
+                    let place = nearest.partition_point(|other| *other <= chord);
+                    nearest[place..].rotate_right(1);
+                    nearest[place] = chord;
+                }
+            }
+            nearest[k]
+        };
+        (0..self.len()).into_par_iter().map(ball).collect()
+    }
+
+    fn meet(&self, point: [f64; 3], balls: &[f64]) -> Meeting {
+        let mut meeting = Meeting { inside: 0, nearest: f64::INFINITY };
+        for (chord, ball) in self.chords(point).zip(balls) {
+            meeting.inside += usize::from(chord < *ball);
+            meeting.nearest = meeting.nearest.min(chord);
+        }
+        meeting
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_few_points_are_refused() {
+        let places = vec![LatLon::new(0.0, 0.0).unwrap(); 3];
+        assert!(Prdc::new(&places, &places, 3).is_err());
+        assert!(Prdc::new(&places, &places, 0).is_err());
+        assert!(Prdc::chunked(&places, &places, 2, 2).is_err());
+        assert!(Prdc::chunked(&places, &places, 1, 0).is_err());
+        assert!(Prdc::chunked(&places, &places[1..], 1, 1).is_err());
+        // All in one place: no ball has any size, and nothing is nearer than nothing.
+        let none = Prdc::new(&places, &places, 1).unwrap();
+        assert_eq!((none.precision, none.coverage), (0.0, 0.0));
+    }
+}

@@ -1,0 +1,208 @@
+//! All that distances say, each number with its interval.
+
+use crate::eval::accuracy::{between, quantile};
+use crate::eval::{Bootstrap, Estimate, RADII_KM, Rules};
+use serde::Serialize;
+
+/// The quantiles that are told.
+const QUANTILES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
+/// Points of the accuracy curve, evenly spaced in the logarithm.
+const CURVE_POINTS: usize = 81;
+/// Where the curve begins and ends: half the Earth's circumference.
+const CURVE_KM: (f64, f64) = (1.0, 20_015.0);
+
+/// A share of the photos within a radius.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RadiusShare {
+    /// The radius.
+    pub radius_km: f64,
+    /// The share.
+    pub share: Estimate,
+}
+
+/// A quantile of the distances.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ErrorQuantile {
+    /// Its probability.
+    pub p: f64,
+    /// Its distance.
+    pub km: Estimate,
+}
+
+/// Shares within radii, GeoScore, mean, quantiles and the curve of accuracy over distance, with intervals.
+///
+/// Photos without an answer (a distance of ∞) are within no radius, score 0, and count in the quantiles as farther
+/// than any other; the mean is that of the answers.
+///
+/// ```
+/// use locdiff_model::eval::{Bootstrap, Rules, Scores};
+/// let errors_km: Vec<f64> = (0..300).map(|k| f64::from(k) * 10.0).collect();
+/// let scores = Scores::new(&errors_km, Rules::default(), &Bootstrap::default());
+/// let country = &scores.radii[3];
+/// assert_eq!((country.radius_km, country.share.value), (750.0, 0.25));
+/// assert!(country.share.low > 0.19 && country.share.high < 0.31);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scores {
+    /// Number of photos.
+    pub n: usize,
+    /// Photos without an answer.
+    pub missing: usize,
+    /// Shares within [`RADII_KM`].
+    pub radii: Vec<RadiusShare>,
+    /// The mean GeoScore.
+    pub geoscore: Estimate,
+    /// The mean distance of the answers.
+    pub mean_km: Estimate,
+    /// Quantiles, the median among them.
+    pub quantiles: Vec<ErrorQuantile>,
+    /// Share within a distance, for a plot; empty for groups.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<RadiusShare>,
+}
+
+impl Scores {
+    /// From distances, one per photo; ∞ is no answer.
+    pub fn new(errors_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Self {
+        let sorted = Sorted::new(errors_km, rules);
+        let n = sorted.km.len();
+        let replicates = bootstrap.select(&sorted.order).draws(n, |counts| sorted.statistics(counts));
+        let column = |index: usize| replicates.iter().map(|row| row[index]).collect::<Vec<f64>>();
+        let measured = sorted.statistics(&vec![1; n]);
+        let share = |index: usize| {
+            let (radius_km, hits) = sorted.cuts[index];
+            RadiusShare { radius_km, share: bootstrap.share(hits, n, column(index)) }
+        };
+        let shares: Vec<RadiusShare> = (0..sorted.cuts.len()).map(share).collect();
+        let other = |index: usize| bootstrap.estimate(measured[shares.len() + index], column(shares.len() + index));
+        let quantile_at = |(index, p): (usize, &f64)| {
+            // Interpolated as everywhere else; the replicates' quantiles are whole photos.
+            ErrorQuantile { p: *p, km: Estimate { value: quantile(&sorted.km, *p), ..other(2 + index) } }
+        };
+        Self {
+            n,
+            missing: n - sorted.answered,
+            geoscore: other(0),
+            mean_km: other(1),
+            quantiles: QUANTILES.iter().enumerate().map(quantile_at).collect(),
+            curve: shares[RADII_KM.len()..].to_vec(),
+            radii: shares[..RADII_KM.len()].to_vec(),
+        }
+    }
+
+    /// The median distance.
+    pub fn median_km(&self) -> Estimate {
+        self.quantiles[QUANTILES.len() / 2].km
+    }
+}
+
+/// Distances from small to large: a weighted statistic of all kinds is one walk over them.
+struct Sorted {
+    /// The photo of each.
+    order: Vec<usize>,
+    km: Vec<f64>,
+    scores: Vec<f64>,
+    answered: usize,
+    /// Radii, and how many photos are within.
+    cuts: Vec<(f64, usize)>,
+}
+
+impl Sorted {
+    fn new(errors_km: &[f64], rules: Rules) -> Self {
+        let mut order: Vec<usize> = (0..errors_km.len()).collect();
+        order.sort_by(|&a, &b| errors_km[a].total_cmp(&errors_km[b]));
+        let km: Vec<f64> = order.iter().map(|&photo| errors_km[photo]).collect();
+        let (from, to) = CURVE_KM;
+        let step = (to / from).ln() / (CURVE_POINTS - 1) as f64;
+        let curve = (0..CURVE_POINTS).map(|k| from * (step * k as f64).exp());
+        let cut = |radius| (radius, km.partition_point(|d| rules.is_within(*d, radius)));
+        let cuts = RADII_KM.into_iter().chain(curve).map(cut).collect();
+        Self {
+            scores: km.iter().map(|d| rules.geoscore(*d)).collect(),
+            answered: km.partition_point(|d| d.is_finite()),
+            cuts,
+            order,
+            km,
+        }
+    }
+
+    /// Shares, GeoScore, mean, quantiles, when photo k counts `counts[k]` times.
+    fn statistics(&self, counts: &[u32]) -> Vec<f64> {
+        let mut below = Vec::with_capacity(counts.len() + 1);
+        below.push(0u64);
+        let (mut score, mut sum) = (0.0, 0.0);
+        for (index, &count) in counts.iter().enumerate() {
+            below.push(below[index] + u64::from(count));
+            score += f64::from(count) * self.scores[index];
+            if index < self.answered && count > 0 {
+                sum += f64::from(count) * self.km[index];
+            }
+        }
+        let n = below[counts.len()] as f64;
+        let mut row: Vec<f64> = self.cuts.iter().map(|(_, hits)| below[*hits] as f64 / n).collect();
+        row.push(score / n);
+        row.push(sum / below[self.answered] as f64);
+        row.extend(QUANTILES.map(|p| weighted_quantile(&self.km, &below, p)));
+        row
+    }
+}
+
+/// The quantile of sorted values of which those before index k count `below[k]` times in all.
+pub(crate) fn weighted_quantile(sorted: &[f64], below: &[u64], p: f64) -> f64 {
+    let Some(last) = below[sorted.len()].checked_sub(1) else { return f64::NAN };
+    let place = p * last as f64;
+    let item = |rank: u64| sorted[below.partition_point(|b| *b <= rank) - 1];
+    between(item(place.floor() as u64), item(place.ceil() as u64), place.fract())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::{Accuracy, Preset};
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Counting a photo several times is having it several times.
+        #[test]
+        fn weights_are_repetitions(
+            rows in prop::collection::vec((prop_oneof![9 => 0.0..20_000.0f64, 1 => Just(f64::INFINITY)], 0u32..4), 1..40),
+        ) {
+            prop_assume!(rows.iter().any(|row| row.1 > 0 && row.0.is_finite()));
+            let mut rows = rows;
+            rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let km: Vec<f64> = rows.iter().map(|row| row.0).collect();
+            let counts: Vec<u32> = rows.iter().map(|row| row.1).collect();
+            let repeated: Vec<f64> = rows.iter().flat_map(|row| vec![row.0; row.1 as usize]).collect();
+            let weighted = Sorted::new(&km, Preset::Plonk.rules()).statistics(&counts);
+            let plain = Accuracy::of(&repeated, Preset::Plonk.rules());
+            for (index, share) in plain.within.iter().enumerate() {
+                prop_assert!((weighted[index] - share).abs() < 1e-9);
+            }
+            let rest = &weighted[RADII_KM.len() + CURVE_POINTS..];
+            prop_assert!((rest[0] - plain.geoscore).abs() < 1e-6);
+            prop_assert!((rest[1] - plain.mean_km).abs() < 1e-6);
+            for (value, p) in rest[2..].iter().zip(QUANTILES) {
+                let expected = quantile(&repeated, p);
+                prop_assert!(*value == expected || (value - expected).abs() < 1e-6, "{} {}", value, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_those_without_intervals() {
+        let errors: Vec<f64> = (0..997).map(|k| (f64::from(k) * 0.02).exp()).collect();
+        for (preset, ..) in <Preset as locdiff_base::Named>::ALL {
+            let scores = Scores::new(&errors, preset.rules(), &Bootstrap::default());
+            let plain = Accuracy::of(&errors, preset.rules());
+            for (with, without) in scores.radii.iter().zip(plain.within) {
+                assert_eq!(with.share.value, without);
+                assert!(with.share.low <= without && without <= with.share.high);
+            }
+            assert!((scores.geoscore.value - plain.geoscore).abs() < 1e-9);
+            assert!((scores.median_km().value - plain.median_km).abs() < 1e-9);
+            assert!((scores.mean_km.value / plain.mean_km - 1.0).abs() < 1e-12);
+            let curve: Vec<f64> = scores.curve.iter().map(|point| point.share.value).collect();
+            assert!(curve.is_sorted() && curve.len() == CURVE_POINTS);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What one density says about where: in words, as JSON, as GeoJSON and as a picture.
+
+use crate::report::ReportError;
+use locdiff_base::named;
+use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, globe_log_density, region_polygons};
+use locdiff_shdd::{CodeDensity, Codec, CredibleRegion, WeightedMode};
+use locdiff_shdd::sphere::{LatLon, Polygon};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// The regions that are drawn, written and printed.
+pub const REGION_PROBABILITIES: [f64; 2] = [0.5, 0.9];
+
+named! {
+    /// What a picture of a density shows.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum MapView: "view" {
+        Auto = "auto", "the 90 % region where it is small, else the world";
+        World = "world", "the whole world";
+        Region = "region", "the 90 % region";
+    }
+}
+
+/// A density's regions, modes and numbers.
+///
+/// ```
+/// use locdiff_model::report::{DensitySummary, MapView};
+/// use locdiff_shdd::Codec;
+/// use locdiff_shdd::sphere::{Degree, LatLon};
+/// let codec = Codec::new(Degree::new(15)?);
+/// let code = codec.encode(LatLon::new(48.86, 2.35)?);
+/// let density = codec.density(&code)?;
+/// let summary = DensitySummary::new(&codec, &density, 5)?;
+/// assert!(summary.to_text().starts_with("best place   48.8600° N, 2.3500° E"));
+/// let png = summary.to_png(&density, &summary.outlines(&density)?, MapView::Auto)?;
+/// assert_eq!(&png[1..4], b"PNG");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct DensitySummary {
+    degree: usize,
+    regions: Vec<CredibleRegion>,
+    modes: Vec<WeightedMode>,
+    log_z: f64,
+    entropy: f64,
+}
+
+impl DensitySummary {
+    /// Regions of [`REGION_PROBABILITIES`] and the `modes` most probable modes (at least one).
+    ///
+    /// # Errors
+    /// A density whose regions cannot be found.
+    pub fn new(codec: &Codec, density: &CodeDensity<'_>, modes: usize) -> Result<Self, ReportError> {
+        let regions = REGION_PROBABILITIES.iter().map(|&p| density.credible_region(p));
+        Ok(Self {
+            degree: codec.degree().get(),
+            regions: regions.collect::<Result<_, _>>()?,
+            modes: density.modes(modes.max(1)),
+            log_z: density.log_z(),
+            entropy: density.entropy(),
+        })
+    }
+
+    /// The outlines of the regions.
+    ///
+    /// # Errors
+    /// As [`region_polygons`].
+    pub fn outlines(&self, density: &CodeDensity<'_>) -> Result<Vec<Vec<Polygon>>, ReportError> {
+        Ok(self.regions.iter().map(|region| region_polygons(density, region)).collect::<Result<_, _>>()?)
+    }
+
+    fn best(&self) -> Option<LatLon> {
+        self.modes.first().map(|mode| mode.mode.place())
+    }
+
+    /// One JSON object.
+    pub fn to_json(&self) -> Value {
+        let regions: Vec<_> = self
+            .regions
+            .iter()
+            .map(|r| {
+                json!({
+                    "probability": r.probability, "radius_km": r.radius_km, "area_km2": r.area_km2,
+                    "log_density": r.log_density,
+                })
+            })
+            .collect();
+        let modes: Vec<_> = self.modes.iter().map(mode_json).collect();
+        json!({
+            "degree": self.degree, "log_z": self.log_z, "entropy_nats": self.entropy, "regions": regions,
+            "modes": modes,
+        })
+    }
+
+    /// The outlined regions and the modes.
+    pub fn to_geojson(&self, outlines: &[Vec<Polygon>]) -> FeatureCollection {
+        let mut features = FeatureCollection::new();
+        for (region, outline) in self.regions.iter().zip(outlines) {
+            let properties = [
+                ("probability", region.probability.into()),
+                ("radius_km", region.radius_km.into()),
+                ("area_km2", region.area_km2.into()),
+            ];
+            features.push_region(outline, &properties);
+        }
+        for mode in &self.modes {
+            let properties = [("probability", mode.mass.into()), ("log_density", mode.log_density.into())];
+            features.push_point(mode.mode.place(), &properties);
+        }
+        features
+    }
+
+    /// A few lines for the terminal.
+    pub fn to_text(&self) -> String {
+        let mut out = String::new();
+        // Writing to a String cannot fail.
+        if let Some(best) = self.modes.first() {
+            let _ = writeln!(out, "best place   {}   probability {:.3}", best.mode.place(), best.mass);
+        }
+        for region in &self.regions {
+            let (p, radius, area) = (100.0 * region.probability, region.radius_km, region.area_km2);
+            let _ =
+                writeln!(out, "{p:.0} % within {radius:>6.0} km of the highest mode; smallest region {area:.0} km²");
+        }
+        let _ = writeln!(
+            out,
+            "degree {}, log Z {:.4}, entropy {:.4} nats (uniform on the sphere: 2.5310)",
+            self.degree, self.log_z, self.entropy
+        );
+        if self.modes.len() > 1 {
+            let header = ["probability", "place", "spread_km", "log_density"];
+            let _ = writeln!(out, "\n{:>12} {:>24} {:>10} {:>12}", header[0], header[1], header[2], header[3]);
+            for m in &self.modes {
+                let (place, spread) = (m.mode.place(), m.mode.spread_km());
+                let _ = writeln!(out, "{:>12.4} {place:>24} {spread:>10.1} {:>12.3}", m.mass, m.log_density);
+            }
+        }
+        out
+    }
+
+    /// A map of the density with its regions and modes.
+    ///
+    /// # Errors
+    /// A window that cannot be.
+    pub fn to_png(
+        &self,
+        density: &CodeDensity<'_>,
+        outlines: &[Vec<Polygon>],
+        view: MapView,
+    ) -> Result<Vec<u8>, ReportError> {
+        const WORTH_A_ZOOM_KM: f64 = 2500.0;
+        const WORTH_A_MARKER: f64 = 0.01;
+        let radius_km = self.regions.last().map_or(0.0, |region| region.radius_km);
+        let zoom = match view {
+            MapView::World => false,
+            MapView::Region => true,
+            MapView::Auto => radius_km < WORTH_A_ZOOM_KM,
+        };
+        let (window, heat) = match self.best() {
+            Some(place) if zoom => {
+                let window = window_around(place, radius_km)?;
+                (window, Raster::new(window, density.log_density(&window.points()))?)
+            }
+            _ => (Window::globe(720, 1440)?, globe_log_density(density, 720, 1440)?),
+        };
+        let mut image = MapImage::new(window).heat(heat, Heat::log_density());
+        for (region, outline) in self.regions.iter().zip(outlines).rev() {
+            image = image.outline(outline.clone(), &format!("{:.0} %", 100.0 * region.probability));
+        }
+        for mode in self.modes.iter().filter(|mode| mode.mass >= WORTH_A_MARKER) {
+            image = image.marker(mode.mode.place());
+        }
+        if let Some(place) = self.best() {
+            image = image.title(&format!("{place}: 90 % within {radius_km:.0} km"));
+        }
+        Ok(image.to_png())
+    }
+}
+
+/// Some surroundings help the eye; a degree of longitude is drawn as short as it is there.
+fn window_around(place: LatLon, radius_km: f64) -> Result<Window, ReportError> {
+    const ROWS: usize = 640;
+    let window = Window::around(place, (4.0 * radius_km).clamp(250.0, 9000.0), ROWS)?;
+    let aspect = window.width_deg() * place.lat_deg().to_radians().cos() / window.height_deg();
+    let columns = (aspect * ROWS as f64).round().clamp(300.0, 1600.0) as usize;
+    Ok(window.with_cells(ROWS, columns)?)
+}
+
+fn mode_json(mode: &WeightedMode) -> Value {
+    let place = mode.mode.place();
+    let spread = mode.mode.spread_km();
+    json!({
+        "lat": place.lat_deg(), "lon": place.lon_deg(), "probability": mode.mass,
+        "log_density": mode.log_density, "spread_km": spread.is_finite().then_some(spread),
+    })
+}

@@ -1,0 +1,248 @@
+//! From truths and answers to the report.
+
+use crate::report::report::{Breakdown, PrdcReport, Report, Rival};
+use crate::report::{ReportError, System};
+use locdiff_base::{Named, named};
+use crate::eval::{
+    Bootstrap, Correlogram, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired, Prdc, Preset, RecallArea,
+    ReliabilityCurve, Rules, Scores, best_constant, by_label, by_novelty,
+};
+use locdiff_map::places::{Countries, Places, continent};
+use locdiff_shdd::sphere::LatLon;
+use rayon::prelude::*;
+
+/// PRDC of all photos at once is quadratic: 20,000 take about 2 seconds, 100,000 a minute.
+const MOST_FOR_WHOLE_PRDC: usize = 20_000;
+
+named! {
+    /// What a photo without an answer is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum MissingRule: "rule for missing answers" {
+        #[default]
+        Miss = "miss", "a photo without an answer is within no radius";
+        Skip = "skip", "it is left out, as plonk does";
+    }
+}
+
+named! {
+    /// Of which photos precision, recall, density and coverage are computed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum PrdcChoice: "PRDC" {
+        #[default]
+        Auto = "auto", "all photos up to 20,000, and in 20 chunks";
+        All = "all", "all photos however many, and in 20 chunks";
+        Chunks = "chunks", "in 20 chunks only";
+        None = "none", "not at all";
+    }
+}
+
+named! {
+    /// What the photos are divided by.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Division: "division" {
+        Continent = "continent", "by continent";
+        Country = "country", "by country";
+        None = "none", "not at all";
+    }
+}
+
+impl Division {
+    fn label(self, place: LatLon) -> String {
+        match self {
+            Self::Continent => continent(place).unwrap_or("elsewhere").to_owned(),
+            Self::Country => country(place),
+            Self::None => String::new(),
+        }
+    }
+}
+
+/// The country, or that of a town nearby: outlines are coarse at the shore.
+fn country(place: LatLon) -> String {
+    const NEAR_KM: f64 = 100.0;
+    if let Some(country) = Countries::bundled().at(place) {
+        return country.name().to_owned();
+    }
+    let town = Places::bundled().nearest(place);
+    if town.distance_km > NEAR_KM {
+        return "at sea or in no country".to_owned();
+    }
+    // The two sources spell some names differently.
+    let known = Countries::bundled().by_code(&town.country_code);
+    known.map_or(town.country, |country| country.name().to_owned())
+}
+
+/// How answers are judged.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Evaluation {
+    /// Whose rules.
+    pub preset: Preset,
+    /// How intervals are made: blocks of 5° are drawn where the truths are in enough of them. Its seed is also that of the
+    /// permutations.
+    pub bootstrap: Bootstrap,
+    /// What a photo without an answer is.
+    pub missing: MissingRule,
+    /// Parts whose accuracy is told.
+    pub divisions: Vec<Division>,
+    /// Whether answers are spread as truths are.
+    pub prdc: PrdcChoice,
+    /// Places of the training photos: accuracy by distance to the nearest one.
+    pub training: Option<Vec<LatLon>>,
+}
+
+impl Evaluation {
+    /// Judges a system, and another beside it, by the truths (named for the report); `step` is told whenever a part is
+    /// done: four, and one per division.
+    ///
+    /// ```
+    /// use locdiff_model::report::{Evaluation, System};
+    /// use locdiff_shdd::sphere::LatLon;
+    /// let truths: Vec<_> = [(48.9, 2.4), (30.0, 31.2)].map(|(lat, lon)| LatLon::new(lat, lon).ok()).into();
+    /// let system = System::of_places("guess".to_owned(), vec![truths[0], None]);
+    /// let report = Evaluation::default().judge("truth", &truths, system, None, || ())?;
+    /// assert!(report.to_text().contains("n = 2, 1 without an answer (counted as misses)"));
+    /// # Ok::<(), locdiff_model::report::ReportError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Settings out of range, lists of different lengths, or nothing to evaluate.
+    pub fn judge(
+        &self,
+        truth_name: &str,
+        truths: &[Option<LatLon>],
+        mut first: System,
+        mut second: Option<System>,
+        step: impl Fn(),
+    ) -> Result<Report, ReportError> {
+        self.bootstrap.check()?;
+        let mut keep: Vec<bool> = truths.iter().map(Option::is_some).collect();
+        let without_truth = keep.iter().filter(|kept| !**kept).count();
+        let mut skipped = 0;
+        if self.missing == MissingRule::Skip {
+            let answered = |system: &System, row: usize| system.answers.get(row).is_some_and(Option::is_some);
+            for (row, kept) in keep.iter_mut().enumerate() {
+                let answered = answered(&first, row) && second.as_ref().is_none_or(|s| answered(s, row));
+                skipped += usize::from(*kept && !answered);
+                *kept &= answered;
+            }
+        }
+        for system in std::iter::once(&mut first).chain(&mut second) {
+            system.retain(&keep);
+        }
+        let kept = truths.iter().zip(&keep).filter(|(_, kept)| **kept);
+        let truths: Vec<LatLon> = kept.filter_map(|(place, _)| *place).collect();
+        if truths.is_empty() {
+            return Err(ReportError::Nothing);
+        }
+        let (rules, bootstrap) = (self.preset.rules(), self.bootstrap.by_places(&truths));
+        let errors_km = rules.errors_km(&truths, &first.answers)?;
+        let mut report = self.report(truth_name, &truths, &first, &errors_km, step)?;
+        (report.without_truth, report.skipped) = (without_truth, skipped);
+        let rival = |other: System| -> Result<Rival, ReportError> {
+            let others_km = rules.errors_km(&truths, &other.answers)?;
+            Ok(Rival {
+                scores: Scores::new(&others_km, rules, &bootstrap),
+                paired: Paired::new(&errors_km, &others_km, rules, &bootstrap)?,
+                name: other.name,
+            })
+        };
+        report.rival = second.map(rival).transpose()?;
+        if let Some(place) = self.training.as_deref().and_then(best_constant) {
+            let name = format!("always {place}, the best constant of the training places");
+            report.constant = Some(rival(System::of_places(name, vec![Some(place); truths.len()]))?);
+        }
+        Ok(report)
+    }
+
+    /// Everything about one system.
+    fn report(
+        &self,
+        truth_name: &str,
+        truths: &[LatLon],
+        system: &System,
+        errors_km: &[f64],
+        step: impl Fn(),
+    ) -> Result<Report, ReportError> {
+        let (rules, bootstrap) = (self.preset.rules(), self.bootstrap.by_places(truths));
+        let scores = Scores::new(errors_km, rules, &bootstrap);
+        let mut report = Report::new(&system.name, truth_name, self.preset, bootstrap.clone(), scores);
+        step();
+        self.add_prdc(&mut report, truths, &system.answers)?;
+        step();
+        report.likelihood = system.log_density.as_ref().map(|logs| Likelihood::new(logs, &bootstrap));
+        report.recall_area = system.region_area_km2.as_ref().map(|areas| RecallArea::new(areas, &bootstrap));
+        report.regions = system.region_level.as_ref().map(|levels| ReliabilityCurve::of_levels(levels));
+        if !system.radii.is_empty() {
+            report.radii = Some(ReliabilityCurve::of_radii(errors_km, &system.radii, rules)?);
+        }
+        for &division in self.divisions.iter().filter(|division| **division != Division::None) {
+            let labels: Vec<String> = truths.par_iter().map(|truth| division.label(*truth)).collect();
+            let groups = by_label(&labels, errors_km, rules, &bootstrap)?;
+            report.breakdowns.push(Breakdown { by: division.name().to_owned(), groups });
+            step();
+        }
+        self.add_novelty(&mut report, truths, errors_km, (rules, &bootstrap))?;
+        step();
+        let correlogram = Correlogram::new(truths, errors_km, bootstrap.seed)?;
+        step();
+        if let Some(lag) = correlogram.lags.first().filter(|lag| lag.z > 3.0 && lag.moran_i > 0.1) {
+            report.notes.push(format!(
+                "photos within {} km of each other err alike (Moran's I {:.2}): intervals are over {}, p-values take photos as \
+                 independent",
+                lag.to_km,
+                lag.moran_i,
+                if bootstrap.blocks.is_some() { "blocks of 5°" } else { "photos, too few for blocks, and too narrow" }
+            ));
+        }
+        report.correlogram = Some(correlogram);
+        if system.strange > 0 {
+            report.notes.push(format!("{} predictions are for photos without a truth: left out", system.strange));
+        }
+        report.points = truths.iter().copied().zip(errors_km.iter().copied()).collect();
+        Ok(report)
+    }
+
+    fn add_novelty(
+        &self,
+        report: &mut Report,
+        truths: &[LatLon],
+        errors_km: &[f64],
+        (rules, bootstrap): (Rules, &Bootstrap),
+    ) -> Result<(), ReportError> {
+        let Some(training) = &self.training else { return Ok(()) };
+        let nearby = Nearby::new(training, rules);
+        let nearest: Vec<f64> = truths.par_iter().map(|truth| nearby.nearest_km(*truth).unwrap_or(f64::NAN)).collect();
+        let groups = by_novelty(&nearest, errors_km, rules, bootstrap)?;
+        report.breakdowns.push(Breakdown { by: "distance to the nearest training photo".to_owned(), groups });
+        Ok(())
+    }
+
+    fn add_prdc(&self, report: &mut Report, truths: &[LatLon], answers: &[Option<LatLon>]) -> Result<(), ReportError> {
+        if self.prdc == PrdcChoice::None {
+            return Ok(());
+        }
+        let (real, fake): (Vec<LatLon>, Vec<LatLon>) =
+            truths.iter().zip(answers).filter_map(|(truth, answer)| Some((*truth, (*answer)?))).unzip();
+        let enough = |rows: usize| rows > PRDC_NEIGHBOURS;
+        let whole = match self.prdc {
+            PrdcChoice::All => true,
+            PrdcChoice::Auto => real.len() <= MOST_FOR_WHOLE_PRDC,
+            PrdcChoice::Chunks | PrdcChoice::None => false,
+        };
+        if self.prdc == PrdcChoice::Auto && !whole {
+            report.notes.push(format!(
+                "PRDC of all {} photos at once is quadratic and was left out; it can be asked for",
+                real.len()
+            ));
+        }
+        let whole = (whole && enough(real.len())).then(|| Prdc::new(&real, &fake, PRDC_NEIGHBOURS)).transpose()?;
+        let chunked = enough(real.len().div_ceil(PRDC_CHUNKS))
+            .then(|| Prdc::chunked(&real, &fake, PRDC_NEIGHBOURS, PRDC_CHUNKS))
+            .transpose()?;
+        if whole.is_none() && chunked.is_none() {
+            let demanded = matches!(self.prdc, PrdcChoice::All | PrdcChoice::Chunks);
+            return if demanded { Err(ReportError::FewForPrdc { answers: real.len() }) } else { Ok(()) };
+        }
+        report.prdc = Some(PrdcReport { neighbours: PRDC_NEIGHBOURS, whole, chunks: PRDC_CHUNKS, chunked });
+        Ok(())
+    }
+}

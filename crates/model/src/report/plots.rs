@@ -1,0 +1,146 @@
+//! The plots of the page.
+
+use crate::report::svg::{Axis, Plot};
+use crate::report::{Report, words::percent};
+use crate::eval::{RADII_KM, RecallArea, ReliabilityCurve, Scores};
+use locdiff_map::{Coast, Detail};
+use std::fmt::Write;
+
+fn percent_axis(label: &'static str) -> Axis {
+    let ticks = (0..=5).map(|k| (f64::from(k) * 0.2, format!("{} %", k * 20))).collect();
+    Axis { from: 0.0, to: 1.0, is_log: false, ticks, label }
+}
+
+/// Share of photos within a distance.
+pub(crate) fn accuracy_curve(report: &Report) -> String {
+    let last = report.scores.curve.last().map_or(20_000.0, |point| point.radius_km);
+    let ticks = RADII_KM.iter().chain(&[5.0, 10_000.0]).map(|km| (*km, km.to_string())).collect();
+    let x = Axis { from: 1.0, to: last, is_log: true, ticks, label: "distance from the truth, km" };
+    let mut plot = Plot::new(x, percent_axis("photos within"));
+    let mut draw = |scores: &Scores, name: &str, class: &str| {
+        let band: Vec<(f64, f64, f64)> =
+            scores.curve.iter().map(|p| (p.radius_km, p.share.low, p.share.high)).collect();
+        plot.band(&format!("band {class}"), &band);
+        plot.line(&format!("line {class}"), scores.curve.iter().map(|p| (p.radius_km, p.share.value)));
+        for point in &scores.radii {
+            let tip = format!("{name}: {} within {} km", percent(point.share.value), point.radius_km);
+            plot.dot(&format!("dot {class}"), point.radius_km, point.share.value, &tip);
+        }
+    };
+    if let Some(rival) = &report.rival {
+        draw(&rival.scores, &rival.name, "second");
+    }
+    draw(&report.scores, &report.name, "first");
+    plot.finish("Share of photos within a distance of the truth, by distance")
+}
+
+/// Share of photos whose densest region of an area holds the truth.
+pub(crate) fn recall_area(found: &RecallArea) -> String {
+    let ticks = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8].map(|km2| (km2, format!("{km2:.0e}"))).into();
+    let to = found.curve.last().map_or(5.1e8, |point| point.area_km2);
+    let x = Axis { from: 1e2, to, is_log: true, ticks, label: "area, km²" };
+    let mut plot = Plot::new(x, percent_axis("truths inside"));
+    plot.line("line first", found.curve.iter().map(|point| (point.area_km2, point.recall)));
+    plot.finish("Share of photos whose densest region holds the truth, by its area")
+}
+
+/// Promised against observed shares.
+pub(crate) fn reliability(regions: Option<&ReliabilityCurve>, radii: Option<&ReliabilityCurve>) -> String {
+    let mut plot = Plot::new(percent_axis("promised"), percent_axis("observed"));
+    plot.line("diagonal", [(0.0, 0.0), (1.0, 1.0)].into_iter());
+    let n = regions.or(radii).and_then(|found| found.curve.first()).map_or(0, |point| point.n);
+    let chance: Vec<(f64, f64, f64)> = (0..=50)
+        .map(|k| {
+            let p = f64::from(k) / 50.0;
+            let half = 1.96 * (p * (1.0 - p) / n.max(1) as f64).sqrt();
+            (p, p - half, p + half)
+        })
+        .collect();
+    plot.band("band chance", &chance);
+    for (found, what, class) in [(regions, "regions", "first"), (radii, "radii", "second")] {
+        let Some(found) = found else { continue };
+        let points = || found.curve.iter().map(|point| (point.promised, point.observed));
+        plot.line(&format!("line {class}"), points());
+        for (promised, observed) in points() {
+            let tip = format!("{what}: {} promised, {} observed", percent(promised), percent(observed));
+            plot.dot(&format!("dot {class}"), promised, observed, &tip);
+        }
+    }
+    plot.finish("Observed share of truths inside regions, by promised probability")
+}
+
+/// Errors are sorted into these classes on the map: upper edge in km, class, text.
+pub(crate) const ERROR_CLASSES: [(f64, &str, &str); 5] = [
+    (25.0, "e0", "under 25 km"),
+    (200.0, "e1", "25 to 200 km"),
+    (750.0, "e2", "200 to 750 km"),
+    (2500.0, "e3", "750 to 2500 km"),
+    (f64::INFINITY, "e4", "2500 km and more, or no answer"),
+];
+
+/// The class of an error.
+pub(crate) fn error_class(km: f64) -> usize {
+    ERROR_CLASSES.iter().position(|class| km < class.0).unwrap_or(ERROR_CLASSES.len() - 1)
+}
+
+/// Photos on the map are thinned to this many: a page stays small.
+pub(crate) const MOST_DOTS: usize = 5000;
+
+/// Where the photos are and how far off their answers.
+pub(crate) fn error_map(report: &Report) -> String {
+    let mut out = String::from("<svg class=map viewBox='-180 -85 360 145' role=img aria-label='Map of errors'>");
+    out.push_str("<rect class=sea x=-180 y=-90 width=360 height=180 /><path class=land d='");
+    for ring in Coast::load(Detail::Coarse).land {
+        // What leaves the map on one side comes in on the other.
+        let reach = ring.points.iter().fold([0.0f64; 2], |[w, e], p| [w.min(p[0]), e.max(p[0])]);
+        let mut turns = vec![0.0];
+        if reach[0] < -180.0 {
+            turns.push(360.0);
+        }
+        if reach[1] > 180.0 {
+            turns.push(-360.0);
+        }
+        for turn in turns {
+            for (index, [lon, lat]) in ring.points.iter().enumerate() {
+                let pen = if index == 0 { 'M' } else { 'L' };
+                let _ = write!(out, "{pen}{:.1} {:.1}", lon + turn, -lat);
+            }
+            out.push('Z');
+        }
+    }
+    out.push_str("'/>");
+    let stride = report.points.len().div_ceil(MOST_DOTS).max(1);
+    let mut shown: Vec<_> = report.points.iter().step_by(stride).collect();
+    // The best on top: they are fewer.
+    shown.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (place, km) in shown {
+        let class = ERROR_CLASSES[error_class(*km)].1;
+        let _ = write!(out, "<circle class={class} cx={:.2} cy={:.2} r=1 />", place.lon_deg(), -place.lat_deg());
+    }
+    out.push_str("</svg>");
+    out
+}
+
+/// Moran's I by distance.
+pub(crate) fn correlogram(report: &Report) -> Option<String> {
+    let found = report.correlogram.as_ref().filter(|found| !found.lags.is_empty())?;
+    let middle = |from: f64, to: f64| (from.max(5.0) * to).sqrt();
+    let high = found.lags.iter().map(|lag| lag.moran_i).fold(0.2, f64::max) + 0.05;
+    let low = found.lags.iter().map(|lag| lag.moran_i).fold(-0.1, f64::min) - 0.02;
+    let x_ticks = [10.0, 100.0, 1000.0, 10_000.0].iter().map(|km| (*km, format!("{km}"))).collect();
+    let y_ticks = (-5..=5).map(|k| f64::from(k) * 0.2).filter(|v| (low..=high).contains(v));
+    let y_ticks = y_ticks.map(|v| (v, format!("{v:.1}"))).collect();
+    let x = Axis { from: 5.0, to: 20_016.0, is_log: true, ticks: x_ticks, label: "distance between photos, km" };
+    let y = Axis { from: low, to: high, is_log: false, ticks: y_ticks, label: "Moran’s I of ln(1 + error)" };
+    let mut plot = Plot::new(x, y);
+    plot.line("diagonal", [(5.0, 0.0), (20_016.0, 0.0)].into_iter());
+    plot.line("line first", found.lags.iter().map(|lag| (middle(lag.from_km, lag.to_km), lag.moran_i)));
+    for lag in &found.lags {
+        let tip = format!(
+            "{} to {} km: I = {:.3}, z = {:.1}, {} pairs",
+            lag.from_km, lag.to_km, lag.moran_i, lag.z, lag.pairs
+        );
+        plot.dot("dot first", middle(lag.from_km, lag.to_km), lag.moran_i, &tip);
+    }
+    Some(plot.finish("Moran's I of the errors by distance between photos"))
+}

@@ -1,0 +1,243 @@
+//! The course of a run: step after step, what is logged, validated and kept in between.
+
+use crate::train::checkpoint::{Checkpoints, Standing};
+use crate::train::validation::{Validation, validate};
+use crate::train::{Rows, RunConfig, TrainError, batches::Batch, metrics::Metrics, step::TrainStep};
+use locdiff_base::OutputLock;
+use crate::eval::Accuracy;
+use crate::Model;
+use locdiff_nn::{Device, Snapshot};
+use serde_json::json;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{path::Path, sync::mpsc, thread::JoinHandle, time::Instant};
+
+/// The best model's folder inside a run's.
+pub const BEST_FOLDER: &str = "best";
+
+/// What happens during a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// Something worth a line.
+    Message(String),
+    /// Some steps are done.
+    Progress {
+        /// Steps done.
+        step: u32,
+        /// Mean loss of the steps since the last event.
+        loss: f64,
+        /// The learning rate.
+        lr: f32,
+        /// The gradient's norm before clipping.
+        grad_norm: f32,
+        /// Speed since the last event.
+        steps_per_second: f64,
+    },
+    /// A validation.
+    Validation {
+        /// Steps done.
+        step: u32,
+        /// Its result.
+        accuracy: Accuracy,
+    },
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Steps done.
+    pub step: u32,
+    /// Whether it was asked to stop; it can be resumed then.
+    pub interrupted: bool,
+    /// The last validation.
+    pub validation: Option<Accuracy>,
+    /// Score and step of the best validation.
+    pub best: Option<(f64, u32)>,
+    /// Mean speed of all steps of this call, checkpoints between them included, validations left out.
+    pub steps_per_second: f64,
+    /// From the call to the first step: reading data, loading it onto the device, preparing the device.
+    pub startup_seconds: f64,
+}
+
+/// Batches that another thread makes, and the way back for used ones.
+pub(crate) struct Batches {
+    pub(crate) ready: mpsc::Receiver<Result<Batch, TrainError>>,
+    pub(crate) give_back: mpsc::Sender<Batch>,
+}
+
+/// The run's folder, and the photos to validate with.
+pub(crate) struct Keeper<'a> {
+    pub(crate) checkpoints: Checkpoints,
+    pub(crate) metrics: Metrics,
+    pub(crate) validation: Option<Rows<'a>>,
+    pub(crate) out: &'a Path,
+    pub(crate) standing: Standing,
+    /// Room for the next checkpoint.
+    pub(crate) snapshot: Option<Snapshot>,
+    /// The checkpoint that is being written, while training goes on; gives the room back.
+    pub(crate) saving: Option<JoinHandle<Result<Snapshot, TrainError>>>,
+    pub(crate) _lock: OutputLock,
+}
+
+impl Keeper<'_> {
+    /// Waits for the checkpoint that is being written.
+    fn saved(&mut self) -> Result<(), TrainError> {
+        match self.saving.take().map(JoinHandle::join) {
+            None => Ok(()),
+            Some(Ok(outcome)) => {
+                self.snapshot = Some(outcome?);
+                Ok(())
+            }
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+impl Drop for Keeper<'_> {
+    fn drop(&mut self) {
+        // The folder stays locked until nobody writes to it.
+        let _ = self.saving.take().map(JoinHandle::join);
+    }
+}
+
+pub(crate) struct Course<'a> {
+    pub(crate) config: &'a RunConfig,
+    /// What is saved and validated: gets the averaged weights when asked.
+    pub(crate) model: Model,
+    pub(crate) step: TrainStep,
+    pub(crate) keeper: Keeper<'a>,
+    pub(crate) done: u32,
+    /// When the run was asked for.
+    pub(crate) called: Instant,
+    pub(crate) on_event: &'a mut dyn FnMut(Event),
+}
+
+impl Course<'_> {
+    pub(crate) fn all(&mut self, batches: Option<&Batches>, stop: &AtomicBool) -> Result<Outcome, TrainError> {
+        let settings = &self.config.train;
+        let startup_seconds = self.called.elapsed().as_secs_f64();
+        let (mut since, mut logged_at) = (Instant::now(), self.done);
+        let (mut last, mut seconds, first) = (None, 0.0, self.done);
+        let mut saved_at = None;
+        let mut interrupted = false;
+        while self.done < settings.steps {
+            if stop.load(Ordering::Relaxed) {
+                interrupted = true;
+                break;
+            }
+            match batches {
+                None => self.step.run(None)?,
+                Some(Batches { ready, give_back }) => {
+                    let Ok(batch) = ready.recv() else { break };
+                    let batch = batch?;
+                    self.step.run(Some(&batch))?;
+                    let _ = give_back.send(batch); // the maker may have finished
+                }
+            }
+            self.done += 1;
+            let end = self.done == settings.steps;
+            let due = |every: u32| every > 0 && self.done.is_multiple_of(every);
+            let (validate, checkpoint) = (due(settings.validate_every) || end, due(settings.checkpoint_every));
+            if due(settings.log_every) || validate {
+                // The clock is read when the steps are done, not when they are given to the device.
+                self.step.wait()?;
+                let elapsed = since.elapsed().as_secs_f64();
+                self.log(self.done - logged_at, elapsed)?;
+                seconds += elapsed;
+                logged_at = self.done;
+                let stopped_early = validate && self.validate(&mut last)?;
+                since = Instant::now();
+                if stopped_early {
+                    let message = format!("no better validation: stopping at step {}", self.done);
+                    (self.on_event)(Event::Message(message));
+                    break;
+                }
+            }
+            if checkpoint || end {
+                self.save()?;
+                saved_at = Some(self.done);
+            }
+        }
+        if saved_at != Some(self.done) && (interrupted || self.done > first) {
+            self.save()?;
+        }
+        self.keeper.saved()?;
+        if !interrupted {
+            self.finish()?;
+        }
+        let steps_per_second = f64::from(logged_at - first) / seconds.max(1e-9);
+        let (best, step) = (self.keeper.standing.best, self.done);
+        Ok(Outcome { step, interrupted, validation: last, best, steps_per_second, startup_seconds })
+    }
+
+    /// Notes the steps since the last time.
+    fn log(&mut self, steps: u32, seconds: f64) -> Result<(), TrainError> {
+        if steps == 0 {
+            return Ok(());
+        }
+        let loss = self.step.take_loss()? / (f64::from(steps) * self.config.train.batch as f64);
+        let (lr, grad_norm) = self.step.last_step()?;
+        let (step, steps_per_second) = (self.done, f64::from(steps) / seconds.max(1e-9));
+        self.keeper.metrics.write(&json!({
+            "step": step, "loss": loss, "lr": lr, "grad_norm": grad_norm, "steps_per_second": steps_per_second,
+        }))?;
+        if !loss.is_finite() {
+            return Err(TrainError::Diverged { step, loss });
+        }
+        (self.on_event)(Event::Progress { step, loss, lr, grad_norm, steps_per_second });
+        Ok(())
+    }
+
+    /// Keeps a checkpoint.
+    fn save(&mut self) -> Result<(), TrainError> {
+        let keeper = &mut self.keeper;
+        keeper.saved()?;
+        let mut snapshot = keeper.snapshot.take().unwrap_or_else(|| self.step.snapshot());
+        self.step.take(&mut snapshot, self.done)?;
+        let (checkpoints, standing) = (keeper.checkpoints.clone(), keeper.standing);
+        keeper.saving = Some(std::thread::spawn(move || {
+            checkpoints.save(&snapshot.read()?, standing)?;
+            Ok(snapshot)
+        }));
+        Ok(())
+    }
+
+    /// Puts the averaged weights into the model.
+    fn refresh_model(&mut self) -> Result<(), TrainError> {
+        let weights = self.step.averaged()?;
+        self.model.params_mut().upload(&weights)?;
+        self.model.config_mut().trained_steps = u64::from(self.done);
+        Ok(())
+    }
+
+    /// Validates; true when it is time to stop early.
+    fn validate(&mut self, last: &mut Option<Accuracy>) -> Result<bool, TrainError> {
+        let Some(rows) = self.keeper.validation else { return Ok(false) };
+        self.refresh_model()?;
+        let Validation { accuracy, nll_nats } = validate(&self.model, rows, &self.config.train)?;
+        // What is read is a density where the model gives one.
+        let (step, score) = (self.done, nll_nats.map_or(accuracy.score(), |nll| -nll));
+        let keeper = &mut self.keeper;
+        keeper.metrics.write(&json!({"step": step, "validation": accuracy, "nll_nats": nll_nats, "score": score}))?;
+        if keeper.standing.best.is_none_or(|(best, _)| score > best) {
+            keeper.standing = Standing { best: Some((score, step)), stale: 0 };
+            self.model.save(&keeper.out.join(BEST_FOLDER))?;
+        } else {
+            keeper.standing.stale += 1;
+        }
+        let stale = keeper.standing.stale;
+        *last = Some(accuracy.clone());
+        (self.on_event)(Event::Validation { step, accuracy });
+        Ok(self.config.train.patience.is_some_and(|patience| stale >= patience))
+    }
+
+    /// Leaves the model: the last one, or the best where early stopping was asked for.
+    fn finish(&mut self) -> Result<(), TrainError> {
+        self.refresh_model()?;
+        let keeper = &self.keeper;
+        if self.config.train.patience.is_some() && keeper.standing.best.is_some() {
+            let best = Model::load(&Device::cpu(), &keeper.out.join(BEST_FOLDER))?;
+            return Ok(best.save(keeper.out)?);
+        }
+        Ok(self.model.save(keeper.out)?)
+    }
+}

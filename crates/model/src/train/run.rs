@@ -1,0 +1,219 @@
+//! A training run from beginning to end.
+
+use crate::train::checkpoint::{Checkpoints, Standing};
+use crate::train::course::{Batches, Course, Event, Keeper, Outcome};
+use crate::train::feed::{DeviceFeed, FeedPlan};
+use crate::train::{
+    Rows, RunConfig, TrainError, batches::BatchMaker, dataset::same_encoder, error::folder, metrics::Metrics,
+    step::TrainStep,
+};
+use locdiff_base::{AtomicFile, OutputLock, setting};
+use crate::{CodeWriter, Model, Standardisation, make_quadrature};
+use locdiff_nn::{Device, TrainingState};
+use std::{path::Path, sync::atomic::AtomicBool, sync::mpsc, time::Instant};
+
+const RUN_FILE: &str = "run.json";
+
+/// What to train on and where.
+pub struct Job<'a> {
+    /// The device.
+    pub device: &'a Device,
+    /// Every choice; the fingerprint is filled in from the data.
+    pub config: RunConfig,
+    /// The rows to train on.
+    pub training: Rows<'a>,
+    /// The rows to validate with.
+    pub validation: Option<Rows<'a>>,
+    /// The run's folder.
+    pub out: &'a Path,
+    /// Continue a run.
+    pub resume: bool,
+    /// Read embeddings from their files as they are needed, though the device's memory could hold them all.
+    pub stream: bool,
+    /// Set from elsewhere: save and stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// Trains, and leaves a model folder, checkpoints and metrics in the run's folder.
+///
+/// Everything drawn is a function of (seed, step): a run that is stopped at any moment, by `kill -9` too, and resumed
+/// ends with the same weights bit for bit (on the same kind of device).
+///
+/// ```no_run
+/// use locdiff_nn::{Device, DeviceSpec};
+/// use locdiff_model::train::{Dataset, Job, TrainPreset, Rows, Source, split_by_blocks, train};
+/// let source = Source { path: "embeddings.safetensors".into(), tensor: None };
+/// let data = Dataset::open(&[source], "places.csv".as_ref())?;
+/// let split = split_by_blocks(data.places(), 0.1, 0);
+/// let job = Job {
+///     device: &Device::open(DeviceSpec::Auto)?,
+///     config: TrainPreset::Default.run_config(data.columns()),
+///     training: Rows { data: &data, rows: &split.train },
+///     validation: Some(Rows { data: &data, rows: &split.validation }),
+///     out: "run".as_ref(),
+///     resume: false,
+///     stream: false,
+///     stop: &false.into(),
+/// };
+/// let outcome = train(job, |event| println!("{event:?}"))?;
+/// println!("{} steps", outcome.step);
+/// # Ok::<(), locdiff_model::train::TrainError>(())
+/// ```
+///
+/// # Errors
+/// Settings or data that cannot be used, a run folder that belongs to another run, a full disk, a loss that diverges.
+pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, TrainError> {
+    let called = Instant::now();
+    let Job { device, mut config, training, validation, out, resume, stream, stop } = job;
+    config.train.check()?;
+    check_data(&config, training, validation)?;
+    config.model.encoder = training.data.encoder().cloned();
+    config.model.check()?;
+    let (standardisation, fingerprint) = training.data.survey(training.rows)?;
+    config.model.data_fingerprint = fingerprint;
+
+    let mut model = Model::new(device, config.model.clone())?;
+    if config.model.standardise {
+        model.set_standardisation(standardisation)?;
+    } else {
+        model.set_standardisation(Standardisation::identity(config.model.embedding_dim))?;
+    }
+    model.set_quadrature(make_quadrature(&config.model, &training.points())?);
+    let codes = CodeWriter::new(&config.model)?;
+    let mut step = TrainStep::new(device, &model, &codes, &config.train)?;
+    std::fs::create_dir_all(out).map_err(|error| folder(out, format!("cannot create this folder: {error}")))?;
+    let lock = OutputLock::folder(out)?;
+    let checkpoints = Checkpoints::new(out, config.train.keep_checkpoints)?;
+    claim_folder(out, &config, resume, &checkpoints)?;
+    let start = if resume { Start::at(&checkpoints, config.train.steps, &mut on_event) } else { Start::default() };
+    let metrics = Metrics::open(out, start.step())?;
+    let (standing, snapshot) = (start.standing, Some(step.snapshot()));
+    let keeper = Keeper { checkpoints, metrics, validation, out, standing, snapshot, saving: None, _lock: lock };
+    if let Some(state) = &start.state {
+        step.import(state)?;
+    }
+    let done = start.step();
+    let standardisation = model.standardisation().clone();
+    let fresh_anchors = step.wants_fresh_anchors();
+    let mut on_host = true;
+    if device.is_cuda() {
+        let (rows, count) = (training, config.train.batch);
+        let standardisation = &standardisation;
+        let plan = FeedPlan { rows, codes: &codes, standardisation, count, fresh_anchors, stream };
+        let feed = DeviceFeed::new(device, &plan)?;
+        on_host = !feed.holds_embeddings();
+        step.set_feed(feed)?;
+        step.warm_up()?;
+    }
+    let maker = BatchMaker {
+        rows: training,
+        codes: (!device.is_cuda()).then_some(&codes),
+        standardisation: &standardisation,
+        batch: config.train.batch,
+        seed: config.model.seed,
+        fresh_anchors,
+    };
+    let on_event = &mut on_event;
+    let mut course = Course { config: &config, model, step, keeper, done, called, on_event };
+    if !on_host {
+        return course.all(None, stop);
+    }
+    std::thread::scope(|scope| {
+        let (ready, batches) = mpsc::sync_channel(3);
+        let (give_back, used) = mpsc::channel();
+        let steps = done..config.train.steps;
+        let maker = &maker;
+        scope.spawn(move || maker.serve(steps, &ready, &used));
+        let batches = Batches { ready: batches, give_back };
+        course.all(Some(&batches), stop)
+        // `batches` goes here, at which the maker stops.
+    })
+}
+
+fn check_data(config: &RunConfig, training: Rows<'_>, validation: Option<Rows<'_>>) -> Result<(), TrainError> {
+    if training.rows.is_empty() {
+        return Err(setting("training rows", 0, "at least one; lower the share for validation"));
+    }
+    if config.model.embedding_dim != training.data.columns() {
+        return Err(setting("embedding_dim", config.model.embedding_dim, "as wide as the embeddings"));
+    }
+    let Some(other) = validation else { return Ok(()) };
+    if other.data.columns() != training.data.columns() {
+        return Err(TrainError::Columns {
+            first: "the training file".to_owned(),
+            first_columns: training.data.columns(),
+            second: "the validation file".to_owned(),
+            second_columns: other.data.columns(),
+        });
+    }
+    let (first, second) = (training.data.encoder(), other.data.encoder());
+    same_encoder(("the training file", first), ("the validation file", second))
+}
+
+/// Where a run begins.
+#[derive(Default)]
+struct Start {
+    state: Option<TrainingState>,
+    standing: Standing,
+}
+
+impl Start {
+    /// At the newest checkpoint that is whole.
+    fn at(checkpoints: &Checkpoints, steps: u32, on_event: &mut impl FnMut(Event)) -> Self {
+        let Some((state, standing)) = checkpoints.load_newest(|message| on_event(Event::Message(message))) else {
+            on_event(Event::Message("no checkpoint yet: starting at step 0".to_owned()));
+            return Self::default();
+        };
+        on_event(Event::Message(format!("continuing at step {} of {steps}", state.step)));
+        Self { state: Some(state), standing }
+    }
+
+    fn step(&self) -> u32 {
+        self.state.as_ref().map_or(0, |state| state.step)
+    }
+}
+
+/// Makes a folder free for a new run: the checkpoints of the one before are removed. Another process that trains there is an
+/// error, and nothing is removed.
+///
+/// # Errors
+/// A folder in use, or one that cannot be written.
+pub fn clear_run(out: &Path) -> Result<(), TrainError> {
+    if !out.is_dir() {
+        return Ok(());
+    }
+    let _lock = OutputLock::folder(out)?;
+    Checkpoints::new(out, 1)?.clear()
+}
+
+/// Sees that the folder is free, or belongs to this run.
+fn claim_folder(out: &Path, config: &RunConfig, resume: bool, checkpoints: &Checkpoints) -> Result<(), TrainError> {
+    let path = out.join(RUN_FILE);
+    if let Ok(text) = locdiff_base::read_text_bounded(&path, 1 << 20) {
+        if !resume && !checkpoints.steps().is_empty() {
+            return Err(TrainError::HoldsRun { path: out.to_owned() });
+        }
+        if resume {
+            let old: serde_json::Value =
+                serde_json::from_str(&text).map_err(|error| folder(&path, format!("not JSON: {error}")))?;
+            // Through text, as the old one came: 0.3 as f32 and as f64 are different numbers.
+            let text = serde_json::to_string(config).expect("settings are plain data");
+            let new: serde_json::Value = serde_json::from_str(&text).expect("it was written just now");
+            for part in ["model", "train"] {
+                for (key, value) in new[part].as_object().into_iter().flatten() {
+                    if old[part][key] != *value {
+                        let reason = format!(
+                            "the run was started with {key} = {}, now it is {value}: resume with the same settings \
+                             and data, or choose another folder",
+                            old[part][key]
+                        );
+                        return Err(folder(&path, reason));
+                    }
+                }
+            }
+            return Ok(());
+        }
+    }
+    let text = serde_json::to_string_pretty(config).expect("settings are plain data") + "\n";
+    Ok(AtomicFile::write_whole(&path, text.as_bytes())?)
+}

@@ -1,0 +1,92 @@
+//! A validation split by blocks of land, so that no validation photo has a neighbour in training.
+
+use crate::chance;
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
+
+/// Height of a block in degrees; its width is the same on the ground.
+const BLOCK_DEG: f64 = 2.0;
+/// Rows nearer than this to a validation block are left out of training.
+const GUARD_KM: f64 = 10.0;
+
+/// Row numbers for training and for validation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    /// Rows to train on.
+    pub train: Vec<u32>,
+    /// Rows to validate with.
+    pub validation: Vec<u32>,
+}
+
+/// The block of a place.
+fn block(lat: f64, lon: f64) -> (u64, u64) {
+    let band = ((lat + 90.0) / BLOCK_DEG).floor().clamp(0.0, 180.0 / BLOCK_DEG - 1.0);
+    let middle = (band + 0.5) * BLOCK_DEG - 90.0;
+    let count = (360.0 * middle.to_radians().cos() / BLOCK_DEG).round().max(1.0);
+    let column = ((lon + 180.0).rem_euclid(360.0) / 360.0 * count).floor().min(count - 1.0);
+    (band as u64, column as u64)
+}
+
+/// Puts about `share` of the blocks into validation, chosen by hash: rows there validate, rows within 10 km of such a
+/// block are used for nothing, all others train.
+///
+/// ```
+/// use locdiff_shdd::sphere::LatLon;
+/// let places: Vec<LatLon> = (0..1000).map(|k| LatLon::new(f64::from(k) * 0.05, f64::from(k) * 0.1).unwrap()).collect();
+/// let split = locdiff_model::train::split_by_blocks(&places, 0.2, 1);
+/// assert!(split.train.len() > 400 && !split.validation.is_empty());
+/// ```
+pub fn split_by_blocks(places: &[LatLon], share: f64, seed: u64) -> Split {
+    let chosen = |lat: f64, lon: f64| {
+        let (band, column) = block(lat, lon);
+        chance::uniform(&[seed, 0x51_1D, band, column]) < share
+    };
+    let mut split = Split { train: Vec::new(), validation: Vec::new() };
+    let guard_lat = (GUARD_KM / EARTH_RADIUS_KM).to_degrees();
+    for (row, place) in places.iter().enumerate() {
+        let (lat, lon) = (place.lat_deg(), place.lon_deg());
+        if chosen(lat, lon) {
+            split.validation.push(row as u32);
+            continue;
+        }
+        let guard_lon = (guard_lat / lat.to_radians().cos().max(0.01)).min(180.0);
+        let near = [-1.0, 0.0, 1.0].iter().any(|up| {
+            [-1.0, 0.0, 1.0].iter().any(|across| {
+                let lat = (lat + up * guard_lat).clamp(-90.0, 90.0);
+                chosen(lat, lon + across * guard_lon)
+            })
+        });
+        if !near {
+            split.train.push(row as u32);
+        }
+    }
+    split
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use locdiff_shdd::sphere::haversine_km;
+
+    #[test]
+    fn no_validation_photo_has_a_neighbour_in_training() {
+        let places: Vec<LatLon> = (0..3000)
+            .map(|k| {
+                // A cloud of towns: neighbours within a few km.
+                let town = chance::point([1, 2, k / 10]);
+                let (a, b) = chance::normals([3, 4, k]);
+                town.step(a * 5.0 / 6371.0, b * 5.0 / 6371.0).to_latlon()
+            })
+            .collect();
+        let split = split_by_blocks(&places, 0.2, 7);
+        let share = split.validation.len() as f64 / places.len() as f64;
+        assert!((0.1..0.3).contains(&share), "{share}");
+        for &v in &split.validation {
+            for &t in &split.train {
+                let km = haversine_km(places[v as usize], places[t as usize]);
+                assert!(km > 9.9, "{km}");
+            }
+        }
+        assert_eq!(split, split_by_blocks(&places, 0.2, 7));
+        assert_ne!(split, split_by_blocks(&places, 0.2, 8));
+    }
+}

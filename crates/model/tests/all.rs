@@ -1,0 +1,9 @@
+//! All tests of this crate in one program: linking one for each file takes longer than compiling them.
+mod answer;
+mod cuda;
+mod diffusion;
+mod eval;
+mod folder;
+mod predictor;
+mod quadrature;
+mod train;

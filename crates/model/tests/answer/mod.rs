@@ -1,0 +1,4 @@
+//! Tests of `answer`.
+mod calibration;
+mod gallery;
+mod places;

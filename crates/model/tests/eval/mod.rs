@@ -1,0 +1,4 @@
+//! Tests of `eval`.
+mod densities;
+mod intervals;
+mod prdc;

@@ -1,0 +1,3 @@
+//! Tests of `train`.
+mod cuda;
+mod training;

@@ -1,0 +1,88 @@
+//! Retrieval for photos, behind one trait.
+
+use crate::gallery::{Cap, Gallery, Hit, Kind, Result};
+use locdiff_base::setting;
+use locdiff_io::data::Fingerprint;
+
+/// Finds places for a photo's embedding; shared between threads.
+pub trait Retriever: Send + Sync {
+    /// Numbers of the embeddings it takes.
+    fn input_dimension(&self) -> usize;
+
+    /// The encoder whose embeddings it takes, where that is known.
+    fn encoder(&self) -> Option<&Fingerprint> {
+        None
+    }
+
+    /// The temperature at which a softmax over scores says how probable the places are.
+    fn temperature(&self) -> f64;
+
+    /// The `most` best places, best first; with caps, those in the caps' union.
+    ///
+    /// # Errors
+    /// An embedding of another size, or a gallery that fails.
+    fn retrieve(&self, embedding: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>>;
+
+    /// The `most` best places of many photos: for each the hits that it has alone, sooner.
+    ///
+    /// # Errors
+    /// As [`Retriever::retrieve`].
+    fn retrieve_many(&self, embeddings: &[Vec<f32>], most: usize) -> Result<Vec<Vec<Hit>>> {
+        embeddings.iter().map(|embedding| self.retrieve(embedding, None, most)).collect()
+    }
+
+    /// What tells its gallery from others.
+    fn identity(&self) -> String;
+}
+
+/// The places of one's own photos: the nearest embeddings by cosine.
+pub struct PhotoRetriever {
+    gallery: Gallery,
+}
+
+impl PhotoRetriever {
+    /// Cosines of embeddings differ by about this much between good and poor matches (chosen on validation photos).
+    const TEMPERATURE: f64 = 0.05;
+
+    /// Retrieval from a gallery of photos.
+    ///
+    /// # Errors
+    /// A gallery of another kind.
+    pub fn new(gallery: Gallery) -> Result<Self> {
+        match gallery.kind() {
+            Kind::Photos => Ok(Self { gallery }),
+            Kind::Geoclip => Err(setting("the gallery's kind", "geoclip", "give GeoCLIP's folder too")),
+        }
+    }
+
+    /// The gallery.
+    pub fn gallery(&self) -> &Gallery {
+        &self.gallery
+    }
+}
+
+impl Retriever for PhotoRetriever {
+    fn input_dimension(&self) -> usize {
+        self.gallery.dimension()
+    }
+
+    fn encoder(&self) -> Option<&Fingerprint> {
+        self.gallery.encoder()
+    }
+
+    fn temperature(&self) -> f64 {
+        Self::TEMPERATURE
+    }
+
+    fn retrieve(&self, embedding: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>> {
+        self.gallery.search(embedding, caps, most)
+    }
+
+    fn retrieve_many(&self, embeddings: &[Vec<f32>], most: usize) -> Result<Vec<Vec<Hit>>> {
+        self.gallery.search_many(embeddings, None, most)
+    }
+
+    fn identity(&self) -> String {
+        self.gallery.identity()
+    }
+}

@@ -1,0 +1,3 @@
+//! All tests of this crate in one program: linking one for each file takes longer than compiling them.
+mod gallery;
+mod geoclip;

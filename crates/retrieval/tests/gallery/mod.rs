@@ -1,0 +1,2 @@
+//! Tests of `gallery`.
+mod search;

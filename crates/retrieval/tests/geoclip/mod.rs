@@ -1,0 +1,3 @@
+//! Tests of `geoclip`.
+mod gallery;
+mod parity;

@@ -1,0 +1,141 @@
+//! Point sets that cover the sphere, each with quadrature weights that sum to 4π.
+
+mod fibonacci;
+mod healpix;
+mod pixel_rings;
+mod pixels;
+mod random;
+
+pub use pixels::{Pixel, Pixels};
+
+use crate::sphere::{Rings, SphereError, UnitVec};
+use std::f64::consts::PI;
+
+/// Points with quadrature weights in steradian: `Σ w·f(x) ≈ ∫ f`.
+///
+/// ```
+/// use locdiff_shdd::sphere::Grid;
+/// let grid = Grid::fibonacci(1000)?;
+/// let area: f64 = grid.weights().iter().sum();
+/// assert!((area - 4.0 * std::f64::consts::PI).abs() < 1e-12);
+/// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    points: Vec<UnitVec>,
+    weights: Vec<f64>,
+}
+
+impl Grid {
+    /// `n` points on a golden-angle spiral, equal weights: nearly uniform spacing √(4π/n).
+    ///
+    /// # Errors
+    /// When `n` is 0.
+    pub fn fibonacci(n: usize) -> Result<Self, SphereError> {
+        Self::equal_area("fibonacci", fibonacci::points(n))
+    }
+
+    /// The 12·4^`depth` pixel centres of HEALPix (nside = 2^`depth`), equal weights, nested order.
+    ///
+    /// # Errors
+    /// When `depth` is above 13 (800 million points).
+    pub fn healpix(depth: u8) -> Result<Self, SphereError> {
+        Self::equal_area("healpix", healpix::points(depth)?)
+    }
+
+    /// `n` points drawn uniformly on the sphere, equal (Monte Carlo) weights. The paper's training anchors.
+    ///
+    /// # Errors
+    /// When `n` is 0.
+    pub fn uniform_random<R: rand::Rng + ?Sized>(n: usize, rng: &mut R) -> Result<Self, SphereError> {
+        Self::equal_area("random", (0..n).map(|_| UnitVec::random(rng)).collect())
+    }
+
+    /// Gauss–Legendre rings that integrate every product of two degree-`degree` functions exactly.
+    pub fn gauss_legendre(degree: crate::sphere::Degree) -> Self {
+        let rings = Rings::gauss_legendre(degree.get() + 1, 2 * degree.get() + 2);
+        Self { points: rings.points(), weights: rings.point_weights() }
+    }
+
+    /// Any points (a gallery from a file, say), equal weights.
+    ///
+    /// # Errors
+    /// When there are no points.
+    pub fn from_points(points: Vec<UnitVec>) -> Result<Self, SphereError> {
+        Self::equal_area("file", points)
+    }
+
+    fn equal_area(grid: &'static str, points: Vec<UnitVec>) -> Result<Self, SphereError> {
+        if points.is_empty() {
+            return Err(SphereError::GridSize { grid, size: 0, remedy: "give at least one point" });
+        }
+        let weights = vec![4.0 * PI / points.len() as f64; points.len()];
+        Ok(Self { points, weights })
+    }
+
+    /// The points.
+    #[inline]
+    pub fn points(&self) -> &[UnitVec] {
+        &self.points
+    }
+
+    /// The weights in steradian, one a point.
+    #[inline]
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Number of points.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Whether there are no points; never true for a grid that was constructed.
+    pub fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sphere::{Degree, Harmonics};
+    use rand::SeedableRng;
+
+    /// Largest |∫ Y_lm − exact| over all (l, m) up to L, by the grid's own weights.
+    fn worst_moment(grid: &Grid, l: usize) -> f64 {
+        let harmonics = Harmonics::new(Degree::new(l).unwrap());
+        let mut sums = vec![0.0; (l + 1) * (l + 1)];
+        for (p, w) in grid.points().iter().zip(grid.weights()) {
+            for (s, y) in sums.iter_mut().zip(harmonics.at(*p)) {
+                *s += w * y;
+            }
+        }
+        sums[0] -= (4.0 * PI).sqrt();
+        sums.iter().fold(0.0, |a, s| s.abs().max(a))
+    }
+
+    #[test]
+    fn quadratures_integrate_low_degrees() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+        for (name, grid, bound) in [
+            ("gauss-legendre", Grid::gauss_legendre(Degree::new(8).unwrap()), 1e-13),
+            ("healpix", Grid::healpix(5).unwrap(), 2e-3),
+            ("fibonacci", Grid::fibonacci(12_288).unwrap(), 2e-3),
+            ("random", Grid::uniform_random(12_288, &mut rng).unwrap(), 0.15),
+        ] {
+            let worst = worst_moment(&grid, 8);
+            assert!(worst < bound, "{name}: {worst:e}");
+            assert!((grid.weights().iter().sum::<f64>() - 4.0 * PI).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn empty_grids_are_refused() {
+        assert!(Grid::fibonacci(0).is_err());
+        assert!(Grid::from_points(vec![]).is_err());
+        assert!(Grid::healpix(14).is_err());
+        assert_eq!(Grid::healpix(3).unwrap().len(), 768);
+    }
+}

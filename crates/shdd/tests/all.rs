@@ -1,0 +1,7 @@
+//! All tests of this crate in one program: linking one for each file takes longer than compiling them.
+mod common;
+mod decode;
+mod density;
+mod divergence;
+mod sphere;
+mod theory;

@@ -1,0 +1,3 @@
+//! Tests of `sphere`.
+mod harmonics;
+mod scipy;

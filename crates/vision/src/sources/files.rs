@@ -1,0 +1,128 @@
+//! The files that a run over photos leaves behind.
+
+use crate::sources::{
+    EmbedCounts, EmbedOutput, EmbedSettings, EmbedTables, IngestError, PhotoSource, PlaceSource, Result,
+    journal::EmbedProgress, outcome::EmbedOutcome,
+};
+use locdiff_base::AtomicFile;
+use locdiff_io::data::{Fingerprint, MatrixWriter};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Where a run writes.
+///
+/// ```
+/// use locdiff_vision::sources::EmbedFiles;
+/// let files = EmbedFiles::beside("photos.safetensors");
+/// assert_eq!(files.locations.to_str(), Some("photos.csv"));
+/// assert_eq!(files.journal().to_str(), Some("photos.safetensors.partial"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbedFiles {
+    /// The embeddings, a row for each photo that could be used: `.safetensors` (tensors `embeddings`, `augmented_1`, …),
+    /// `.npy`, `.csv` or `.jsonl`.
+    pub embeddings: PathBuf,
+    /// CSV: row, path, lat, lon and where the location comes from.
+    pub locations: PathBuf,
+    /// CSV: the photos that could not be used, and why.
+    pub bad: PathBuf,
+    /// Write `bad` even where all photos could be used.
+    pub always_list_bad: bool,
+}
+
+impl EmbedFiles {
+    /// The embeddings' file, with the tables beside it.
+    pub fn beside(embeddings: impl Into<PathBuf>) -> Self {
+        let embeddings = embeddings.into();
+        let (locations, bad) = (embeddings.with_extension("csv"), embeddings.with_extension("bad.csv"));
+        Self { embeddings, locations, bad, always_list_bad: false }
+    }
+
+    /// What is finished so far, while a run goes on or has been cut off.
+    pub fn journal(&self) -> PathBuf {
+        let mut name = self.embeddings.as_os_str().to_owned();
+        name.push(".partial");
+        name.into()
+    }
+
+    /// Finds out before hours of work that an output cannot be written, or would destroy one of `inputs`.
+    pub(crate) fn check<'a>(&self, settings: &EmbedSettings, inputs: impl Iterator<Item = &'a Path>) -> Result<()> {
+        let outputs = [
+            (EmbedOutput::Embeddings, &self.embeddings),
+            (EmbedOutput::Locations, &self.locations),
+            (EmbedOutput::Bad, &self.bad),
+        ];
+        let mut seen: BTreeMap<PathBuf, EmbedOutput> = BTreeMap::new();
+        for (second, path) in outputs {
+            drop(AtomicFile::create(path)?);
+            if let Some(first) = seen.insert(absolute(path), second) {
+                return Err(IngestError::SameFile { first, second, path: path.clone() });
+            }
+        }
+        let inputs: Vec<&Path> = inputs.collect();
+        let overwritten = inputs.par_iter().find_map_first(|input| Some((*seen.get(&absolute(input))?, *input)));
+        if let Some((output, input)) = overwritten {
+            return Err(IngestError::Overwrites { output, path: input.to_owned() });
+        }
+        // The format is checked by the writer, whose temporary file goes with it.
+        self.writer(settings, 1, &Fingerprint::new("", 0))?;
+        Ok(())
+    }
+
+    fn writer(&self, settings: &EmbedSettings, columns: usize, encoder: &Fingerprint) -> Result<MatrixWriter> {
+        let names = settings.tensors();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Ok(MatrixWriter::create_embeddings(&self.embeddings, columns, settings.dtype, &names, encoder)?)
+    }
+
+    /// Writes the files from the journal, which is read once for the tables and once for each tensor.
+    pub(crate) fn write(
+        &self,
+        settings: &EmbedSettings,
+        photos: &[PhotoSource],
+        journal: &EmbedProgress,
+        columns: usize,
+        encoder: &Fingerprint,
+    ) -> Result<EmbedCounts> {
+        let tables = self.tables(photos, journal)?;
+        let counts = tables.counts();
+        if counts.rows == 0 {
+            tables.finish()?;
+            return Ok(counts); // no embeddings and no locations: files of no rows would only be errors later
+        }
+        let mut writer = self.writer(settings, columns, encoder)?;
+        for view in 0..=settings.augment as usize {
+            for outcome in journal.outcomes()? {
+                if let EmbedOutcome::Embedded { values, .. } = outcome {
+                    let row: Vec<f64> = values[view * columns..][..columns].iter().map(|&v| v.into()).collect();
+                    writer.write_row(&row)?;
+                }
+            }
+        }
+        tables.finish()?;
+        writer.finish()?;
+        Ok(counts)
+    }
+
+    /// Both tables, filled but not finished.
+    fn tables(&self, photos: &[PhotoSource], journal: &EmbedProgress) -> Result<EmbedTables> {
+        let mut tables = EmbedTables::create(&self.locations, &self.bad, self.always_list_bad)?;
+        for (photo, outcome) in photos.iter().zip(journal.outcomes()?) {
+            match outcome {
+                EmbedOutcome::Bad(reason) => tables.bad(photo.name(), &reason)?,
+                EmbedOutcome::WithoutPlace => tables.left_out(photo.name())?,
+                EmbedOutcome::Embedded { gps, .. } => {
+                    let own = gps.map(|place| (place, PlaceSource::Exif));
+                    tables.embedded(photo.name(), photo.place().or(own))?;
+                }
+            }
+        }
+        Ok(tables)
+    }
+}
+
+/// The same path for the same file, as far as it exists.
+fn absolute(path: &Path) -> PathBuf {
+    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+}

@@ -1,0 +1,205 @@
+//! What is finished so far, beside the output: a run that is killed goes on from here and ends with the same bytes.
+//!
+//! A line of JSON with the settings, then a record a photo in the photos' order: length and checksum, then the outcome.
+//! Records are appended a batch at a time, and a batch that is not whole is made again, so that the same photos share a
+//! batch however often a run is cut.
+
+use crate::sources::{IngestError, Result, outcome::EmbedOutcome};
+use locdiff_base::OutputLock;
+use serde_json::Value;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// The file of finished photos.
+pub(crate) struct EmbedProgress {
+    path: PathBuf,
+    file: File,
+    /// Where the records begin.
+    start: u64,
+    /// Photos finished.
+    done: usize,
+    _lock: OutputLock,
+}
+
+impl EmbedProgress {
+    /// Opens the journal of a run with these settings over `count` photos in batches of `batch`; with `resume` what is
+    /// finished stays.
+    pub(crate) fn open(path: PathBuf, settings: &Value, count: usize, batch: usize, resume: bool) -> Result<Self> {
+        let cannot = |reason| IngestError::Journal { path: path.clone(), reason };
+        let lock = OutputLock::file(&path)?;
+        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let file = open.map_err(cannot)?;
+        let mut head = settings.to_string().into_bytes();
+        head.push(b'\n');
+        let mut this = Self { path: path.clone(), file, start: head.len() as u64, done: 0, _lock: lock };
+        if this.file.metadata().map_err(cannot)?.len() == 0 {
+            this.file.write_all(&head).map_err(cannot)?;
+            return Ok(this);
+        }
+        if !resume {
+            return Err(IngestError::Unfinished { path });
+        }
+        let mut reader = BufReader::new(&this.file);
+        let mut line = Vec::new();
+        reader.by_ref().take(1 << 16).read_until(b'\n', &mut line).map_err(cannot)?;
+        compare(&path, &line, settings)?;
+        let mut records = Records { input: reader };
+        let (mut end, mut whole_end) = (this.start, this.start);
+        let mut found = 0;
+        while let Some((bytes, _)) = records.next_record() {
+            found += 1;
+            end += bytes;
+            if found % batch == 0 || found == count {
+                (whole_end, this.done) = (end, found);
+            }
+        }
+        this.file.set_len(whole_end).map_err(cannot)?;
+        this.file.seek(SeekFrom::Start(whole_end)).map_err(cannot)?;
+        Ok(this)
+    }
+
+    /// Photos finished.
+    pub(crate) fn done(&self) -> usize {
+        self.done
+    }
+
+    /// Adds a batch.
+    pub(crate) fn append(&mut self, batch: &[EmbedOutcome]) -> Result<()> {
+        let mut bytes = Vec::new();
+        for outcome in batch {
+            let payload = outcome.to_bytes();
+            bytes.extend((payload.len() as u32).to_le_bytes());
+            bytes.extend(crc32fast::hash(&payload).to_le_bytes());
+            bytes.extend(payload);
+        }
+        self.file.write_all(&bytes).map_err(|reason| self.failed(reason))?;
+        self.done += batch.len();
+        Ok(())
+    }
+
+    /// All outcomes, in the photos' order.
+    pub(crate) fn outcomes(&self) -> Result<impl Iterator<Item = EmbedOutcome>> {
+        let failed = |reason| self.failed(reason);
+        let mut file = File::open(&self.path).map_err(failed)?;
+        file.seek(SeekFrom::Start(self.start)).map_err(failed)?;
+        let mut records = Records { input: BufReader::with_capacity(1 << 16, file) };
+        Ok(std::iter::from_fn(move || records.next_record().map(|(_, outcome)| outcome)))
+    }
+
+    /// Removes the file: the run is complete.
+    pub(crate) fn remove(self) -> Result<()> {
+        std::fs::remove_file(&self.path).map_err(|reason| self.failed(reason))
+    }
+
+    fn failed(&self, reason: io::Error) -> IngestError {
+        IngestError::Journal { path: self.path.clone(), reason }
+    }
+}
+
+/// Refuses a journal of other settings, and says which.
+fn compare(path: &Path, line: &[u8], settings: &Value) -> Result<()> {
+    let Ok(Value::Object(before)) = serde_json::from_slice(line) else {
+        return Err(IngestError::NoJournal { path: path.to_owned() });
+    };
+    for (key, now) in settings.as_object().into_iter().flatten() {
+        let was = before.get(key).unwrap_or(&Value::Null);
+        if was != now {
+            return Err(IngestError::OtherSetting {
+                path: path.to_owned(),
+                setting: key.clone(),
+                before: was.to_string(),
+                now: now.to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+struct Records<R> {
+    input: R,
+}
+
+impl<R: Read> Records<R> {
+    /// The next record and its length in the file; `None` at the end, or where a record is cut off or damaged.
+    fn next_record(&mut self) -> Option<(u64, EmbedOutcome)> {
+        /// No embedding is longer, however many views it has.
+        const LONGEST: u32 = 1 << 30;
+        let mut head = [0; 8];
+        self.input.read_exact(&mut head).ok()?;
+        let (length, sum) = (head.first_chunk()?, head.last_chunk()?);
+        let length = u32::from_le_bytes(*length);
+        if length > LONGEST {
+            return None;
+        }
+        let mut payload = Vec::new();
+        self.input.by_ref().take(length.into()).read_to_end(&mut payload).ok()?;
+        if payload.len() != length as usize || crc32fast::hash(&payload) != u32::from_le_bytes(*sum) {
+            return None;
+        }
+        Some((8 + u64::from(length), EmbedOutcome::from_bytes(&payload)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use locdiff_shdd::sphere::LatLon;
+    use serde_json::json;
+
+    fn outcomes() -> Vec<EmbedOutcome> {
+        let gps = LatLon::new(-33.5, 151.25).ok();
+        vec![
+            EmbedOutcome::Embedded { values: vec![1.0, -2.5], gps },
+            EmbedOutcome::Bad("cut off, Zürich".to_owned()),
+            EmbedOutcome::WithoutPlace,
+            EmbedOutcome::Embedded { values: vec![0.0, 3.0], gps: None },
+            EmbedOutcome::Bad(String::new()),
+        ]
+    }
+
+    /// Wherever the file is cut, whole batches before the cut stay, and the rest can be added again.
+    #[test]
+    fn any_cut_leaves_whole_batches() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.partial");
+        let settings = json!({"seed": 1});
+        let open = |resume| EmbedProgress::open(path.clone(), &settings, 5, 2, resume);
+        let mut journal = open(false).unwrap();
+        for batch in outcomes().chunks(2) {
+            journal.append(batch).unwrap();
+        }
+        drop(journal);
+        let whole = std::fs::read(&path).unwrap();
+        let mut seen = Vec::new();
+        for cut in settings.to_string().len() + 1..=whole.len() {
+            std::fs::write(&path, &whole[..cut]).unwrap();
+            let mut journal = open(true).unwrap();
+            seen.push(journal.done());
+            for batch in outcomes()[journal.done()..].chunks(2) {
+                journal.append(batch).unwrap();
+            }
+            assert_eq!(journal.outcomes().unwrap().collect::<Vec<_>>(), outcomes());
+            drop(journal);
+            assert_eq!(std::fs::read(&path).unwrap(), whole);
+        }
+        assert!(seen.is_sorted());
+        seen.dedup();
+        assert_eq!(seen, [0, 2, 4, 5]);
+    }
+
+    #[test]
+    fn another_run_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.partial");
+        let open = |settings: Value, resume| EmbedProgress::open(path.clone(), &settings, 5, 2, resume);
+        let message = |settings, resume| open(settings, resume).err().unwrap().to_string();
+        let first = open(json!({"seed": 1}), true).unwrap();
+        assert!(message(json!({"seed": 1}), true).contains("in use by another run"));
+        drop(first);
+        assert!(message(json!({"seed": 1}), false).contains("resume it"));
+        assert!(message(json!({"seed": 2}), true).contains("another seed (1, now 2)"));
+        std::fs::write(&path, "holiday").unwrap();
+        assert!(message(json!({"seed": 1}), true).contains("no journal"));
+    }
+}

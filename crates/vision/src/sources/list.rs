@@ -1,0 +1,274 @@
+//! Published lists of photos: a row names a photo and says where it was taken; the picture lies elsewhere.
+//!
+//! | list | as it comes |
+//! |---|---|
+//! | MP16, MP16-Pro, Im2GPS, Im2GPS3k, YFCC26k | CSV, `IMG_ID`, `LAT`, `LON` and columns of scenes |
+//! | OpenStreetView-5M | CSV, `id`, `latitude`, `longitude` and some thirty more |
+//! | YFCC100M, MediaEval's placing tasks, YFCC4k's `info.txt` | lines of fields between tabs, without a header |
+//! | GeoCLIP's, GWS15k | CSV, `IMG_FILE`, `LAT`, `LON` |
+//!
+//! A row that cannot be used is named and passed over: lists of millions have some.
+
+use crate::sources::{IngestError, Result, folder::Skipped};
+use locdiff_base::excerpt;
+use locdiff_io::data::{DataError, TableReader};
+use locdiff_shdd::sphere::LatLon;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// Names of the column that names photos, best first.
+const ID_COLUMNS: [&str; 12] = [
+    "IMG_ID",
+    "IMG_FILE",
+    "image_id",
+    "photo_id",
+    "id",
+    "image",
+    "file_name",
+    "filename",
+    "path",
+    "file",
+    "key",
+    "hash",
+];
+/// A longer line is none of a list's.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// A photo of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedPhoto {
+    /// What the list calls it.
+    pub id: String,
+    /// Where it was taken.
+    pub place: LatLon,
+    /// Another name that its picture may have: YFCC's hash.
+    pub(crate) hash: Option<String>,
+}
+
+/// A published list of photos.
+///
+/// ```
+/// use locdiff_vision::sources::PhotoList;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("im2gps_places365.csv");
+/// std::fs::write(&path, "IMG_ID,AUTHOR,LAT,LON\na.jpg,7@N00,-16.6,145.5\nb.jpg,7@N00,,\n").unwrap();
+/// let list = PhotoList::read(&path)?;
+/// assert_eq!((list.photos().len(), list.bad().len()), (1, 1));
+/// assert_eq!(list.photos()[0].id, "a.jpg");
+/// # Ok::<(), locdiff_vision::sources::IngestError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhotoList {
+    path: PathBuf,
+    photos: Vec<ListedPhoto>,
+    bad: Vec<Skipped>,
+    is_swapped: bool,
+}
+
+/// A row before its numbers are believed.
+struct Row {
+    at: u64,
+    id: String,
+    hash: Option<String>,
+    numbers: Option<(f64, f64)>,
+}
+
+impl PhotoList {
+    /// Reads a list.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or has no columns that name photos and places.
+    pub fn read(path: &Path) -> Result<Self> {
+        let rows = match yfcc_columns(path)? {
+            Some(columns) => yfcc_rows(path, columns)?,
+            None => table_rows(path)?,
+        };
+        // One published version of Im2GPS3k's list calls the latitude LON and the longitude LAT.
+        let beyond = |pick: fn((f64, f64)) -> f64| {
+            rows.iter().filter_map(|row| row.numbers.map(pick)).any(|degrees| degrees.abs() > 90.0)
+        };
+        let is_swapped = beyond(|numbers| numbers.0) && !beyond(|numbers| numbers.1);
+        let mut this = Self { path: path.to_owned(), photos: Vec::new(), bad: Vec::new(), is_swapped };
+        for row in rows {
+            this.add(row);
+        }
+        Ok(this)
+    }
+
+    fn add(&mut self, Row { at, id, hash, numbers }: Row) {
+        let numbers = numbers.map(|(lat, lon)| if self.is_swapped { (lon, lat) } else { (lat, lon) });
+        let place = match numbers {
+            None => Err("it has no place".to_owned()),
+            Some((lat, lon)) => LatLon::new(lat, lon).map_err(|error| error.to_string()),
+        };
+        match place {
+            Ok(place) if !id.is_empty() => self.photos.push(ListedPhoto { id, place, hash }),
+            Ok(_) => self.pass_over(at, "it has no name"),
+            Err(reason) => self.pass_over(at, &reason),
+        }
+    }
+
+    fn pass_over(&mut self, row: u64, reason: &str) {
+        self.bad.push(Skipped { path: self.path.clone(), reason: format!("row {row}: {}", excerpt(reason)) });
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its photos, in its order.
+    pub fn photos(&self) -> &[ListedPhoto] {
+        &self.photos
+    }
+
+    /// The rows that cannot be used, and why.
+    pub fn bad(&self) -> &[Skipped] {
+        &self.bad
+    }
+
+    /// Whether its columns of latitude and longitude have each other's names, as in one published version of Im2GPS3k's.
+    pub fn is_swapped(&self) -> bool {
+        self.is_swapped
+    }
+}
+
+fn table_rows(path: &Path) -> Result<Vec<Row>> {
+    let mut table = TableReader::open(path)?;
+    let missing = |error: DataError| IngestError::NoList { list: path.to_owned(), reason: error.to_string() };
+    let id = table.column(&ID_COLUMNS).map_err(missing)?;
+    let hash = table.find(&["hash"]).filter(|hash| *hash != id);
+    let lat = table.column(&["lat", "latitude"]).map_err(missing)?;
+    let lon = table.column(&["lon", "lng", "long", "longitude"]).map_err(missing)?;
+    let mut rows = Vec::new();
+    for at in 1.. {
+        match table.next_row() {
+            Ok(None) => break,
+            Ok(Some((_, mut fields))) => {
+                let numbers = table.number(&fields[lat]).zip(table.number(&fields[lon]));
+                let hash = hash.map(|hash| std::mem::take(&mut fields[hash]));
+                rows.push(Row { at, id: fields[id].trim().to_owned(), hash, numbers });
+            }
+            Err(DataError::RowLength { .. }) => {
+                rows.push(Row { at, id: String::new(), hash: None, numbers: None });
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(rows)
+}
+
+/// Where a line without names has what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct YfccColumns {
+    id: usize,
+    hash: Option<usize>,
+    lon: usize,
+    lat: usize,
+}
+
+/// As YFCC100M's database is written out, and as its first files were.
+const YFCC: [YfccColumns; 2] =
+    [YfccColumns { id: 1, hash: Some(2), lon: 12, lat: 13 }, YfccColumns { id: 0, hash: None, lon: 10, lat: 11 }];
+
+/// The columns of a list without a header; `None` where it has one.
+fn yfcc_columns(path: &Path) -> Result<Option<YfccColumns>> {
+    let line = lines(path)?.next().transpose()?.unwrap_or_default();
+    let fields: Vec<&str> = line.split('\t').collect();
+    let is_place = |columns: &YfccColumns| number(&fields, columns.lat).zip(number(&fields, columns.lon)).is_some();
+    Ok(YFCC.into_iter().find(is_place))
+}
+
+fn yfcc_rows(path: &Path, columns: YfccColumns) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for (at, line) in (1..).zip(lines(path)?) {
+        let line = line?;
+        let fields: Vec<&str> = line.split('\t').collect();
+        let text = |column: usize| fields.get(column).map(|field| field.trim().to_owned());
+        rows.push(Row {
+            at,
+            id: text(columns.id).unwrap_or_default(),
+            hash: columns.hash.and_then(text),
+            numbers: number(&fields, columns.lat).zip(number(&fields, columns.lon)),
+        });
+    }
+    Ok(rows)
+}
+
+fn number(fields: &[&str], column: usize) -> Option<f64> {
+    fields.get(column)?.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// The lines of a file that are not empty; bytes that are no text are replaced.
+fn lines(path: &Path) -> Result<impl Iterator<Item = Result<String>>> {
+    let failed = |reason| IngestError::List { list: path.to_owned(), reason };
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    let list = path.to_owned();
+    Ok(std::iter::from_fn(move || {
+        loop {
+            let mut line = Vec::new();
+            match file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
+                Err(reason) => return Some(Err(IngestError::List { list: list.clone(), reason })),
+                Ok(0) => return None,
+                Ok(_) => {
+                    let line = String::from_utf8_lossy(&line);
+                    if !line.trim().is_empty() {
+                        return Some(Ok(line.trim_end_matches(['\n', '\r']).to_owned()));
+                    }
+                }
+            }
+        }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &str, text: &str) -> Result<PhotoList> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        PhotoList::read(&path)
+    }
+
+    fn places(list: &PhotoList) -> Vec<(&str, f64, f64)> {
+        list.photos().iter().map(|p| (p.id.as_str(), p.place.lat_deg(), p.place.lon_deg())).collect()
+    }
+
+    #[test]
+    fn swapped_columns_are_seen() {
+        let rows = "a.jpg,32.3,-64.7\nb.jpg,29.9,122.3\nc.jpg,-16.6,145.5\n";
+        let right = read("x.csv", &format!("IMG_ID,LAT,LON\n{rows}")).unwrap();
+        let wrong = read("x.csv", &format!("IMG_ID,LON,LAT\n{rows}")).unwrap();
+        assert!(!right.is_swapped() && wrong.is_swapped());
+        assert_eq!(places(&right), places(&wrong));
+        // One place beyond both is a bad row, not a swap.
+        let list = read("x.csv", "IMG_ID,LAT,LON\na,91,100\nb,50,120\n").unwrap();
+        assert_eq!((places(&list), list.bad().len(), list.is_swapped()), (vec![("b", 50.0, 120.0)], 1, false));
+    }
+
+    #[test]
+    fn lines_of_yfcc_have_no_header() {
+        let line = |id: &str, lon: &str, lat: &str| {
+            let mut fields = vec!["x"; 25];
+            (fields[0], fields[1], fields[2], fields[12], fields[13]) = ("7", id, "abc", lon, lat);
+            fields.join("\t")
+        };
+        let text = [line("11", "2.3", "48.8"), line("12", "", ""), String::new(), line("13", "-70", "-30")].join("\n");
+        let list = read("info.txt", &text).unwrap();
+        assert_eq!(places(&list), [("11", 48.8, 2.3), ("13", -30.0, -70.0)]);
+        assert_eq!(list.photos()[0].hash.as_deref(), Some("abc"));
+        assert_eq!(list.bad()[0].reason, "row 2: it has no place");
+    }
+
+    #[test]
+    fn bad_rows_are_values_and_no_list_is_an_error() {
+        let list = read("x.csv", "id,latitude,longitude,city\n1,2,3,a\n2,x,3,b\n3,2\n,1,1,c\n4,5,6,d\n").unwrap();
+        assert_eq!(places(&list), [("1", 2.0, 3.0), ("4", 5.0, 6.0)]);
+        assert_eq!(list.bad().len(), 3);
+        let message = read("x.csv", "name,latitude\n1,2\n").unwrap_err().to_string();
+        assert!(message.contains("is no list of photos that is known here"), "{message}");
+    }
+}

@@ -1,0 +1,61 @@
+//! What came of a photo, and how the journal holds it.
+
+use locdiff_shdd::sphere::LatLon;
+
+/// What came of a photo.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum EmbedOutcome {
+    /// The embeddings of the photo and of its other views, one after another, and the place in its EXIF data.
+    Embedded { values: Vec<f32>, gps: Option<LatLon> },
+    /// It could not be read, and why.
+    Bad(String),
+    /// It has no place and was to be left out without one.
+    WithoutPlace,
+}
+
+const EMBEDDED: u8 = 0;
+const EMBEDDED_WITH_GPS: u8 = 1;
+const BAD: u8 = 2;
+const WITHOUT_PLACE: u8 = 3;
+
+impl EmbedOutcome {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        match self {
+            Self::Embedded { values, gps } => {
+                bytes.push(if gps.is_some() { EMBEDDED_WITH_GPS } else { EMBEDDED });
+                if let Some(place) = gps {
+                    bytes.extend(place.lat_deg().to_le_bytes());
+                    bytes.extend(place.lon_deg().to_le_bytes());
+                }
+                bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            }
+            Self::Bad(reason) => {
+                bytes.push(BAD);
+                bytes.extend(reason.as_bytes());
+            }
+            Self::WithoutPlace => bytes.push(WITHOUT_PLACE),
+        }
+        bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (&kind, mut rest) = bytes.split_first()?;
+        Some(match kind {
+            EMBEDDED | EMBEDDED_WITH_GPS => {
+                let mut gps = None;
+                if kind == EMBEDDED_WITH_GPS {
+                    let (lat, after) = rest.split_first_chunk()?;
+                    let (lon, after) = after.split_first_chunk()?;
+                    gps = Some(LatLon::new(f64::from_le_bytes(*lat), f64::from_le_bytes(*lon)).ok()?);
+                    rest = after;
+                }
+                let values = rest.as_chunks().0.iter().map(|&four| f32::from_le_bytes(four)).collect();
+                Self::Embedded { values, gps }
+            }
+            BAD => Self::Bad(String::from_utf8_lossy(rest).into_owned()),
+            WITHOUT_PLACE => Self::WithoutPlace,
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,203 @@
+//! Which photos: files, folders, lists, tables, shards and standard input as one list in an order that is always the same.
+
+use crate::sources::folder::{self, PassedOver, Skipped};
+use crate::sources::{
+    IngestError, PhotoLimits, PhotoSource, PlaceSource, Result, index::PictureIndex, list::PhotoList, parquet, shard,
+    table, zipped,
+};
+use locdiff_io::tags::MediaKind;
+use rayon::prelude::*;
+use std::path::{Component, Path, PathBuf};
+use std::{collections::HashSet, fs, io::Read};
+
+/// The photos that a user named, found but not read.
+#[derive(Debug, Clone, Default)]
+pub struct Photos {
+    sources: Vec<PhotoSource>,
+    passed: PassedOver,
+    skipped: Vec<Skipped>,
+    absent: Vec<String>,
+}
+
+impl Photos {
+    /// The photos that arguments name: files, folders (searched by name), `.csv` tables with a column of paths (and lat,
+    /// lon), `.tar` and `.zip` shards, `.parquet` files of images, `@list.txt` with a path a line, and `-`, a photo's bytes on standard input. `path_column`
+    /// names a table's column of paths; without it the usual names are tried.
+    ///
+    /// A photo that comes twice is taken once. What a folder holds beside regular files (pipes, devices, links that lead
+    /// nowhere or back, folders that may not be read) is passed over, see [`Photos::skipped`]; so are films and other files, see
+    /// [`Photos::passed_over`].
+    ///
+    /// # Errors
+    /// Tables, lists and shards that cannot be read, and arguments that name no picture. A photo that cannot be read is
+    /// none: it fails when its turn comes.
+    pub fn gather(arguments: &[impl AsRef<Path>], path_column: Option<&str>) -> Result<Self> {
+        let mut photos = Self::default();
+        for argument in arguments {
+            photos.add(argument.as_ref(), path_column)?;
+        }
+        photos.take_each_once();
+        if photos.sources.is_empty() {
+            let (other_files, skipped) = (photos.other_files(), photos.skipped.len());
+            return Err(IngestError::NoPhotos { other_files, skipped });
+        }
+        Ok(photos)
+    }
+
+    /// The photos of a published list, in its order and under its names, with its places. Their pictures are sought in folders,
+    /// in the `.zip`, `.tar` and `.parquet` files there, and in such files; a row whose picture is not there is among
+    /// [`Photos::absent`], one that cannot be used among [`Photos::skipped`].
+    ///
+    /// # Errors
+    /// Folders and archives that cannot be read, and lists none of whose pictures are there.
+    pub fn listed(list: &PhotoList, pictures: &[impl AsRef<Path>]) -> Result<Self> {
+        let index = PictureIndex::of(pictures)?;
+        let mut photos = Self { skipped: list.bad().to_vec(), ..Self::default() };
+        for photo in list.photos() {
+            match index.find(photo) {
+                Some(source) => {
+                    let place = Some((photo.place, PlaceSource::Csv));
+                    photos.sources.push(source.clone().called(&photo.id).at(place));
+                }
+                None => photos.absent.push(photo.id.clone()),
+            }
+        }
+        photos.skipped.extend(index.skipped);
+        if photos.sources.is_empty() {
+            let reason = format!("none of the pictures of its {} photos is there", list.photos().len());
+            return Err(IngestError::NoList { list: list.path().to_owned(), reason });
+        }
+        Ok(photos)
+    }
+
+    /// Leaves out the photos that nothing beside them gives a place; how many they were.
+    pub fn keep_located(&mut self) -> usize {
+        let before = self.sources.len();
+        self.sources.retain(|photo| photo.place().is_some());
+        before - self.sources.len()
+    }
+
+    fn add(&mut self, path: &Path, path_column: Option<&str>) -> Result<()> {
+        if path.as_os_str() == "-" {
+            self.sources.push(from_standard_input()?);
+            return Ok(());
+        }
+        if let Some(list) = path.to_str().and_then(|text| text.strip_prefix('@')) {
+            self.sources.extend(table::list(Path::new(list))?);
+            return Ok(());
+        }
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+        let is_folder = fs::metadata(path).is_ok_and(|metadata| metadata.is_dir());
+        match extension.as_deref() {
+            _ if is_folder => {
+                let walk = folder::walk(path);
+                self.sources.extend(walk.photos);
+                self.passed.extend(walk.passed);
+                self.skipped.extend(walk.skipped);
+            }
+            Some("gz" | "tgz" | "zst" | "xz" | "bz2") => {
+                return Err(IngestError::Compressed { path: path.to_owned() });
+            }
+            Some("csv") => self.sources.extend(table::table(path, path_column)?),
+            Some("parquet") => self.sources.extend(parquet::photos(path)?),
+            Some(end @ ("tar" | "zip")) => {
+                let (found, others) = if end == "tar" { shard::photos(path)? } else { zipped::photos(path)? };
+                self.sources.extend(found);
+                self.passed.others += others;
+            }
+            _ if MediaKind::of(path) == MediaKind::Video => self.passed.videos.push(path.to_owned()),
+            _ => self.sources.push(PhotoSource::file(path)),
+        }
+        Ok(())
+    }
+
+    /// Keeps the first of photos that are the same file, by whatever path or link.
+    fn take_each_once(&mut self) {
+        let mut paths = self.sources.par_iter().map(true_path).collect::<Vec<_>>().into_iter();
+        let mut seen = HashSet::new();
+        let skipped = &mut self.skipped;
+        self.sources.retain(|photo| {
+            let is_new = paths.next().is_none_or(|path| seen.insert(path));
+            if !is_new {
+                let reason = "it comes twice: it is taken once".to_owned();
+                skipped.push(Skipped { path: photo.name().into(), reason });
+            }
+            is_new
+        });
+    }
+
+    /// The photos, in their order.
+    pub fn sources(&self) -> &[PhotoSource] {
+        &self.sources
+    }
+
+    /// The same, given away.
+    pub fn into_sources(self) -> Vec<PhotoSource> {
+        self.sources
+    }
+
+    /// Files in folders and shards that are no pictures by their names.
+    pub fn other_files(&self) -> usize {
+        self.passed.count()
+    }
+
+    /// The same by kind, with the names of videos; its text is what a command tells: "3 videos, 2 other files".
+    pub fn passed_over(&self) -> &PassedOver {
+        &self.passed
+    }
+
+    /// Paths that were passed over, and why.
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.skipped
+    }
+
+    /// The photos of a list whose pictures are not there, by name.
+    pub fn absent(&self) -> &[String] {
+        &self.absent
+    }
+}
+
+/// The photo on standard input, no longer than the usual limit.
+fn from_standard_input() -> Result<PhotoSource> {
+    let max_bytes = PhotoLimits::default().max_bytes;
+    let mut contents = Vec::new();
+    let read = std::io::stdin().lock().take(max_bytes + 1).read_to_end(&mut contents);
+    let file = "standard input".to_owned();
+    read.map_err(|reason| IngestError::Read { file: file.clone(), reason })?;
+    Ok(PhotoSource::memory(&file, contents))
+}
+
+/// The same path for the same photo: links resolved and `.` left out, as far as that goes.
+fn true_path(photo: &PhotoSource) -> PathBuf {
+    let resolved = photo.file_path().and_then(|path| fs::canonicalize(path).ok());
+    if let Some(row) = photo.row_number() {
+        return photo.path().join(row.to_string());
+    }
+    let plain = || Path::new(photo.name()).components().filter(|part| *part != Component::CurDir).collect();
+    resolved.unwrap_or_else(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_files_are_photos_and_films_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["a.jpg", "b.CR2", "b.CR2.xmp", "c.MOV", "d/e.mp4", "d/f.raf", "d/notes.txt", "g.heic"];
+        fs::create_dir(folder.path().join("d")).unwrap();
+        for name in names {
+            fs::write(folder.path().join(name), b"x").unwrap();
+        }
+        let photos = Photos::gather(&[folder.path()], None).unwrap();
+        let found: Vec<&Path> =
+            photos.sources().iter().map(|photo| photo.path().strip_prefix(folder.path()).unwrap()).collect();
+        assert_eq!(found, ["a.jpg", "b.CR2", "d/f.raf", "g.heic"].map(Path::new));
+        let passed = photos.passed_over();
+        assert_eq!((passed.to_string().as_str(), passed.sidecars), ("2 videos, 1 other file", 1));
+        assert_eq!((photos.other_files(), photos.skipped().len()), (4, 0));
+        let named = ["a.jpg", "c.MOV"].map(|name| folder.path().join(name));
+        assert_eq!(Photos::gather(&named, None).unwrap().passed_over().videos, [named[1].clone()]);
+        assert!(matches!(Photos::gather(&named[1..], None), Err(IngestError::NoPhotos { other_files: 1, .. })));
+    }
+}

@@ -1,0 +1,144 @@
+//! A run over photos: embedded in batches, journalled, written in the end.
+
+use crate::sources::journal::EmbedProgress;
+use crate::sources::outcome::EmbedOutcome;
+use crate::sources::pipeline::Pipeline;
+use crate::sources::{EmbedCounts, EmbedFiles, EmbedSettings, IngestError, Photos, Result};
+use locdiff_base::timed;
+use crate::{Encoder, Photo};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Photos finished by an earlier run that was cut off.
+    pub resumed: usize,
+    /// Photos finished.
+    pub done: usize,
+    /// Photos read: those that are finished, and some that wait for the encoder.
+    pub read: usize,
+}
+
+/// Embeds photos, or goes on where it was cut off: a run that is resumed ends with the same bytes.
+///
+/// ```
+/// use locdiff_vision::sources::{EmbedFiles, EmbedRun, EmbedSettings, Photos};
+/// use locdiff_vision::Encoder;
+/// use std::sync::atomic::AtomicBool;
+/// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+/// # let folder = tempfile::tempdir().unwrap();
+/// let encoder = Encoder::open(&root.join("models/streetview-lite2"))?;
+/// let photos = Photos::gather(&[root.join("fixtures/vision/china.jpg")], None)?;
+/// let files = EmbedFiles::beside(folder.path().join("china.safetensors"));
+/// let run = EmbedRun { photos: &photos, files: &files, settings: &EmbedSettings::default(), resume: false };
+/// run.check(&[""; 0])?;
+/// let counts = run.run(&encoder, &AtomicBool::new(false), |_| {})?;
+/// assert_eq!(counts.map(|counts| counts.rows), Some(1));
+/// let embeddings = locdiff_io::data::RowFile::open(&files.embeddings, None)?;
+/// assert_eq!(embeddings.encoder(), Some(&**encoder.fingerprint()));
+/// # Ok::<(), locdiff_vision::sources::IngestError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct EmbedRun<'a> {
+    /// The photos.
+    pub photos: &'a Photos,
+    /// Where to write.
+    pub files: &'a EmbedFiles,
+    /// What to make of them.
+    pub settings: &'a EmbedSettings,
+    /// Go on with a run that was cut off, where there is one.
+    pub resume: bool,
+}
+
+impl EmbedRun<'_> {
+    /// Finds out before hours of work that an output cannot be written, or would overwrite a photo or one of `inputs`.
+    ///
+    /// # Errors
+    /// What would be wrong in the end.
+    pub fn check(&self, inputs: &[impl AsRef<Path>]) -> Result<()> {
+        let photos = self.photos.sources().iter().map(crate::sources::PhotoSource::path);
+        self.files.check(self.settings, photos.chain(inputs.iter().map(AsRef::as_ref)))
+    }
+
+    /// Embeds the photos and writes the files; `progress` is told after each photo that is read and each
+    /// batch that is finished, from any thread. `None` where `stop` became true
+    /// before the end: what is finished stays in the journal.
+    ///
+    /// # Errors
+    /// A journal that is in use or of another run, files that cannot be written, a failure of the encoder, or photos none
+    /// of which could be used.
+    pub fn run(
+        &self,
+        encoder: &Encoder,
+        stop: &AtomicBool,
+        progress: impl Fn(Progress) + Sync,
+    ) -> Result<Option<EmbedCounts>> {
+        let sources = self.photos.sources();
+        let (described, ()) =
+            rayon::join(|| timed("describing the run", || self.describe(encoder)), || encoder.warm_up());
+        let batch = self.settings.photos_per_batch();
+        let mut journal = EmbedProgress::open(self.files.journal(), &described?, sources.len(), batch, self.resume)?;
+        let resumed = journal.done();
+        let (read, done) = (AtomicUsize::new(resumed), AtomicUsize::new(resumed));
+        let tell = || {
+            let (read, done) = (read.load(Ordering::Relaxed), done.load(Ordering::Relaxed));
+            progress(Progress { resumed, done, read });
+        };
+        tell();
+        let was_read = || {
+            read.fetch_add(1, Ordering::Relaxed);
+            tell();
+        };
+        let pipeline = Pipeline { encoder, settings: self.settings, was_read: &was_read };
+        let finished = pipeline.run(sources, resumed, stop, |batch| {
+            journal.append(batch)?;
+            done.store(journal.done(), Ordering::Relaxed);
+            tell();
+            Ok(())
+        })?;
+        if !finished {
+            return Ok(None);
+        }
+        let columns = encoder.embedding();
+        let write = || self.files.write(self.settings, sources, &journal, columns, encoder.fingerprint());
+        let counts = timed("writing the files", write)?;
+        let first = if counts.rows == 0 { journal.outcomes()?.next() } else { None };
+        journal.remove()?;
+        if counts.rows == 0 {
+            let first = match first {
+                Some(EmbedOutcome::Bad(reason)) => reason,
+                _ => "the first has no location, and a location was required".to_owned(),
+            };
+            return Err(IngestError::NoneUsable { photos: sources.len(), list: self.files.bad.clone(), first });
+        }
+        Ok(Some(counts))
+    }
+
+    /// Everything that decides a finished record: a run goes on only where all of it is the same.
+    fn describe(&self, encoder: &Encoder) -> Result<Value> {
+        // The encoder is known by what it answers, whatever files it came from and wherever it runs.
+        let mut answer = crc32fast::Hasher::new();
+        for value in encoder.embed(&[Photo::test_picture()])?[0].values() {
+            answer.update(&value.to_le_bytes());
+        }
+        let mut list = crc32fast::Hasher::new();
+        for photo in self.photos.sources() {
+            photo.add_to(&mut list);
+        }
+        let EmbedSettings { augment, augmentation, seed, batch, require_place, limits, .. } = self.settings;
+        Ok(json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "encoder": format!("{} {:08x}", encoder.architecture(), answer.finalize()),
+            "number of photos": self.photos.sources().len(),
+            "set of photos": format!("{:08x}", list.finalize()),
+            "augment": augment,
+            "mirror": augmentation.mirror,
+            "seed": seed,
+            "batch": batch,
+            "need of a location": require_place,
+            "limit of pixels": limits.max_pixels,
+        }))
+    }
+}
