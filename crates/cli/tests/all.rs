@@ -15,7 +15,7 @@ mod geoclip_models;
 mod get;
 mod hybrid;
 mod immich;
-#[path = "../../immich/tests/common/mod.rs"]
+#[path = "../../locdiff/tests/immich/common/mod.rs"]
 mod immich_server;
 mod inputs;
 mod locate;

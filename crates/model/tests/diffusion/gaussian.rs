@@ -1,7 +1,7 @@
 //! Samplers and the posterior mean on every device against targets known in closed form.
 
 #[path = "../../../nn/tests/common/mod.rs"]
-use super::common;
+mod common;
 
 use common::devices;
 use locdiff_model::diffusion::{
