@@ -97,7 +97,7 @@ impl Crate {
     pub(crate) fn references(&self) -> Vec<BTreeSet<usize>> {
         let of = |(k, file): (usize, &File)| {
             let found = file.paths.iter().filter_map(|path| self.resolve(path, 0));
-            found.filter(|other| *other != k && self.files[*other].path != Path::new("error.rs")).collect()
+            found.filter(|other| *other != k && !self.files[*other].path.ends_with("error.rs")).collect()
         };
         self.files.iter().enumerate().map(of).collect()
     }

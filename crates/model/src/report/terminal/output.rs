@@ -129,7 +129,7 @@ macro_rules! status {
         writeln!($crate::report::terminal::output::human_out(), $($words)*)?
     };
 }
-pub use crate::report::status;
+pub use crate::status;
 
 /// Writes a file that appears whole or not at all; `-` is standard output.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
