@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{csv, fixture, json, json_lines, ok, run, stderr};
+use common::{csv, fixture, json, json_lines, lines_of, misused, number, ok, refused_with, run, stderr};
 use serde_json::Value;
 use std::{fmt::Write as _, fs, path::Path};
 
@@ -26,19 +26,17 @@ fn table(folder: &Path) -> Vec<(f64, f64)> {
     truths
 }
 
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+/// A command on the world's embeddings.
+fn of_world(command: &str) -> String {
+    format!("{command} --model {} --embeddings {} --device cpu", world("model"), world("photos.npy"))
 }
 
 #[test]
 fn a_table_of_embeddings_is_an_album() {
     let folder = tempfile::tempdir().unwrap();
     let truths = table(folder.path());
-    let (model, photos) = (world("model"), world("photos.npy"));
-    let words = format!(
-        "album --model {model} --embeddings {photos} --times times.csv --device cpu --csv a.csv --geojson a.geojson --kml a.kml --gpx a.gpx --map a.html"
-    );
-    let answers = json_lines(folder.path(), &words);
+    let files = "--csv a.csv --geojson a.geojson --kml a.kml --gpx a.gpx --map a.html";
+    let answers = json_lines(folder.path(), &of_world(&format!("album --times times.csv {files}")));
     assert_eq!(answers.len(), 4);
     common::is_documented(&answers[0]);
     let off = |k: usize, row: usize| {
@@ -60,9 +58,7 @@ fn a_table_of_embeddings_is_an_album() {
 fn albums_are_judged_beside_photo_managers() {
     let folder = tempfile::tempdir().unwrap();
     table(folder.path());
-    let (model, photos) = (world("model"), world("photos.npy"));
-    let words =
-        format!("evaluate --album times.csv --model {model} --embeddings {photos} --device cpu --replicates 50");
+    let words = of_world("evaluate --album times.csv --replicates 50");
     let scores = json(folder.path(), &words);
     assert_eq!((&scores["albums"], &scores["photos"], &scores["tagged"]), (&2.into(), &3.into(), &1.into()));
     // The photo of the tagged album is found by its time; the album without tags only by looks.
@@ -82,22 +78,8 @@ fn albums_are_judged_beside_photo_managers() {
     }
     // What is known to be from elsewhere is counted apart.
     let text = fs::read_to_string(folder.path().join("times.csv")).unwrap();
-    let with: Vec<String> = text
-        .lines()
-        .enumerate()
-        .map(|(k, line)| {
-            format!(
-                "{line},{}",
-                if k == 0 {
-                    "stray"
-                } else if k == 4 {
-                    "1"
-                } else {
-                    "0"
-                }
-            )
-        })
-        .collect();
+    let strays = ["stray", "0", "0", "0", "1"];
+    let with: Vec<String> = text.lines().zip(strays).map(|(line, stray)| format!("{line},{stray}")).collect();
     fs::write(folder.path().join("times.csv"), with.join("\n")).unwrap();
     let scores = json(folder.path(), &format!("{words} --trust-clocks"));
     assert_eq!((&scores["photos"], &scores["strays"]["strays"]), (&2.into(), &1.into()));
@@ -108,8 +90,7 @@ fn albums_are_judged_beside_photo_managers() {
 #[test]
 fn bad_tables_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    let (model, photos) = (world("model"), world("photos.npy"));
-    let words = format!("album --model {model} --embeddings {photos} --times t.csv --device cpu");
+    let words = of_world("album --times t.csv");
     for (text, message) in [
         ("time\nyesterday\n", "t.csv, row 1 (line 2): 'yesterday' is no time: write it as"),
         ("time,row\n5,x\n", "'x' is no row"),
@@ -118,10 +99,7 @@ fn bad_tables_are_named() {
         ("when\n5\n", "has no column 'time'"),
     ] {
         fs::write(folder.path().join("t.csv"), text).unwrap();
-        let output = run(folder.path(), &words);
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains(message) && said.lines().count() == 1, "{said}");
+        refused_with(folder.path(), &words, message);
     }
 }
 
@@ -156,8 +134,7 @@ fn local_times_stay_local() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     fs::write(path.join("t.csv"), "row,time\n0,2024-05-12 13:00:00\n0,2024-05-12T13:05:00+02:00\n").unwrap();
-    let (model, photos) = (world("model"), world("photos.npy"));
-    let album = format!("album --model {model} --embeddings {photos} --times t.csv --device cpu --force");
+    let album = of_world("album --times t.csv --force");
     let files = format!("{album} --csv a.csv --gpx a.gpx --geojson a.geojson");
     let read = |name: &str| fs::read_to_string(path.join(name)).unwrap();
     let text = ok(path, &files);
@@ -174,8 +151,7 @@ fn local_times_stay_local() {
         assert!(answers[0]["time"]["text"] == time && read("a.gpx").contains(&time), "{answers:?}");
         assert_eq!(answers[1]["time"]["text"], "2024-05-12T11:05:00Z");
     }
-    let output = run(path, &format!("{album} --time-zone Rome"));
-    assert!(output.status.code() == Some(2) && stderr(&output).contains("write it as +02:00"));
+    misused(path, &format!("{album} --time-zone Rome"), "write it as +02:00");
 }
 
 #[cfg(feature = "bundled")]
@@ -200,8 +176,7 @@ fn photos_without_a_time_have_none() {
 fn a_folder_of_two_trips_is_cut() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let (model, photos) = (world("model"), world("photos.npy"));
-    let album = format!("album --model {model} --embeddings {photos} --device cpu --force --times");
+    let album = of_world("album --force") + " --times";
     let row = |k: usize, month: u32| format!("{},p{k},2024-{month:02}-12T13:{k:02}:00Z\n", k / 3);
     let (may, june): (String, String) = ((0..3).map(|k| row(k, 5)).collect(), (3..6).map(|k| row(k, 9)).collect());
     for (name, rows) in [("both", format!("{may}{june}")), ("may", may), ("june", june)] {
@@ -229,12 +204,10 @@ fn a_folder_of_two_trips_is_cut() {
 #[test]
 fn an_album_of_one_photo_answers_as_locate_does() {
     let folder = tempfile::tempdir().unwrap();
-    let (model, photos) = (world("model"), world("photos.npy"));
-    let alone = json_lines(folder.path(), &format!("locate --model {model} --embeddings {photos} --device cpu"));
+    let alone = json_lines(folder.path(), &of_world("locate"));
     for row in [0, 7, 40] {
         fs::write(folder.path().join("t.csv"), format!("row,time\n{row},2024-05-12T13:00:00Z\n")).unwrap();
-        let words = format!("album --model {model} --embeddings {photos} --times t.csv --device cpu");
-        let album = json_lines(folder.path(), &words);
+        let album = json_lines(folder.path(), &of_world("album --times t.csv"));
         for key in
             ["best", "place", "country_code", "radius_50_km", "radius_90_km", "hypotheses", "locatability", "can_tell"]
         {
@@ -249,13 +222,12 @@ fn an_album_of_one_photo_answers_as_locate_does() {
 fn a_track_and_stated_places_count() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let (model, photos) = (world("model"), world("photos.npy"));
     fs::write(path.join("t.csv"), "row,time\n0,2024-05-12T10:05:00Z\n1,2024-05-14T13:05:00Z\n").unwrap();
     let point = |lat: f64, minute: u32| {
         format!("<trkpt lat=\"{lat}\" lon=\"2\"><time>2024-05-12T10:{minute:02}:00Z</time></trkpt>")
     };
     fs::write(path.join("a.gpx"), format!("<gpx>{}{}</gpx>", point(48.0, 0), point(48.1, 10))).unwrap();
-    let album = format!("album --model {model} --embeddings {photos} --times t.csv --device cpu");
+    let album = of_world("album --times t.csv");
     let answers = json_lines(path, &format!("{album} --track a.gpx"));
     let near = |answer: &Value, lat: f64, lon: f64| {
         (number(&answer["best"]["lat"]) - lat).abs() < 0.05 && (number(&answer["best"]["lon"]) - lon).abs() < 0.05
@@ -276,15 +248,9 @@ fn a_track_and_stated_places_count() {
         ("--place Springfield", "is the name of several"),
         ("--place Kyoto --from 2024-05-14 --to 2024-05-01", "it ends before it begins"),
     ] {
-        let output = run(path, &format!("{album} {flags}"));
-        let said = stderr(&output);
-        assert!(
-            output.status.code() == Some(1) && said.contains(message) && said.lines().count() == 1,
-            "{flags}: {said}"
-        );
+        refused_with(path, &format!("{album} {flags}"), message);
     }
-    let output = run(path, &format!("{album} --place Kyoto --place Osaka --from 2024-05-01"));
-    assert!(output.status.code() == Some(2) && stderr(&output).contains("give one for each"));
+    misused(path, &format!("{album} --place Kyoto --place Osaka --from 2024-05-01"), "give one for each");
 }
 
 /// A film that says where and when it was taken counts as a tag, and is not answered itself.
@@ -300,11 +266,7 @@ fn films_count_as_tags() {
     fs::write(path.join("trip/a.mp4"), [sized(b"ftyp", b"isom\0\0\0\0"), moov].concat()).unwrap();
     fs::copy(fixture("vision/china.jpg"), path.join("trip/IMG_20240512_114710.jpg")).unwrap();
     let output = run(path, "album trip --device cpu --json");
-    let answers: Vec<Value> = String::from_utf8(output.stdout.clone())
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let answers = lines_of(&output.stdout);
     assert_eq!(answers.len(), 1);
     let best = &answers[0]["best"];
     assert!((number(&best["lat"]) - 48.8577).abs() < 0.01 && (number(&best["lon"]) - 2.295).abs() < 0.01, "{best}");

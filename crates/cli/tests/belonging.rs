@@ -6,17 +6,9 @@ use crate::common;
 use common::{
     TRAIN, command, csv, fixture, model_of_towns, ok, photos_of_towns, read, refused, refused_with, root, run, stderr,
 };
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use locdiff_testing::wait_for_file;
+use std::process::Stdio;
 use std::{fs, path::Path};
-
-fn wait_for(path: &Path) {
-    let start = Instant::now();
-    while !path.exists() {
-        assert!(start.elapsed() < Duration::from_mins(1), "{} never came", path.display());
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
 
 /// Two runs in one folder mixed their states.
 #[test]
@@ -25,13 +17,13 @@ fn a_folder_belongs_to_one_run_at_a_time() {
     photos_of_towns(path);
     let train = format!("{} --embeddings photos.npy --locations photos.csv", TRAIN.replace("200", "2000000"));
     let mut child = command(path, &train).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_for(&path.join("run/run.json"));
+    wait_for_file(&path.join("run/run.json"));
     for second in [train.clone(), format!("{train} --resume"), format!("{train} --force")] {
         let message = refused(path, &second);
         let holder = format!("run is in use by another run (process {})", child.id());
         assert!(message.contains(&holder), "{second}: {message}");
     }
-    assert!(Command::new("kill").args(["-KILL", &child.id().to_string()]).status().unwrap().success());
+    child.kill().unwrap();
     child.wait().unwrap();
     // The lock died with its process.
     let train = format!("{TRAIN} --embeddings photos.npy --locations photos.csv --force");

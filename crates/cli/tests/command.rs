@@ -38,8 +38,7 @@ fn encode_and_decode_round_trip_in_every_format() {
             ok(path, &["decode", &codes, "--out", &out]);
             // Whatever the format, the places can be encoded again, and give the same table.
             ok(path, &["encode", &out, "-L", "23", "--out", "again.npy", "--force"]);
-            let table = ok(path, &["decode", "again.npy", "--json"]);
-            let rows: Vec<serde_json::Value> = table.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+            let rows = common::json_lines(path, "decode again.npy");
             assert_eq!(rows.len(), 6);
             for (row, line) in rows.iter().zip(PLACES.lines().skip(1)) {
                 let (lat, lon) = line.split_once(',').unwrap();
@@ -107,13 +106,11 @@ fn a_gpu_decodes_as_the_cpu_does() {
             |device: &str| run(path, &*format!("decode codes.npy --decoder {decoder} --device {device} --json"));
         let (there, here) = (decode("cuda"), decode("cpu"));
         if !there.status.success() {
-            return assert!(common::stderr(&there).contains("no CUDA device can be used"));
+            let error = common::stderr(&there);
+            assert!(error.contains("no CUDA device can be used"), "{error}");
+            return locdiff_testing::skipped_cuda(&error);
         }
-        let lines = |output: &std::process::Output| -> Vec<serde_json::Value> {
-            let text = String::from_utf8_lossy(&output.stdout);
-            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-        };
-        let (there, here) = (lines(&there), lines(&here));
+        let (there, here) = (common::lines_of(there.stdout), common::lines_of(here.stdout));
         assert!(there.len() == 6 && here.len() == 6);
         for (there, here) in there.iter().zip(&here) {
             for key in ["row", "lat", "peak", "spread_km"] {

@@ -2,10 +2,10 @@
 
 use crate::{common, geoclip_models as geoclip};
 
-use common::{command, ok, stderr, write_npy};
+use common::{command, lines_of, number, ok, stderr, write_npy};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
+use std::{path::Path, process::Output};
 
 /// GeoCLIP in a data folder, and rows of features.
 fn prepare(path: &Path) {
@@ -17,15 +17,16 @@ fn prepare(path: &Path) {
     write_npy(path.join("known.npy"), &features(100, 1000));
 }
 
-fn answers(path: &Path, words: &str) -> Vec<Value> {
-    let output = command(path, words).env("LOCDIFF_HOME", path.join("home")).output().unwrap();
-    assert!(output.status.success(), "{words}: {}", stderr(&output));
-    let text = String::from_utf8(output.stdout).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+/// A run with the data folder.
+fn at_home(path: &Path, words: &str) -> Output {
+    command(path, words).env("LOCDIFF_HOME", path.join("home")).output().unwrap()
 }
 
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value}"))
+#[track_caller]
+fn answers(path: &Path, words: &str) -> Vec<Value> {
+    let output = at_home(path, words);
+    assert!(output.status.success(), "{words}: {}", stderr(&output));
+    lines_of(output.stdout)
 }
 
 #[test]
@@ -56,12 +57,7 @@ fn a_geoclip_model_answers_as_ours_do() {
         .envs([("LOCDIFF_HOME", path.join("home")), ("LOCDIFF_MODEL", "geoclip".into())])
         .output()
         .unwrap();
-    let lines: Vec<Value> = String::from_utf8(by_environment.stdout)
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(lines, found);
+    assert_eq!(lines_of(by_environment.stdout), found);
     let times: Vec<String> = (0..12).map(|k| format!("p{k},2024-05-12T10:{k:02}:00Z\n")).collect();
     fs::write(path.join("times.csv"), format!("photo,time\n{}", times.concat())).unwrap();
     let album = answers(path, "album --model geoclip --embeddings photos.npy --times times.csv --device cpu --json");
@@ -88,7 +84,7 @@ fn what_geoclip_has_not_is_said() {
     let path = &*common::scratch();
     prepare(path);
     let refused = |words: &str, part: &str| {
-        let output = command(path, words).env("LOCDIFF_HOME", path.join("home")).output().unwrap();
+        let output = at_home(path, words);
         assert_eq!(output.status.code(), Some(1), "{words}");
         assert!(stderr(&output).contains(part), "{words}: {}", stderr(&output));
     };
@@ -141,9 +137,6 @@ fn a_gallery_beside_geoclip() {
     }
     let without = answers(path, "locate --model geoclip --embeddings near.npy --device cpu --json");
     assert_eq!(without[0]["gallery"]["answered_by"], "model");
-    let paper = command(path, "locate --model geoclip --gallery mine --gallery-rule paper --embeddings near.npy")
-        .env("LOCDIFF_HOME", path.join("home"))
-        .output()
-        .unwrap();
+    let paper = at_home(path, "locate --model geoclip --gallery mine --gallery-rule paper --embeddings near.npy");
     assert!(stderr(&paper).contains("GeoCLIP has no samples"), "{}", stderr(&paper));
 }

@@ -4,11 +4,13 @@
 use crate::{common, immich_server as server};
 
 use common::{command, fixture, stderr};
+use locdiff_testing::http::{self, Response};
+use locdiff_testing::wait_until;
 use serde_json::Value;
 use server::{Fake, KEY, id};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader};
 use std::process::{Output, Stdio};
-use std::{fs, net::TcpStream, path::Path};
+use std::{fs, path::Path};
 
 fn immich(folder: &Path, fake: &Fake, words: &str) -> Output {
     let words = format!("immich {} {words}", fake.url);
@@ -92,24 +94,19 @@ fn the_page_is_reviewed() {
     BufReader::new(review.stderr.take().unwrap()).read_line(&mut line).unwrap();
     let (host, rest) = line.split_once("http://").unwrap().1.split_once('/').unwrap();
     let visit = |request: &str, headers: &str, body: &str| {
-        let mut stream = TcpStream::connect(host).unwrap();
-        let head =
-            format!("Host: {host}\r\nOrigin: http://{host}\r\nContent-Length: {}\r\nConnection: close", body.len());
-        write!(stream, "{request} HTTP/1.1\r\n{head}\r\n{headers}\r\n{body}").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        let headers = format!("Host: {host}\r\nOrigin: http://{host}\r\n{headers}");
+        Response::to(host, &http::request(request, &headers, body.as_bytes()))
     };
     let first = visit(&format!("GET /{}", rest.split(';').next().unwrap()), "", "");
-    let cookie = first.split_once("set-cookie: ").unwrap().1.split(';').next().unwrap();
+    let cookie = first.header("set-cookie").unwrap().split(';').next().unwrap();
     let cookie = format!("Cookie: {cookie}\r\n");
-    assert!(visit("GET /", &cookie, "").contains("LocDiff: review"));
-    while !visit("GET /desk/state", &cookie, "").contains("\"is_read\":true") {}
+    assert!(visit("GET /", &cookie, "").text().contains("LocDiff: review"));
+    wait_until("the photos are read", || visit("GET /desk/state", &cookie, "").json()["is_read"] == true);
     let act = format!(r#"{{"act":"take","photos":["{}"],"take":true}}"#, id(0));
-    assert!(visit("POST /desk/act", &cookie, &act).contains("200 OK"));
-    assert!(visit("POST /desk/act", &cookie, r#"{"act":"burn"}"#).contains("409 Conflict"));
+    assert_eq!(visit("POST /desk/act", &cookie, &act).status, 200);
+    assert_eq!(visit("POST /desk/act", &cookie, r#"{"act":"burn"}"#).status, 409);
     assert!(fs::read_to_string(folder.path().join("immich-suggestions.json")).unwrap().contains("\"take\": true"));
-    assert!(visit("POST /desk/done", &cookie, "").contains("200 OK"));
+    assert_eq!(visit("POST /desk/done", &cookie, "").status, 200);
     let output = review.wait_with_output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("1 of 1 are ticked"));
 }

@@ -7,7 +7,7 @@ use common::{command, csv, fixture, json, json_lines, model_of_towns, ok, read, 
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 #[test]
 fn a_model_is_calibrated_and_its_answers_are_coherent() {
@@ -124,7 +124,7 @@ fn an_interrupt_leaves_complete_rows() {
     let mut child = command(path, locate).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut seen = vec![lines.next().unwrap().unwrap()];
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    locdiff_testing::signal(&child, "INT");
     seen.extend(lines.map(Result::unwrap));
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(seen.len() < 120 && seen.iter().all(|line| serde_json::from_str::<Value>(line).is_ok()));

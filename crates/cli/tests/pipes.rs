@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{command, fixture, json_lines, model_of_towns, ok, read, refused_with, run, stderr};
+use common::{command, fixture, json_lines, misused, model_of_towns, ok, read, refused_with, run, stderr};
 use serde_json::Value;
 use std::process::{Output, Stdio};
 use std::{fs, io::Write, path::Path};
@@ -96,9 +96,7 @@ fn one_output_alone_goes_to_standard_output() {
         format!("{locate} --csv - --json"),
         "density --at 1,2 --png - --geojson -".to_owned(),
     ] {
-        let output = run(path, &two);
-        assert_eq!(output.status.code(), Some(2), "{two}");
-        assert!(stderr(&output).contains("standard output"), "{}", stderr(&output));
+        misused(path, &two, "standard output");
     }
     let output = through(path, "evaluate --truth - --predictions -", b"lat,lon\n1,2\n");
     assert!(stderr(&output).contains("can be read once"), "{}", stderr(&output));
@@ -252,9 +250,7 @@ fn idle_flags_and_wrong_pictures_are_refused() {
             "--validation-embeddings",
         ),
     ] {
-        let output = run(path, &arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments}: {}", stderr(&output));
-        assert!(stderr(&output).contains(words), "{arguments}: {}", stderr(&output));
+        misused(path, &arguments, words);
     }
     for (arguments, words) in [
         ("locate --model run --embeddings photos.npy --samples 0", "samples = 0 cannot be used"),

@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{csv, fixture, json_lines};
+use common::{csv, fixture, json_lines, number};
 use serde_json::Value;
 use std::path::Path;
 
@@ -16,10 +16,6 @@ fn answers() -> (Vec<Value>, Value) {
     let mut lines = json_lines(Path::new("."), &words);
     let summary = lines.pop().unwrap();
     (lines, summary["summary"].clone())
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
 #[test]

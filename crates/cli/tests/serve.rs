@@ -3,9 +3,10 @@
 
 use crate::{common, server};
 
-use common::{fixture, ok, refused};
+use common::{fixture, ok, refused_with};
+use locdiff_testing::wait_until;
 use server::{Server, received};
-use std::{net::TcpStream, thread, time::Duration};
+use std::{net::TcpStream, thread};
 
 #[test]
 fn a_photo_has_the_bytes_of_locate_alone_and_among_a_hundred() {
@@ -39,9 +40,11 @@ fn a_signal_under_load_loses_no_accepted_request() {
     let body = std::fs::read(folder.join("china.jpg")).unwrap();
     let server = Server::start(&folder, "--address 127.0.0.1:0 --no-log", &[("LOCDIFF_KEY", "open-sesame")]);
     assert_eq!(received(server.send("/v1/locate", &body, "")).0, 401);
-    let clients: Vec<TcpStream> =
-        (0..20).map(|_| server.send("/v1/locate?views=4", &body, "x-api-key: open-sesame\r\n")).collect();
-    thread::sleep(Duration::from_millis(500));
+    let key = "x-api-key: open-sesame\r\n";
+    let clients: Vec<TcpStream> = (0..20).map(|_| server.send("/v1/locate?views=4", &body, key)).collect();
+    wait_until("all are accepted", || {
+        server.metric("locdiff_queue_photos", key) + server.metric("locdiff_batch_photos_sum", key) >= 20.0
+    });
     let answers: Vec<_> = clients.into_iter().map(|client| thread::spawn(move || received(client).0)).collect();
     let log = server.end();
     for answer in answers {
@@ -50,18 +53,37 @@ fn a_signal_under_load_loses_no_accepted_request() {
     assert!(!log.contains('{') && log.contains("stopped"), "{log}");
 }
 
+/// A service manager that waits for the address may send a signal as soon as it is printed.
+#[test]
+fn a_signal_directly_after_the_address_ends_well() {
+    let folder = common::scratch();
+    std::fs::copy(fixture("vision/rgb.jpg"), folder.join("a.jpg")).unwrap();
+    let rounds = |words: &str, count: usize| {
+        for _ in 0..count {
+            Server::run(&folder, words, &[]).end();
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| rounds("serve --device cpu --address 127.0.0.1:0", 6));
+        }
+        scope.spawn(|| rounds("review . --device cpu", 3));
+    });
+}
+
 #[test]
 fn addresses_that_others_reach_need_a_key() {
     let folder = fixture("vision");
-    let message = refused(&folder, "serve --address 0.0.0.0:0");
-    assert!(message.contains("no key is set") && message.contains("--key-file, --insecure"), "{message}");
-    let message = refused(&folder, "serve --key-file nowhere.txt");
-    assert!(message.contains("cannot read the keys in nowhere.txt"), "{message}");
-    let message = refused(&folder, "serve --queue 3");
-    assert!(message.contains("queue = 3 cannot be used: at least the photos of a request, 32"), "{message}");
-    let server = Server::start(&folder, "--address 0.0.0.0:0 --insecure", &[]);
-    server.end();
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let message = refused(&folder, &format!("serve --address {}", taken.local_addr().unwrap()));
-    assert!(message.contains("cannot listen on 127.0.0.1"), "{message}");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = format!("serve --address {}", listener.local_addr().unwrap());
+    for (arguments, words) in [
+        ("serve --address 0.0.0.0:0", "no key is set"),
+        ("serve --address 0.0.0.0:0", "--key-file, --insecure"),
+        ("serve --key-file nowhere.txt", "cannot read the keys in nowhere.txt"),
+        ("serve --queue 3", "queue = 3 cannot be used: at least the photos of a request, 32"),
+        (&taken, "cannot listen on 127.0.0.1"),
+    ] {
+        refused_with(&folder, arguments, words);
+    }
+    Server::start(&folder, "--address 0.0.0.0:0 --insecure", &[]).end();
 }

@@ -3,11 +3,12 @@
 
 use crate::common;
 
-use common::{csv, fixture, ok, read, run, skipped, stderr};
+use common::{csv, fixture, json, json_lines, misused, ok, read, run, skipped, stderr};
+use locdiff_testing::files;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::{collections::BTreeMap, fs, io::Write as _};
+use std::{fs, io::Write as _};
 
 const RATED: &str = "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"><rdf:Description rdf:about=\"\" xmlns:xmp=\"http://ns.adobe.com/xap/1.0/\" xmp:Rating=\"4\"/></rdf:RDF></x:xmpmeta>";
 
@@ -25,20 +26,6 @@ fn photos(folder: &Path) {
         fs::copy(from, folder.join(to)).unwrap();
     }
     fs::write(folder.join("in/a.jpg.xmp"), RATED).unwrap();
-}
-
-/// All files below a folder with their bytes.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(files(&path));
-        } else {
-            found.insert(path.clone(), fs::read(path).unwrap());
-        }
-    }
-    found
 }
 
 const LOCATE: &str = "locate in --device cpu --samples 2";
@@ -79,8 +66,7 @@ fn guesses_are_no_tags_unless_asked_for() {
     assert!(stderr(&output).contains("5 photos: 0 tagged, 4 unsure, 1 already tagged"), "{}", stderr(&output));
     assert!(stderr(&output).contains("--tag-guesses"), "{}", stderr(&output));
     assert_eq!(files(path), before, "nothing was sure");
-    let lines = ok(path, &format!("{LOCATE} --xmp --dry-run --json"));
-    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = json_lines(path, &format!("{LOCATE} --xmp --dry-run"));
     assert!(lines[0]["skipped"] == "unsure" && lines[0]["radius_90_km"].as_f64() > Some(25.0), "{}", lines[0]);
     assert_eq!(lines[5]["summary"]["unsure"], 4, "{}", lines[5]);
     assert_eq!(run(path, &format!("{LOCATE} --xmp --yes --sure-within far")).status.code(), Some(2));
@@ -143,23 +129,22 @@ fn a_copy_is_an_album() {
 fn closed_standard_output_stops_no_files() {
     let path = &*common::scratch();
     photos(path);
+    let closed = |words: &str| {
+        let mut child = common::command(path, words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        child.wait_with_output().unwrap()
+    };
     for command in ["locate", "album"] {
         let words = format!(
             "{command} in --device cpu --tag-guesses --write-exif t-{command} --csv {command}.csv --allow-bad --yes"
         );
-        let mut child = common::command(path, &words);
-        let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
+        let output = closed(&words);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         assert_eq!(csv(path.join(format!("{command}.csv"))).len(), 6);
         assert_eq!(files(&path.join(format!("t-{command}"))).len(), 4, "three copies and the journal");
     }
     // All photos can hold a sidecar: nothing else is wrong.
-    let mut child = common::command(path, &format!("{GUESS} --xmp --yes"));
-    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
+    let output = closed(&format!("{GUESS} --xmp --yes"));
     assert!(
         output.status.code() == Some(1) && stderr(&output).contains("standard output was closed"),
         "{}",
@@ -167,10 +152,7 @@ fn closed_standard_output_stops_no_files() {
     );
     assert!(path.join("in/rgb.bmp.xmp").exists());
     // Without files there is nothing left to do.
-    let mut child = common::command(path, LOCATE);
-    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    drop(child.stdout.take());
-    assert!(child.wait_with_output().unwrap().status.success());
+    assert!(closed(LOCATE).status.success());
 }
 
 #[test]
@@ -178,9 +160,7 @@ fn an_output_belongs_to_one_run_and_one_flag() {
     let path = &*common::scratch();
     photos(path);
     for twice in ["--csv o --geojson o", "--csv o --kml ./o", "--exiftool-csv in/../o --csv o"] {
-        let output = run(path, &format!("{LOCATE} {twice}"));
-        assert_eq!(output.status.code(), Some(2), "{twice}");
-        assert!(stderr(&output).contains("is given for two outputs"), "{}", stderr(&output));
+        misused(path, &format!("{LOCATE} {twice}"), "is given for two outputs");
     }
     assert_eq!(run(path, "album in --device cpu --csv o --gpx o").status.code(), Some(2));
     let lock = locdiff_base::OutputLock::file(&path.join("o.csv")).unwrap();
@@ -304,8 +284,7 @@ fn exiftool_takes_the_table() {
     assert!(said.contains("3 image files updated"), "{said}");
     let output = exiftool(&["-n", "-json", "-GPSLatitude", "-GPSLongitude", "-GPSHPositioningError", "in/a.jpg"]);
     let back: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
-    let lines = ok(path, "locate in/a.jpg --device cpu --samples 2 --json");
-    let answer: Value = serde_json::from_str(lines.trim()).unwrap();
+    let answer = json(path, "locate in/a.jpg --device cpu --samples 2");
     for (name, axis) in [("GPSLatitude", "lat"), ("GPSLongitude", "lon")] {
         let (back, said) = (back[0][name].as_f64().unwrap(), answer["best"][axis].as_f64().unwrap());
         assert!((back - said).abs() < 1e-4, "{name}: {back}, {said}");

@@ -4,9 +4,10 @@
 use crate::common;
 
 use common::{read, stderr, write_toy};
+use locdiff_testing::wait_until;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
-use std::{fs, path::Path};
 
 fn command(folder: &Path, out: &str, more: &[&str]) -> Command {
     let base = format!(
@@ -26,16 +27,13 @@ fn finish(folder: &Path, out: &str, more: &[&str]) -> Output {
 
 /// Waits until a run has a checkpoint.
 fn wait_for_checkpoint(folder: &Path, out: &str) {
-    let path = folder.join(out).join("checkpoints");
-    let start = Instant::now();
-    loop {
-        let whole = fs::read_dir(&path).into_iter().flatten().flatten();
-        if whole.filter(|f| f.path().extension().is_some_and(|e| e == "safetensors")).count() > 0 {
-            return;
-        }
-        assert!(start.elapsed() < Duration::from_mins(1), "no checkpoint");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    wait_until("there is a checkpoint", || !checkpoints(folder, out).is_empty());
+}
+
+/// The names of a run's checkpoints.
+fn checkpoints(folder: &Path, out: &str) -> Vec<PathBuf> {
+    let all = fs::read_dir(folder.join(out).join("checkpoints")).into_iter().flatten().flatten();
+    all.map(|file| file.path()).filter(|path| path.extension().is_some_and(|end| end == "safetensors")).collect()
 }
 
 fn weights(folder: &Path, out: &str) -> Vec<u8> {
@@ -81,12 +79,13 @@ fn killed_and_interrupted_runs_resume_bit_for_bit() {
     write_toy(path, 400);
     finish(path, "whole", &[]);
 
-    // kill -9, twice, at whatever moment it is.
-    for round in 0..2 {
-        let more: &[&str] = if round == 0 { &[] } else { &["--resume"] };
+    // kill -9, twice, each once there is another checkpoint than before.
+    for more in [&[][..], &["--resume"]] {
+        let before = checkpoints(path, "killed");
         let mut child = command(path, "killed", more).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        wait_for_checkpoint(path, "killed");
-        std::thread::sleep(Duration::from_millis(30 * round));
+        wait_until("there is another checkpoint", || {
+            checkpoints(path, "killed") != before || child.try_wait().unwrap().is_some()
+        });
         child.kill().unwrap(); // SIGKILL
         child.wait().unwrap();
     }
@@ -94,12 +93,11 @@ fn killed_and_interrupted_runs_resume_bit_for_bit() {
     assert_eq!(weights(path, "whole"), weights(path, "killed"));
 
     // Ctrl-C and SIGTERM.
-    for signal in ["-INT", "-TERM"] {
-        let out = format!("stopped{signal}");
+    for signal in ["INT", "TERM"] {
+        let out = format!("stopped-{signal}");
         let child = command(path, &out, &[]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         wait_for_checkpoint(path, &out);
-        let id = child.id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        locdiff_testing::signal(&child, signal);
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         if output.status.code() == Some(130) {

@@ -2,9 +2,10 @@
 #![cfg(feature = "get")]
 
 use locdiff::parts::{GetError, GetPlan, GetSettings, installed, models_folder, remove};
+use locdiff_testing::http::{Request, respond};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -53,31 +54,20 @@ fn serve(files: BTreeMap<String, Vec<u8>>) -> Server {
 }
 
 fn answer(mut stream: TcpStream, behaviour: &Behaviour, files: &BTreeMap<String, Vec<u8>>) -> Option<()> {
-    let mut lines = BufReader::new(stream.try_clone().ok()?).lines();
-    let first = lines.next()?.ok()?;
-    let mut range = None;
-    for line in lines.map_while(Result::ok).take_while(|line| !line.is_empty()) {
-        if let Some(value) = line.to_lowercase().strip_prefix("range: bytes=") {
-            range = Some(value.to_owned());
-        }
-    }
-    let mut words = first.split(' ');
-    let (method, path) = (words.next()?, words.next()?);
+    let request = Request::read(&stream).ok()?;
+    let (method, path) = request.line().split_once(' ')?;
+    let range = request.header("range").and_then(|value| value.strip_prefix("bytes="));
     let is_behind = path.starts_with("/behind/");
     let name = path.trim_start_matches("/behind").trim_start_matches('/');
-    let Some(file) = files.get(name) else {
-        return stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").ok();
-    };
+    let Some(file) = files.get(name) else { return respond(&mut stream, 404, "", b"").ok() };
     let hash = if behaviour.wrong_hash.load(Ordering::SeqCst) { "0".repeat(64) } else { sha256(file) };
     if behaviour.redirects.load(Ordering::SeqCst) && !is_behind {
-        let head = format!(
-            "HTTP/1.1 302 Found\r\nlocation: /behind/{name}\r\nx-linked-etag: \"{hash}\"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-        );
-        return stream.write_all(head.as_bytes()).ok();
+        let headers = format!("location: /behind/{name}\r\nx-linked-etag: \"{hash}\"\r\n");
+        return respond(&mut stream, 302, &headers, b"").ok();
     }
     let etag = if is_behind { "w/\"of the server behind\"".to_owned() } else { format!("\"{hash}\"") };
     let ranges = range.filter(|_| !behaviour.knows_no_ranges.load(Ordering::SeqCst));
-    let (status, bytes, extra) = match &ranges {
+    let (status, bytes, extra) = match ranges {
         Some(range) => {
             behaviour.ranges.lock().unwrap().push(format!("{name} {range}"));
             let (from, to) = range.split_once('-')?;

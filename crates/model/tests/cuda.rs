@@ -7,7 +7,7 @@ use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
 use locdiff_shdd::sphere::{Degree, Grid, UnitVec};
 
 fn device() -> Option<Device> {
-    Device::cuda(0).inspect_err(|error| println!("skipped: {error}")).ok()
+    Device::cuda(0).inspect_err(locdiff_testing::skipped_cuda).ok()
 }
 
 fn points(count: u64) -> Vec<UnitVec> {

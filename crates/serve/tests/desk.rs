@@ -1,28 +1,26 @@
 //! A folder on a review desk: what is decided, kept, written and taken back.
 
+use crate::common::photo_path;
 use locdiff::parts::{Act, Desk};
 use locdiff::{Locator, Request};
 use locdiff_io::tags::{GeoTag, JOURNAL_NAME, Overwrite, TagRule, undo, write_copy};
 use locdiff_serve::{FolderBench, FolderSettings};
+use locdiff_testing::wait_until;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, time::Duration};
-
-fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/vision").join(name)
-}
 
 /// A photo with a tag, two of the same hour without, and one that is none.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let rome = GeoTag::new(locdiff::LatLon::new(41.9, 12.5).unwrap());
-    write_copy(&fixture("rgb.jpg"), &path("IMG_20240512_100000.jpg"), &rome, Overwrite::NEVER).unwrap();
+    write_copy(&photo_path("rgb.jpg"), &path("IMG_20240512_100000.jpg"), &rome, Overwrite::NEVER).unwrap();
     fs::create_dir(path("sub")).unwrap();
-    fs::copy(fixture("rgb.jpg"), path("sub/IMG_20240512_100500.jpg")).unwrap();
-    fs::copy(fixture("rgb.png"), path("IMG_20240612_100000.png")).unwrap();
-    fs::copy(fixture("rgb.jpg"), path("IMG_20240612_101000.jpg")).unwrap();
+    fs::copy(photo_path("rgb.jpg"), path("sub/IMG_20240512_100500.jpg")).unwrap();
+    fs::copy(photo_path("rgb.png"), path("IMG_20240612_100000.png")).unwrap();
+    fs::copy(photo_path("rgb.jpg"), path("IMG_20240612_101000.jpg")).unwrap();
     fs::write(path("bad.jpg"), "no photo").unwrap();
     folder
 }
@@ -45,11 +43,7 @@ fn desk(folder: &Path) -> Desk<FolderBench> {
 fn at_work(desk: &Desk<FolderBench>, acts: &[&dyn Fn()]) {
     std::thread::scope(|scope| {
         scope.spawn(|| desk.work());
-        let wait = || {
-            while desk.state(0)["is_busy"] == true {
-                std::thread::sleep(Duration::from_millis(2));
-            }
-        };
+        let wait = || wait_until("nothing is left to do", || desk.state(0)["is_busy"] != true);
         wait();
         for act in acts {
             act();
@@ -69,18 +63,10 @@ fn act(value: Value) -> Act {
     serde_json::from_value(value).unwrap()
 }
 
+/// The photos and what is written about them, without the session's own files.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        if entry.file_name().unwrap().to_string_lossy().starts_with('.') {
-            continue;
-        }
-        if entry.is_dir() {
-            found.extend(files(&entry));
-        } else {
-            found.insert(entry.clone(), fs::read(&entry).unwrap());
-        }
-    }
+    let mut found = locdiff_testing::files(folder);
+    found.retain(|path, _| !path.starts_with(folder.join(".locdiff-review")));
     found
 }
 

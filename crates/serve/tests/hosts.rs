@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Response, Running, photo};
+use common::{Refused, Response, Running, photo};
 use std::io::Write;
 
 #[test]

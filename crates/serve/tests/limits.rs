@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{FORM, Response, Running, form, photo, post};
+use common::{FORM, Refused, Response, Running, form, photo, post};
 use std::io::Write;
 
 /// A PNG file that says it has so many pixels, and holds none.

@@ -6,7 +6,7 @@ use common::Response;
 use hyper::Response as Reply;
 use locdiff_serve::{LocalPage, ServeError};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{io::Write, net::TcpStream, ops::ControlFlow, sync::mpsc::TryRecvError};
+use std::{net::TcpStream, ops::ControlFlow, sync::mpsc::TryRecvError};
 
 /// The page's address without its token, and the token.
 fn parts(page: &LocalPage) -> (String, String) {
@@ -21,11 +21,9 @@ fn ask(host: &str, request: &str, headers: &str, body: &str) -> Response {
 
 /// A request whose body has the length that is given, or not.
 fn announce(host: &str, request: &str, headers: &str, length: usize, body: &str) -> Response {
-    let mut stream = TcpStream::connect(host).unwrap();
     let headers = headers.replace("HOST", host);
     let text = format!("{request} HTTP/1.1\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}");
-    stream.write_all(text.as_bytes()).unwrap();
-    Response::read(&mut stream).unwrap()
+    Response::to(host, text.as_bytes())
 }
 
 /// Runs a page that repeats bodies until `/done`, beside a client.

@@ -34,7 +34,7 @@ fn devices() -> Vec<(Device, f64)> {
     let mut devices = vec![(Device::cpu(), 1e-4)];
     match Device::cuda(0) {
         Ok(device) => devices.push((device, 1e-2)),
-        Err(error) => println!("skipping CUDA: {error}"),
+        Err(error) => common::skipped_cuda(&error),
     }
     devices
 }

@@ -28,7 +28,7 @@ fn a_folder_its_bytes_and_every_device_agree() {
                 assert_eq!(cpu.unwrap().fingerprint(), cuda.unwrap().fingerprint());
             }
         }
-        Err(error) => println!("skipping CUDA: {error}"),
+        Err(error) => common::skipped_cuda(&error),
     }
 }
 

@@ -82,7 +82,7 @@ fn agrees_with_the_check_vector_and_with_pytorch_on_twenty_pictures() {
             device.set_precision(Precision::F32);
             agrees_on(&device, BOUND);
         }
-        Err(error) => println!("skipping CUDA: {error}"),
+        Err(error) => common::skipped_cuda(&error),
     }
 }
 

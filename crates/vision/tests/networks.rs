@@ -36,7 +36,7 @@ fn small_networks_agree_with_pytorch() {
     let contents = bytes("networks.safetensors");
     let file = SafeTensors::deserialize(&contents).unwrap();
     assert!(cases.len() >= 4);
-    let cuda = Device::cuda(0).inspect_err(|error| println!("skipping CUDA: {error}")).ok();
+    let cuda = Device::cuda(0).inspect_err(common::skipped_cuda).ok();
     if let Some(device) = &cuda {
         device.set_precision(Precision::F32);
     }

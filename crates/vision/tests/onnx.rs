@@ -9,7 +9,7 @@ use locdiff_vision::Encoder;
 use std::{fs, path::Path};
 
 fn folder() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/onnx")
+    common::fixtures("onnx")
 }
 
 /// Whether there is a library to test with.

@@ -34,7 +34,7 @@ fn agrees(folder: &Path, parts: &[&str]) {
     let mut devices = vec![(Device::cpu(), 1e-5), (int8, 0.002_f64.sqrt())];
     match Device::cuda(0) {
         Ok(device) => devices.push((device, 1e-2)),
-        Err(error) => println!("skipping CUDA: {error}"),
+        Err(error) => common::skipped_cuda(&error),
     }
     for (device, bound) in devices {
         let encoder = Encoder::open_on(folder, &device).unwrap();

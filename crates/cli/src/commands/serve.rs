@@ -116,9 +116,9 @@ impl Serve {
         self.model.fill(&mut request);
         (request.gallery, request.geoclip) = (self.gallery.gallery, self.gallery.geoclip);
         let server = Server::bind(open(&request, true)?, options)?;
-        let address = server.address();
-        verbosity::note(&format!("listening on http://{address}"));
+        // Before the address is printed: a client that reads it may send a signal at once.
         let guard = InterruptGuard::begin();
+        verbosity::note(&format!("listening on http://{}", server.address()));
         server.run(|| guard.stop().load(Ordering::SeqCst))?;
         verbosity::note("stopped");
         Ok(())

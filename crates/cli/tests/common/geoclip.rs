@@ -1,7 +1,7 @@
 //! GeoCLIP and a CLIP of random weights, 24 numbers a photo, in a data folder.
 #![allow(dead_code, unreachable_pub)] // a module of several test files, each of which uses a part of it
 
-use crate::common::{fixture, ok};
+use crate::common::{copy_files, fixture, ok};
 use serde_json::Value;
 use std::path::Path;
 use std::{fmt::Write, fs};
@@ -24,11 +24,7 @@ pub fn prepare(path: &Path) {
     let mut text: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
     text["encoder"] = "clip-vit-large-patch14".into();
     fs::write(&settings, text.to_string()).unwrap();
-    let encoder = models.join("clip-vit-large-patch14");
-    fs::create_dir(&encoder).unwrap();
-    for file in fs::read_dir(fixture("clip/whole")).unwrap().flatten() {
-        fs::copy(file.path(), encoder.join(file.file_name())).unwrap();
-    }
+    copy_files(&fixture("clip/whole"), &models.join("clip-vit-large-patch14"));
 }
 
 /// What every answer holds: the best place is the first hypothesis, regions and radii are nested, masses sum to 1 at the most.

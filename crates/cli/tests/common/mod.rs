@@ -1,10 +1,12 @@
 //! The harness of all tests of the command: run the binary, read what it said, make small inputs and models.
 #![allow(dead_code, unreachable_pub)] // a module of every test file, each of which uses a part of it
 
+#[allow(unused_imports)] // likewise
+pub use locdiff_testing::{copy_files, fixture, root, scratch, skipped};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::{fmt::Write as _, fs, io::Write as _};
+use std::{fmt::Write as _, fs};
 
 /// Arguments as a line of words or as a list, for words that hold blanks.
 pub trait Arguments {
@@ -80,8 +82,19 @@ pub fn json(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Value {
 /// The JSON lines that a run with `--json` says.
 #[track_caller]
 pub fn json_lines(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Vec<Value> {
-    let words = [&arguments.words()[..], &["--json"]].concat();
-    ok(folder, &words).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    lines_of(&ok(folder, &[&arguments.words()[..], &["--json"]].concat()))
+}
+
+/// The JSON values of a text, one a line.
+#[track_caller]
+pub fn lines_of(text: impl AsRef<[u8]>) -> Vec<Value> {
+    let text = str::from_utf8(text.as_ref()).expect("text");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[track_caller]
+pub fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
 /// The one line with which a run fails; notes may stand before it.
@@ -106,38 +119,12 @@ pub fn refused_with(folder: &Path, arguments: &(impl Arguments + ?Sized), words:
     assert!(message.contains(words), "{:?}: '{words}' is not in: {message}", arguments.words());
 }
 
-/// An empty folder that is gone after the test.
-pub struct Scratch(tempfile::TempDir);
-
-impl std::ops::Deref for Scratch {
-    type Target = Path;
-
-    fn deref(&self) -> &Path {
-        self.0.path()
-    }
-}
-
-pub fn scratch() -> Scratch {
-    Scratch(tempfile::tempdir().expect("an empty folder"))
-}
-
-/// The project's root.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// A file or folder of the fixtures.
-pub fn fixture(name: &str) -> PathBuf {
-    root().join("fixtures").join(name)
-}
-
-/// Says that a test, or a part of it, did not run; `scripts/check` ends with the list of these.
-pub fn skipped(what: &str) {
-    println!("skipped: {what}");
-    if let Some(list) = std::env::var_os("LOCDIFF_SKIPPED") {
-        let mut file = fs::OpenOptions::new().create(true).append(true).open(list).expect("the list of skips");
-        writeln!(file, "{what}").expect("the list of skips");
-    }
+/// Fails unless a command line is not taken, for a reason that holds some words.
+#[track_caller]
+pub fn misused(folder: &Path, arguments: &(impl Arguments + ?Sized), words: &str) {
+    let output = run(folder, arguments);
+    let said = stderr(&output);
+    assert!(output.status.code() == Some(2) && said.contains(words), "{:?}: '{words}': {said}", arguments.words());
 }
 
 pub fn read(path: impl AsRef<Path>) -> String {

@@ -1,44 +1,66 @@
-//! `locdiff serve` as a process.
+//! Commands that serve a page, as processes.
 #![allow(dead_code, unreachable_pub)] // a module of several test files, each of which uses a part of it
 
 use crate::common::command;
+use locdiff_testing::{http, signal};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStderr, Command, Stdio};
-use std::{net::TcpStream, path::Path, time::Duration};
+use std::process::{Child, ChildStderr, Stdio};
+use std::{net::TcpStream, path::Path};
 
 pub struct Server {
     process: Child,
-    address: String,
+    /// What it printed when it was ready.
+    pub announced: String,
     log: BufReader<ChildStderr>,
 }
 
 impl Server {
+    /// `locdiff serve`, for which no time is up while a test waits.
     pub fn start(folder: &Path, flags: &str, environment: &[(&str, &str)]) -> Self {
-        let mut asked = command(folder, &format!("serve --device cpu {flags}"));
+        let times = "--header-timeout 3600 --body-timeout 3600 --request-timeout 3600 --shutdown-timeout 3600";
+        Self::run(folder, &format!("serve --device cpu {times} {flags}"), environment)
+    }
+
+    /// A command that announces an address.
+    #[track_caller]
+    pub fn run(folder: &Path, words: &str, environment: &[(&str, &str)]) -> Self {
+        let mut asked = command(folder, words);
         asked.envs(environment.iter().copied()).stderr(Stdio::piped()).stdout(Stdio::null());
         let mut process = asked.spawn().unwrap();
         let mut log = BufReader::new(process.stderr.take().unwrap());
-        let mut line = String::new();
-        log.read_line(&mut line).unwrap();
-        let address = line.trim().rsplit("http://").next().unwrap().to_owned();
-        Self { process, address, log }
+        let mut announced = String::new();
+        while !announced.contains("http://") {
+            announced.clear();
+            assert!(log.read_line(&mut announced).unwrap() > 0, "{words} announces no address");
+        }
+        Self { process, announced, log }
+    }
+
+    /// Host and port.
+    pub fn address(&self) -> &str {
+        let behind = self.announced.split("http://").nth(1).unwrap();
+        behind.split(['/', ';']).next().unwrap().trim()
     }
 
     pub fn send(&self, path: &str, body: &[u8], header: &str) -> TcpStream {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_mins(2))).unwrap();
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{header}Content-Length: {}\r\n\r\n",
-            body.len()
-        );
-        stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+        let mut stream = http::connect(self.address());
+        let headers = format!("Host: localhost\r\n{header}");
+        stream.write_all(&http::request(&format!("POST {path}"), &headers, body)).unwrap();
         stream
     }
 
+    /// A number among the metrics.
+    pub fn metric(&self, name: &str, header: &str) -> f64 {
+        let request = http::request("GET /metrics", &format!("Host: localhost\r\n{header}"), b"");
+        let text = http::Response::to(self.address(), &request).text();
+        let found = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        found.map_or(0.0, |number| number.parse().unwrap())
+    }
+
     /// Ends it as a service manager does; what it logged.
+    #[track_caller]
     pub fn end(mut self) -> String {
-        let killed = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status().unwrap();
-        assert!(killed.success());
+        signal(&self.process, "TERM");
         let mut rest = String::new();
         self.log.read_to_string(&mut rest).unwrap();
         assert_eq!(self.process.wait().unwrap().code(), Some(0), "{rest}");
@@ -46,10 +68,9 @@ impl Server {
     }
 }
 
-/// Status and body of a response that ends with the connection.
-pub fn received(mut stream: TcpStream) -> (u16, String) {
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no response: {text:?}"));
-    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+/// Status and body of a response.
+#[track_caller]
+pub fn received(stream: TcpStream) -> (u16, String) {
+    let response = http::Response::read(stream).expect("a response");
+    (response.status, response.text())
 }

@@ -1,5 +1,6 @@
 //! The documents: links lead somewhere, every page is in the book, and the first pages stay short.
 
+use super::sources::paths_below;
 use crate::common::root;
 use std::{fs, path::Path};
 
@@ -67,6 +68,36 @@ fn links_lead_somewhere() {
     }
     assert!(seen > 50, "only {seen} links were found");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Endings of names that are files.
+const FILE_ENDINGS: [&str; 14] =
+    ["rs", "md", "py", "sh", "toml", "json", "mjs", "js", "css", "html", "csv", "yml", "txt", "lock"];
+
+/// Whether words in backticks are a path: a slash or a file's ending, and nothing that no path here has.
+fn is_path(words: &str) -> bool {
+    let is_plain = words.chars().all(|c| c.is_ascii_alphanumeric() || "_./-".contains(c));
+    let has_ending = words.rsplit_once('.').is_some_and(|(_, ending)| FILE_ENDINGS.contains(&ending));
+    let is_elsewhere = words.starts_with(['/', '-']) || words.starts_with("target/");
+    is_plain && !is_elsewhere && (words.contains('/') || has_ending)
+}
+
+/// Paths count from the root, or from a folder that the page names.
+#[test]
+fn paths_in_the_architecture_exist() {
+    for (words, expected) in
+        [("a/b", true), ("x.rs", true), ("a::b/c", false), ("cargo test x/y", false), ("v0.3", false)]
+    {
+        assert_eq!(is_path(words), expected, "{words}");
+    }
+    let (all, mut wrong) = (paths_below(&root()), Vec::new());
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        let paths = prose(&text).flat_map(|line| line.split('`').skip(1).step_by(2)).filter(|words| is_path(words));
+        let missing = paths.filter(|path| !all.iter().any(|known| known.ends_with(path)));
+        wrong.extend(missing.map(|path| format!("{page}: {path}")));
+    }
+    assert!(wrong.is_empty(), "not there:\n{}", wrong.join("\n"));
 }
 
 #[test]

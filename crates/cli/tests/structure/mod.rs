@@ -5,11 +5,12 @@ mod book;
 use crate::common;
 mod sources;
 
-use sources::{crates, files_below, lines_without_tests};
+use sources::{crates, files_below, lines_without_tests, paths_below};
+use std::collections::{BTreeMap, BTreeSet};
 use std::{fmt::Write as _, fs, path::Path};
 
 /// The crates from the ground up: each may use those before it only. The last two are the laboratory: nothing below uses it.
-const ORDER: &str = "base shdd nn map io bundled-encoder bundled-model vision model retrieval album locdiff serve web cli \
+const ORDER: &str = "testing base shdd nn map io bundled-encoder bundled-model vision model retrieval album locdiff serve web cli \
     baselines lab";
 
 /// Files in circles that are there still, by crate.
@@ -30,6 +31,13 @@ const FOREIGN_FLAGS: [(&str, &str); 3] = [
     ("nn", "--std=c++17"),
     ("retrieval", "--no-deps"), // pip
 ];
+
+/// Documents that commands write.
+const WRITTEN: [&str; 3] = ["compare.md", "tables.md", "OLD.md"];
+
+/// Public types, traits and free functions whose names exist in several files still. This list only shrinks.
+const DOUBLE_NAMES: &str = "Decoder Filter Grid Harmonics Job Journal Photos PlaceTable Places Points Prepared Progress Result Run Scores \
+    Source Table activate layer_norm libheif_version patches softmax undo";
 
 #[test]
 fn no_crate_uses_one_above_it() {
@@ -82,14 +90,60 @@ fn libraries_name_no_flags() {
     assert!(wrong.is_empty(), "say the setting in words, the command adds the flag:\n{}", wrong.join("\n"));
 }
 
+/// The documents that a text names: `NAME.md`, or a name in capitals before a section sign.
+fn cited_documents(text: &str) -> BTreeSet<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
+    let files = text.split(|c: char| !is_part(c)).map(|word| word.trim_end_matches('.'));
+    let files = files.map(|word| word.rsplit("../").next().unwrap_or(word).trim_start_matches(['.', '/']));
+    let files = files.filter(|word| word.ends_with(".md"));
+    let sections = text
+        .match_indices('§')
+        .filter_map(|(at, _)| text[..at].strip_suffix(' ')?.rsplit(|c: char| !is_part(c)).next());
+    let is_name = |word: &&str| word.len() > 3 && word.chars().all(|c| c.is_ascii_uppercase());
+    files.map(str::to_owned).chain(sections.filter(is_name).map(|name| format!("{name}.md"))).collect()
+}
+
 #[test]
 fn nothing_cites_a_document_that_is_not_here() {
-    let root = common::root();
+    let found = cited_documents("METHOD §3, ../a/b.md.");
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), ["METHOD.md", "a/b.md"]);
+    let (root, all) = (common::root(), paths_below(&common::root()));
     let folders = ["crates", "bench", "docs", "scripts", "fuzz/fuzz_targets"];
-    let files = folders.iter().flat_map(|folder| files_below(&root.join(folder), &["rs", "md", "py", "sh", "cu"]));
-    let cited = concat!("METHOD", " §");
-    let wrong: Vec<_> = files.filter(|file| fs::read_to_string(file).is_ok_and(|text| text.contains(cited))).collect();
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    let endings = ["rs", "md", "py", "sh", "cu", "mjs", "toml"];
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    let own = Path::new("crates/cli/tests/structure/mod.rs");
+    for file in folders.iter().flat_map(|folder| files_below(&root.join(folder), &endings)) {
+        let Ok(text) = fs::read_to_string(&file) else { continue };
+        for cited in cited_documents(&text) {
+            seen += 1;
+            let is_here = all.iter().any(|path| path.ends_with(&cited));
+            let is_written = WRITTEN.iter().any(|name| Path::new(&cited).ends_with(name));
+            if !is_here && !is_written && !file.ends_with(own) {
+                wrong.push(format!("{}: {cited}", file.display()));
+            }
+        }
+    }
+    assert!(seen > 50, "only {seen} documents are cited");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn public_names_exist_once() {
+    let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for own in crates(&common::root()).iter().filter(|own| own.name != "testing") {
+        for file in &own.files {
+            for name in &file.public {
+                places.entry(name.clone()).or_default().insert(format!("{}/{}", own.name, file.path.display()));
+            }
+        }
+    }
+    assert!(places.len() > 500, "only {} names were found", places.len());
+    places.retain(|_, files| files.len() > 1);
+    let allowed: Vec<&str> = DOUBLE_NAMES.split_whitespace().collect();
+    let new: Vec<_> = places.iter().filter(|(name, _)| !allowed.contains(&name.as_str())).collect();
+    assert!(new.is_empty(), "public names that exist twice:\n{new:#?}");
+    let gone: Vec<_> = allowed.iter().filter(|name| !places.contains_key(**name)).collect();
+    assert!(gone.is_empty(), "these exist once now, take them off the list: {gone:?}");
 }
 
 /// Workspaces of their own share what is compiled only where packages are optimised alike.

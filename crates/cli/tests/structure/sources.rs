@@ -27,6 +27,8 @@ pub(crate) struct File {
     imports: BTreeMap<(Vec<String>, String), Vec<String>>,
     /// Paths with a star behind them.
     stars: Vec<Vec<String>>,
+    /// Names of public types, traits and free functions.
+    pub(crate) public: BTreeSet<String>,
     /// Names of items.
     items: BTreeSet<String>,
     /// Paths from the crate's root that the code refers to.
@@ -62,6 +64,24 @@ pub(crate) fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     found
 }
 
+/// All files and folders below a folder that git would keep, from there.
+pub(crate) fn paths_below(folder: &Path) -> Vec<PathBuf> {
+    fn collect(folder: &Path, root: &Path, found: &mut Vec<PathBuf>) {
+        for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            if [".git", "target", "node_modules", "__pycache__"].iter().any(|name| path.ends_with(name)) {
+                continue;
+            }
+            found.push(path.strip_prefix(root).expect("inside").to_owned());
+            if path.is_dir() && !path.is_symlink() {
+                collect(&path, root, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(folder, folder, &mut found);
+    found
+}
+
 /// The lines of a file before its tests.
 pub(crate) fn lines_without_tests(path: &Path) -> usize {
     let text = fs::read_to_string(path).expect("a source file");
@@ -78,6 +98,7 @@ impl Crate {
             let tokens: TokenStream = text.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display()));
             let mut file = File { path: path.strip_prefix(&source).expect("inside").into(), ..File::default() };
             let module = module_of(&file.path);
+            public_names(&tokens, &mut file.public);
             // Names of modules are known only when all files are read: see `resolve`.
             scan(&mut file, tokens, &module);
             files.push(file);
@@ -233,6 +254,41 @@ fn scan(file: &mut File, tokens: TokenStream, module: &[String]) {
                 }
             }
             TokenTree::Punct(_) => {}
+        }
+        k += 1;
+    }
+}
+
+/// Collects the names of a module's public types, traits and free functions.
+fn public_names(tokens: &TokenStream, found: &mut BTreeSet<String>) {
+    const KINDS: [&str; 6] = ["struct", "enum", "trait", "type", "union", "fn"];
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let (mut k, mut ignored) = (0, File::default());
+    while k < tokens.len() {
+        match &tokens[k] {
+            TokenTree::Punct(p) if p.as_char() == '#' => {
+                let (next, in_tests) = attribute(&mut ignored, &tokens, k);
+                k = if in_tests { item_end(&mut ignored, &tokens, next) } else { next };
+                continue;
+            }
+            TokenTree::Ident(word) if word == "pub" && matches!(tokens.get(k + 1), Some(TokenTree::Ident(_))) => {
+                let words: Vec<String> = tokens[k + 1..].iter().take(5).map(ToString::to_string).collect();
+                let kind = words.iter().position(|word| KINDS.contains(&word.as_str()));
+                let is_item = |kind: &usize| {
+                    words[..*kind].iter().all(|word| ["const", "unsafe", "async", "extern"].contains(&word.as_str()))
+                };
+                if let Some(kind) = kind.filter(is_item)
+                    && let Some(name) = words.get(kind + 1)
+                {
+                    found.insert(name.clone());
+                }
+            }
+            TokenTree::Ident(word) if word == "mod" => {
+                if let Some(TokenTree::Group(body)) = tokens.get(k + 2) {
+                    public_names(&body.stream(), found);
+                }
+            }
+            _ => {}
         }
         k += 1;
     }

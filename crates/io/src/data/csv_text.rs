@@ -256,10 +256,12 @@ mod tests {
 
     #[test]
     fn a_quote_that_never_closes_ends() {
-        let endless = Box::new(std::io::repeat(b'1').chain(std::io::empty()));
-        let mut rows = CsvRows::new(endless, "pipe".to_owned());
-        let message = rows.read_header().unwrap_err().to_string();
-        assert_eq!(message, "cannot read pipe: the row at line 1 is longer than 64 MiB: is a quote not closed?");
+        // The line end inside the quote does not end the row.
+        let endless = std::io::Cursor::new(b"a,b\n1,2\n3,\"4\n").chain(std::io::repeat(b'1'));
+        let mut rows = CsvRows::new(Box::new(endless), "pipe".to_owned());
+        assert!(rows.read_header().unwrap() && rows.advance().unwrap());
+        let message = rows.advance().unwrap_err().to_string();
+        assert_eq!(message, "cannot read pipe: the row at line 3 is longer than 64 MiB: is a quote not closed?");
     }
 
     proptest! {

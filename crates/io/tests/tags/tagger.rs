@@ -1,5 +1,6 @@
 //! Tags of a run: only where sure, in copies that are albums, in the photos themselves, and taken back to the byte.
 
+use crate::tags::common::{fixture_path, skipped};
 use locdiff_io::tags::{PlaceNames, Skip, TagError, TagPlace, TagPlan, TagRule, Tagger, has_location, undo};
 use locdiff_shdd::sphere::LatLon;
 use std::collections::BTreeMap;
@@ -10,11 +11,10 @@ use std::{fs, process::Command};
 fn album(folder: &Path) -> PathBuf {
     let album = folder.join("trip");
     fs::create_dir_all(album.join("day 2")).unwrap();
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     for (from, to) in
         [("camera.jpg", "a.jpg"), ("gps.jpg", "gps.jpg"), ("camera.jpg", "day 2/a.jpg"), ("camera.png", "day 2/b.png")]
     {
-        fs::copy(fixtures.join(from), album.join(to)).unwrap();
+        fs::copy(fixture_path(from), album.join(to)).unwrap();
     }
     fs::write(album.join("c.bmp"), "BM no room for tags").unwrap();
     fs::write(album.join("a.jpg.xmp"), "someone's").unwrap();
@@ -37,17 +37,9 @@ fn place(photo: &Path, radius_90_km: f64) -> TagPlace {
 
 /// Names and bytes of all files below a folder.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(folder).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if path.is_dir() {
-            found.extend(files(&path).into_iter().map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)));
-        } else {
-            found.insert(name, fs::read(path).unwrap());
-        }
-    }
-    found
+    let name = |path: PathBuf| path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+    let all = if folder.exists() { locdiff_testing::files(folder) } else { BTreeMap::new() };
+    all.into_iter().map(|(path, bytes)| (name(path), bytes)).collect()
 }
 
 const PHOTOS: [&str; 5] = ["a.jpg", "gps.jpg", "c.bmp", "day 2/a.jpg", "day 2/b.png"];
@@ -249,8 +241,7 @@ fn names_of_places_are_written() {
         "-EXIF:GPSLatitude#",
     ];
     if Command::new("exiftool").arg("-ver").output().is_err() {
-        println!("skipped: exiftool reads names of places: exiftool is not installed");
-        return;
+        return skipped("exiftool reads names of places: exiftool is not installed (libimage-exiftool-perl)");
     }
     for (file, lines) in [("t/day 2/a.jpg", 7), ("trip/day 2/a.jpg.xmp", 6)] {
         let output = Command::new("exiftool").args(fields).arg(folder.path().join(file)).output().unwrap();

@@ -1,5 +1,6 @@
 //! What was written is taken back to the byte, and what others changed since stays.
 
+use crate::tags::common::fixture_path;
 use locdiff_io::tags::{Change, GeoTag, JOURNAL_NAME, Journal, Overwrite, Undo, prepare_copy, prepare_sidecar, undo};
 use locdiff_shdd::sphere::LatLon;
 use std::time::{Duration, SystemTime};
@@ -13,7 +14,7 @@ fn tag() -> GeoTag {
 
 fn photo(folder: &Path, name: &str) -> std::path::PathBuf {
     let path = folder.join(name);
-    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/camera.jpg"), &path).unwrap();
+    fs::copy(fixture_path("camera.jpg"), &path).unwrap();
     path
 }
 

@@ -4,20 +4,17 @@
 use locdiff::{DeviceSpec, Request};
 use locdiff::batch::{Job, Progress, Run, Task, Worker, merge, plan};
 use locdiff_vision::sources::Photos;
+use locdiff_testing::fixture;
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/vision").join(name)
-}
 
 /// A job of three photos in shards of two, the second of which is no picture.
 fn job(folder: &Path, task: Task) -> Job {
-    fs::copy(fixture("grey.jpg"), folder.join("a.jpg")).unwrap();
+    fs::copy(fixture("vision/grey.jpg"), folder.join("a.jpg")).unwrap();
     fs::write(folder.join("b.jpg"), "no picture").unwrap();
-    fs::copy(fixture("rgb.png"), folder.join("c.png")).unwrap();
+    fs::copy(fixture("vision/rgb.png"), folder.join("c.png")).unwrap();
     let photos = Photos::gather(&["a.jpg", "b.jpg", "c.png"].map(|name| folder.join(name)), None).unwrap();
     plan(&photos, &folder.join("job"), task, Request::default(), 2).unwrap()
 }

@@ -8,6 +8,7 @@ use locdiff::immich::{
     ApiKey, Applied, Filter, Immich, ImmichError, Journal, Review, Suggestion, Suggestions, Undone, apply, undo,
 };
 use locdiff_shdd::sphere::LatLon;
+use locdiff_testing::wait_until;
 use std::{path::Path, sync::Arc, sync::atomic::AtomicBool, time::Duration};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -289,11 +290,7 @@ fn what_is_ticked_and_corrected_on_the_desk_is_saved_written_and_taken_back() {
     let works = |desk: &Desk<Review>, act: &dyn Fn(&Desk<Review>)| {
         std::thread::scope(|scope| {
             scope.spawn(|| desk.work());
-            let wait = || {
-                while desk.state(0)["is_busy"] == true {
-                    std::thread::sleep(Duration::from_millis(2));
-                }
-            };
+            let wait = || wait_until("nothing is left to do", || desk.state(0)["is_busy"] != true);
             wait();
             act(desk);
             wait();

@@ -75,7 +75,7 @@ fn largest(a: &[f32], b: &[f32]) -> f32 {
 
 #[test]
 fn a_gpu_ends_where_the_cpu_does_whatever_feeds_it() {
-    let Ok(device) = Device::cuda(0).inspect_err(|error| println!("skipped: {error}")) else { return };
+    let Ok(device) = Device::cuda(0).inspect_err(locdiff_testing::skipped_cuda) else { return };
     device.set_precision(Precision::F32);
     let folder = tempfile::tempdir().unwrap();
     for dtype in [Dtype::F16, Dtype::F32] {
@@ -105,7 +105,7 @@ fn a_gpu_ends_where_the_cpu_does_whatever_feeds_it() {
 /// A checkpoint is copied on the device and written while the run goes on: resumed from it, a run ends with the same bits.
 #[test]
 fn a_checkpoint_taken_in_passing_resumes_to_the_same_bits() {
-    let Ok(device) = Device::cuda(0).inspect_err(|error| println!("skipped: {error}")) else { return };
+    let Ok(device) = Device::cuda(0).inspect_err(locdiff_testing::skipped_cuda) else { return };
     let (folder, data_folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let data = toy(data_folder.path(), Dtype::F16);
     let mut config = config(LossKind::KlPaper, 90);

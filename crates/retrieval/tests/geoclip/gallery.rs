@@ -3,7 +3,6 @@
 use locdiff_retrieval::gallery::{PhotoRetriever, Retriever, VectorType};
 use locdiff_retrieval::geoclip::{GeoClip, GeoClipCache, GeoClipRetriever, Sources, import, open_geoclip_gallery};
 use locdiff_nn::Device;
-use std::path::Path;
 
 fn cosine(a: &[f32], b: &[f32]) -> f64 {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
@@ -13,9 +12,8 @@ fn cosine(a: &[f32], b: &[f32]) -> f64 {
 #[test]
 fn geoclip_vectors_are_computed_once_for_each_content() {
     let folder = tempfile::tempdir().unwrap();
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/geoclip");
     let model_folder = folder.path().join("geoclip");
-    import(&Sources::open(&[fixtures]).unwrap(), &model_folder).unwrap();
+    import(&Sources::open(&[locdiff_testing::fixture("geoclip")]).unwrap(), &model_folder).unwrap();
     let model = GeoClip::open(&model_folder, &Device::cpu()).unwrap();
     let places = model_folder.join("gallery.csv");
     let cache = GeoClipCache { places: places.clone(), model: model_folder.clone(), vectors: VectorType::F32 };

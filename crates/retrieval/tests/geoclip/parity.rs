@@ -4,18 +4,14 @@
 use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClip, Sources, import};
 use locdiff_nn::Device;
 use locdiff_shdd::sphere::LatLon;
+use locdiff_testing::{fixture, floats};
 use std::path::{Path, PathBuf};
 
-fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/geoclip")
-}
-
 fn expected(name: &str) -> (Vec<usize>, Vec<f32>) {
-    let bytes = std::fs::read(fixtures().join("expected.safetensors")).unwrap();
+    let bytes = std::fs::read(fixture("geoclip").join("expected.safetensors")).unwrap();
     let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
     let tensor = file.tensor(name).unwrap();
-    let values = tensor.data().as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
-    (tensor.shape().to_vec(), values)
+    (tensor.shape().to_vec(), floats(tensor.data()))
 }
 
 fn worst(a: &[f32], b: &[f32]) -> f32 {
@@ -26,7 +22,7 @@ fn worst(a: &[f32], b: &[f32]) -> f32 {
 #[test]
 fn places_and_photos_get_pytorchs_vectors() {
     let folder = tempfile::tempdir().unwrap();
-    let sources = Sources::open(&[fixtures()]).unwrap();
+    let sources = Sources::open(&[fixture("geoclip")]).unwrap();
     assert!(sources.has_gallery());
     assert_eq!(import(&sources, folder.path()).unwrap(), Some(20));
     assert!(folder.path().join(GALLERY_FILE).exists());
@@ -55,12 +51,12 @@ fn sources_are_found_in_wheels_folders_and_files_or_said_to_be_missing() {
     for name in names {
         let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
         zip.start_file(format!("geoclip/model/weights/{name}"), options).unwrap();
-        std::io::Write::write_all(&mut zip, &std::fs::read(fixtures().join(name)).unwrap()).unwrap();
+        std::io::Write::write_all(&mut zip, &std::fs::read(fixture("geoclip").join(name)).unwrap()).unwrap();
     }
     zip.finish().unwrap();
     let from_wheel = folder.path().join("a");
     assert_eq!(import(&Sources::open(std::slice::from_ref(&wheel)).unwrap(), &from_wheel).unwrap(), None);
-    let files: Vec<PathBuf> = names.iter().map(|name| fixtures().join(name)).collect();
+    let files: Vec<PathBuf> = names.iter().map(|name| fixture("geoclip").join(name)).collect();
     let from_files = folder.path().join("b");
     import(&Sources::open(&files).unwrap(), &from_files).unwrap();
     let weights = |path: &Path| std::fs::read(path.join("geoclip.safetensors")).unwrap();
@@ -69,12 +65,12 @@ fn sources_are_found_in_wheels_folders_and_files_or_said_to_be_missing() {
     let message = |paths: &[PathBuf]| Sources::open(paths).unwrap_err().to_string();
     assert!(message(&files[..2]).contains("no logit_scale_weights.pth there"));
     assert!(message(&[folder.path().join("x.whl")]).starts_with("cannot read "));
-    assert!(message(&[fixtures().join("expected.safetensors")]).contains("not a wheel"));
+    assert!(message(&[fixture("geoclip").join("expected.safetensors")]).contains("not a wheel"));
     // A file in another's place is no GeoCLIP.
     let swapped = folder.path().join("c");
     std::fs::create_dir(&swapped).unwrap();
     for (name, content) in names.iter().zip([names[1], names[1], names[2]]) {
-        std::fs::copy(fixtures().join(content), swapped.join(name)).unwrap();
+        std::fs::copy(fixture("geoclip").join(content), swapped.join(name)).unwrap();
     }
     let error = import(&Sources::open(&[swapped]).unwrap(), &folder.path().join("d")).unwrap_err().to_string();
     assert!(error.contains("not GeoCLIP's location encoder"), "{error}");
@@ -89,7 +85,7 @@ fn a_folder_that_is_none_is_named() {
     let settings = folder.path().join("geoclip.json");
     std::fs::write(&settings, "{}").unwrap();
     assert!(message(folder.path()).contains("not GeoCLIP's settings"));
-    import(&Sources::open(&[fixtures()]).unwrap(), folder.path()).unwrap();
+    import(&Sources::open(&[fixture("geoclip")]).unwrap(), folder.path()).unwrap();
     let text = std::fs::read_to_string(&settings).unwrap();
     std::fs::write(&settings, text.replace("\"hidden\": 12", "\"hidden\": 99999999999")).unwrap();
     assert!(message(folder.path()).contains("hidden = 99999999999 is out of range"));

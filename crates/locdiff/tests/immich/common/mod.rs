@@ -5,9 +5,10 @@
 mod document;
 
 pub use document::Document;
+use locdiff_testing::http::{Request, respond};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Result, Write};
+use std::io::{Read, Result, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
@@ -104,37 +105,24 @@ fn described(asset: &FakeAsset, document: &Document) -> std::result::Result<Valu
 }
 
 /// One request and its response on a connection.
-fn answer(stream: impl Read + Write, state: &Mutex<State>) -> Result<()> {
-    let mut reader = BufReader::new(stream);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head)? > 0 {}
-    let header = |wanted: &str| {
-        let mut pairs = head.lines().filter_map(|line| line.split_once(':'));
-        pairs.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim())
-    };
-    let length = header("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body)?;
-    let line = head.lines().next().and_then(|line| line.strip_suffix(" HTTP/1.1")).unwrap_or_default();
+fn answer(mut stream: impl Read + Write, state: &Mutex<State>) -> Result<()> {
+    let request = Request::read(&mut stream)?;
+    let line = request.line();
     let state = &mut *state.lock().unwrap();
     state.log.push(line.to_owned());
     let failing = state.failing.as_mut().filter(|(what, _, left)| line.contains(what.as_str()) && *left > 0);
     let (status, bytes) = if let Some((_, status, left)) = failing {
         *left -= 1;
         (*status, Vec::new())
-    } else if header("x-api-key") == Some(KEY) {
-        let body = serde_json::from_slice(&body).ok();
+    } else if request.header("x-api-key") == Some(KEY) {
+        let body = serde_json::from_slice(&request.body).ok();
         // What the document does not have is this server's failure: nobody may pass over it.
         checked(line, body.as_ref(), state)
             .unwrap_or_else(|wrong| (400, json!({ "message": [wrong] }).to_string().into_bytes()))
     } else {
         (401, br#"{"message":"Invalid API key","statusCode":401}"#.to_vec())
     };
-    let length = bytes.len();
-    let head = format!("HTTP/1.1 {status} x\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
-    let stream = reader.get_mut();
-    stream.write_all(&[head.as_bytes(), &bytes].concat())?;
-    stream.flush()
+    respond(&mut stream, status, "", &bytes)
 }
 
 /// A request that the document knows, and its answer by the document.

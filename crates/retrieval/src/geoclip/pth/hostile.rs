@@ -1,7 +1,8 @@
 //! `.pth` files made to harm: each is refused with a line that says why, and nothing in it runs.
 
 use super::{Archive, read_pth};
-use std::{io::Write, path::Path};
+use locdiff_testing::fixture_bytes;
+use std::io::Write;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 /// A zip archive of stored members.
@@ -156,17 +157,13 @@ fn bombs_and_other_archives_are_refused() {
     assert!(Archive::open(b"PK").is_err());
     assert!(refusal(b"").contains("empty"));
     assert!(refusal(b"hello").contains("not a .pth file"));
-    let old = std::fs::read(fixture("old_format.pth")).unwrap();
+    let old = fixture_bytes("geoclip/old_format.pth");
     assert!(refusal(&old).contains("from before version 1.6"));
-}
-
-fn fixture(name: &str) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/geoclip").join(name)
 }
 
 #[test]
 fn every_truncation_is_refused() {
-    let whole = std::fs::read(fixture("kinds.pth")).unwrap();
+    let whole = fixture_bytes("geoclip/kinds.pth");
     for length in 0..whole.len() {
         assert!(read_pth("w.pth", &whole[..length]).is_err(), "{length}");
     }
@@ -174,13 +171,13 @@ fn every_truncation_is_refused() {
 
 #[test]
 fn every_number_type_stride_and_offset_is_read() {
-    let bytes = std::fs::read(fixture("kinds.pth")).unwrap();
+    let bytes = fixture_bytes("geoclip/kinds.pth");
     let tensors = read_pth("kinds.pth", &bytes).unwrap();
     assert_eq!(tensors["half"].shape, [2, 3]);
     assert_eq!(tensors["half"].values, [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
     assert_eq!(tensors["double"].values, [1.5, -2.5]);
     assert_eq!(tensors["bf16"].values, [1.0, 1.0]);
-    let expected = std::fs::read(fixture("expected.safetensors")).unwrap();
+    let expected = fixture_bytes("geoclip/expected.safetensors");
     let expected = safetensors::SafeTensors::deserialize(&expected).unwrap();
     let tied = expected.tensor("tied").unwrap();
     let values: Vec<u8> = tensors["tied"].values.iter().flat_map(|value| value.to_le_bytes()).collect();

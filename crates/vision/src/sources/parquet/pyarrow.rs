@@ -2,10 +2,10 @@
 
 use super::ParquetFile;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/parquet").join(format!("{name}.parquet"))
+    locdiff_testing::fixture(&format!("parquet/{name}.parquet"))
 }
 
 #[test]
