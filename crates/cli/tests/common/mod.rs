@@ -123,7 +123,8 @@ pub fn scratch() -> Scratch {
 
 /// The project's root.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    let holds_fixtures = |folder: &&Path| folder.join("fixtures").is_dir();
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(holds_fixtures).expect("the repository").to_owned()
 }
 
 /// A file or folder of the fixtures.
