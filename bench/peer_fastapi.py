@@ -2,7 +2,7 @@
 
     PEER_THREADS=1 uvicorn --app-dir bench peer_fastapi:app --workers 2
 
-The encoder's graph is scripts/vision_bench.py's, whose embedding is that of models/streetview-lite2 (checked there). PEER_THREADS: of
+The encoder's graph is lab/scripts/vision_bench.py's, whose embedding is that of models/streetview-lite2 (checked there). PEER_THREADS: of
 onnxruntime in each process; PEER_POOL=1: requests run in the process's pool of threads instead of its event loop.
 """
 import io, os, pathlib, sys

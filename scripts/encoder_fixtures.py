@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write fixtures/baselines/encoders.json: the paper's location encoders by NumPy and SciPy, for crates/baselines.
+"""Write fixtures/baselines/encoders.json: the paper's location encoders by NumPy and SciPy, for lab/src/encoders.
 
     scripts/fixtures encoders
 """

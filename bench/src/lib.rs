@@ -70,7 +70,6 @@ mod readmes {
         Train "../../crates/train/README.md"
         Eval "../../crates/eval/README.md"
         Report "../../crates/report/README.md"
-        Baselines "../../crates/baselines/README.md"
         Geoclip "../../crates/geoclip/README.md"
         Gallery "../../crates/gallery/README.md"
         Map "../../crates/map/README.md"

@@ -15,7 +15,7 @@ Everything that takes longer than a moment runs without the GIL; `set_threads(1)
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, NoReturn, Sequence
 
 from ._locdiff import (
     Answer,
@@ -32,14 +32,13 @@ from ._locdiff import (
     SettingError,
     __version__,
     calibrate,
-    compare,
     evaluate,
     set_threads,
     threads,
     train,
 )
 from ._types import Hypothesis, Place
-from .results import AlbumAnswer, Calibration, Comparison, Evaluation, TrainingRun
+from .results import AlbumAnswer, Calibration, Evaluation, TrainingRun
 
 if TYPE_CHECKING:
     import geopandas
@@ -52,7 +51,6 @@ __all__ = [
     "Answer",
     "Calibration",
     "Codec",
-    "Comparison",
     "DataError",
     "Density",
     "DeviceError",
@@ -91,6 +89,11 @@ def locate(photo: Photo, **options: Unpack[LocateOptions]) -> Answer:
     'JP'
     """
     return _bundled().locate(photo, **options)
+
+
+def compare(*arguments: object, **settings: object) -> NoReturn:
+    """Rivals on the same embeddings are in the laboratory, `locdiff-lab compare`: this raises an error that says so."""
+    raise LocDiffError("compare is not in this package: build the laboratory and run `locdiff-lab compare` (lab/README.md)")
 
 
 def to_geodataframe(answers: Iterable[Answer | LocDiffError], *, regions: bool = False) -> geopandas.GeoDataFrame:

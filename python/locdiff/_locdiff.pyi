@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Unpack
 
 from ._types import AlbumOptions, Hypothesis, LocateOptions, Photo, Place, StrPath
-from .results import AlbumAnswer, Calibration, Comparison, Evaluation, TrainingRun
+from .results import AlbumAnswer, Calibration, Evaluation, TrainingRun
 
 __version__: str
 
@@ -206,19 +206,6 @@ def evaluate(
     replicates: int = 1000,
     seed: int = 0,
 ) -> Evaluation: ...
-def compare(
-    training: tuple[StrPath, StrPath],
-    validation: tuple[StrPath, StrPath],
-    test: tuple[StrPath, StrPath],
-    *,
-    methods: Sequence[str] | None = None,
-    preset: str = "quick",
-    steps: int | None = None,
-    seed: int = 0,
-    far_km: float = 200.0,
-    device: str = "auto",
-    progress: Callable[[dict[str, Any]], object] | None = None,
-) -> Comparison: ...
 def plan(
     photos: StrPath | Sequence[StrPath],
     out: StrPath,

@@ -18,7 +18,7 @@ if typing.TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["AlbumAnswer", "Calibration", "Comparison", "Evaluation", "TrainingRun"]
+__all__ = ["AlbumAnswer", "Calibration", "Evaluation", "TrainingRun"]
 
 
 def _read(kind: Any, value: Any) -> Any:
@@ -343,46 +343,3 @@ class Evaluation(Record):
     breakdowns: tuple[Breakdown, ...]
     correlogram: Correlogram | None
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class MethodResult:
-    """A method on the test photos; `region_50` and `region_90` are the shares of truths inside its regions."""
-
-    method: str
-    description: str
-    n: int
-    seeds: int
-    within: tuple[RadiusShare, ...]
-    geoscore: Estimate
-    median_km: float
-    nll: float | None
-    region_50: float | None
-    region_90: float | None
-    parameters: int | None
-    fit_seconds: float
-    fit_cpu_seconds: float | None
-    milliseconds_a_photo: float
-    chosen: str
-
-
-@dataclass(frozen=True)
-class FarPhotos:
-    """The test photos that are so far from every training photo."""
-
-    km: float
-    n: int
-    methods: tuple[MethodResult, ...]
-
-
-@dataclass(frozen=True)
-class Comparison(Record):
-    """Methods on the same embeddings: what `locdiff-lab compare --json` prints."""
-
-    title: str
-    n: int
-    methods: tuple[MethodResult, ...]
-    bootstrap: Bootstrap
-    far: FarPhotos
-    seconds: float
-    cpu_seconds: float | None

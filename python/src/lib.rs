@@ -69,7 +69,6 @@ fn _locdiff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(training::train, module)?)?;
     module.add_function(wrap_pyfunction!(training::calibrate, module)?)?;
     module.add_function(wrap_pyfunction!(judging::evaluate, module)?)?;
-    module.add_function(wrap_pyfunction!(judging::compare, module)?)?;
     module.add_function(wrap_pyfunction!(batch::plan, module)?)?;
     module.add_function(wrap_pyfunction!(batch::describe, module)?)?;
     module.add_function(wrap_pyfunction!(batch::merge, module)?)?;

@@ -96,7 +96,7 @@ pub(crate) fn train<'py>(
 }
 
 /// What a function is told, as a dictionary of Python's.
-pub(crate) struct Told(pub(crate) Value);
+struct Told(Value);
 
 impl<'py> IntoPyObject<'py> for Told {
     type Target = PyAny;

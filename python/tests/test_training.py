@@ -1,4 +1,4 @@
-"""A model from embeddings: trained, calibrated, judged, compared, with a gallery beside it."""
+"""A model from embeddings: trained, calibrated, judged, with a gallery beside it."""
 
 from __future__ import annotations
 
@@ -84,15 +84,9 @@ def test_a_calibration_is_whole_or_not_there(towns: str, tmp_path: Path) -> None
     assert locdiff.calibrate(run, renamed, f"{towns}.csv", device="cpu").encoder == f"mine@{1:032x}"
 
 
-def test_methods_beside_each_other(towns: str) -> None:
-    photos = (f"{towns}.npy", f"{towns}.csv")
-    told: list[dict[str, object]] = []
-    table = locdiff.compare(photos, photos, photos, methods=["knn"], device="cpu", progress=told.append)
-    (knn,) = table.methods
-    assert knn.method == "knn" and knn.n == 120 and table.to_dict()["methods"][0]["method"] == "knn"
-    assert knn.geoscore.value == pytest.approx(table.to_dict()["methods"][0]["geoscore"]["value"])
-    with pytest.raises(locdiff.SettingError):
-        locdiff.compare(photos, photos, photos, methods=["oracle"])
+def test_rivals_are_in_the_laboratory() -> None:
+    with pytest.raises(locdiff.LocDiffError, match="locdiff-lab compare"):
+        locdiff.compare(("a.npy", "a.csv"), methods=["knn"])
 
 
 def test_galleries(towns: str, tmp_path: Path, photos: list[str]) -> None:

@@ -4,7 +4,7 @@
 //!
 //! Of each album 10 and 30 % of the points are tagged at random (seeds 1, 2, 3), or with `blocks` one block of 30 %. A table goes to standard
 //! error, for albums with one tag and with more apart, too, and a line for each point without a tag to standard output. Intervals resample persons. With `left-out` radii are those of all
-//! people, and a line without an error for each tag that is left out is there, too (scripts/fit_radii.py and fit_left_out.py read them).
+//! people, and a line without an error for each tag that is left out is there, too (lab/scripts/fit_radii.py and fit_left_out.py read them).
 
 use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, by_time, cut, parse_time};
 use locdiff_model::answer::Calibration;

@@ -1,7 +1,7 @@
 //! Radii that learn from an album's own tags: each known place is asked about as if it were not known. Where the others miss these by more
 //! than they should, people of this kind go further between two tags, and radii are read at a higher mass; where by less, at a lower one.
 //!
-//! How much that says of photos without a tag was fitted to traces and chosen on others (`scripts/fit_left_out.py`): a half of the mean share
+//! How much that says of photos without a tag was fitted to traces and chosen on others (`lab/scripts/fit_left_out.py`): a half of the mean share
 //! less one half, as if there were four more tags that are as they should be (`usual_tags`). A single tag tells nothing of that (`one_tag`).
 
 use crate::{

@@ -1,6 +1,6 @@
 //! What mass a radius must hold to hold a share of the truths, by the hours to the nearest known place: soon after it nobody is in the far
 //! tails that Gaussians have, a day later people are back more often than a mixture of them has it. Fitted to the traces that travel was
-//! fitted to and chosen on (`scripts/fit_radii.py`).
+//! fitted to and chosen on (`lab/scripts/fit_radii.py`).
 
 /// Hours to the nearest known place, and what is added to the levels ½ and 0.9 there.
 const HOURS: [f64; 8] = [0.05, 0.5, 2.0, 5.0, 12.0, 40.0, 120.0, 400.0];

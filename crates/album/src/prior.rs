@@ -1,7 +1,7 @@
 //! Where a photo may be, by the places that are known of other times: how people stay, return and leave.
 //!
 //! The density is a mixture, normalised for each moment by itself, so that nothing changes where a photo without a place stands between
-//! two others. Its weights are functions of hours and kilometres that were fitted to traces of real people (`scripts/fit_travel.py`).
+//! two others. Its weights are functions of hours and kilometres that were fitted to traces of real people (`lab/scripts/fit_travel.py`).
 //! Places within 20 km of one another are one surrounding: the model says in which surrounding one is, or in none, by how long before and
 //! after one was there; inside it, at which of the known places and how far from it; on the way from the last to the next; or outside, how
 //! far from either.

@@ -12,7 +12,7 @@ use locdiff_model::train::TrainError;
 use locdiff_vision::VisionError;
 
 /// The flag that a library's message speaks of in words, where there is one.
-pub fn flag(error: &anyhow::Error) -> Option<&'static str> {
+pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
     error.chain().find_map(|cause| {
         if let Some(flag) = cause.downcast_ref().and_then(locate_flag) {
             return Some(flag);

@@ -1,23 +1,22 @@
-//! The command as a library: [`run_command`] is all of it, so that `python -m locdiff` is the same program. What else is public here are
-//! commands that `locdiff-lab` runs too.
+//! The command as a library: [`run_command`] is all of it, so that `python -m locdiff` is the same program.
 //!
 //! Exit codes: 0 success; 1 failure, or some photos could not be used; 2 usage; 130 interrupted. See docs/cli.md.
-#![expect(clippy::missing_errors_doc, reason = "every error is a message for whoever typed the command")]
 
-pub mod commands;
+mod commands;
 mod embeddings;
 mod groups;
-pub mod hints;
-pub mod photos;
-pub mod request;
+mod hints;
+mod photos;
+mod request;
+mod terminal;
 
-pub use locdiff_model::report::terminal::interrupt;
-pub(crate) use locdiff_model::report::terminal::{args, output, progress, say, verbosity};
+pub use terminal::interrupt;
+pub(crate) use terminal::{args, output, progress, say, verbosity};
 
 use clap::{Parser, Subcommand};
-use locdiff_model::report::terminal::manual::{Completions, Man};
-use locdiff_model::report::terminal::program::{self, Everywhere, Program, described};
 use std::ffi::OsString;
+use terminal::manual::{Completions, Man};
+use terminal::program::{self, Everywhere, Program, described};
 
 /// LocDiff says where on Earth a photo was taken: places with calibrated probabilities, from the picture alone, on your own machine
 #[derive(Debug, Parser)]
@@ -148,7 +147,7 @@ mod tests {
 
     #[test]
     fn examples_are_whole() {
-        let faults = locdiff_model::report::terminal::examples::faults(&described::<Cli>(), Cli::EXAMPLES);
+        let faults = crate::terminal::examples::faults(&described::<Cli>(), Cli::EXAMPLES);
         assert!(faults.is_empty(), "{}", faults.join("\n"));
     }
 

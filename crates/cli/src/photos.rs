@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// How photos are found and read.
 #[derive(Debug, Clone, Args)]
-pub struct PhotoArgs {
+pub(crate) struct PhotoArgs {
     /// Column of the paths in a CSV [default: path, file, file_name, filename, image, photo or img]
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     path_column: Option<String>,
@@ -27,12 +27,12 @@ pub struct PhotoArgs {
 
 impl PhotoArgs {
     /// As without flags, but for where the pictures of a list are.
-    pub fn with_images(images: Vec<PathBuf>) -> Self {
+    pub(crate) fn with_images(images: Vec<PathBuf>) -> Self {
         Self { path_column: None, images, max_megapixels: 100, allow_bad: false }
     }
 
     /// The photos that the arguments name; what is passed over is said, a line each, or counted where it is no photo by its name.
-    pub fn gather(&self, arguments: &[PathBuf]) -> Result<Photos> {
+    pub(crate) fn gather(&self, arguments: &[PathBuf]) -> Result<Photos> {
         if !self.images.is_empty() {
             return self.listed(arguments);
         }

@@ -51,17 +51,17 @@ pub(crate) fn open(request: &Request, with_encoder: bool) -> Result<Locator> {
 
 /// Which encoder, and where it runs.
 #[derive(Debug, Clone, Args)]
-pub struct EncoderArg {
+pub(crate) struct EncoderArg {
     /// Folder of the image encoder, or its name (`locdiff get`): CLIP, DINOv2, SigLIP, OpenCLIP or ONNX [default: the
     /// bundled one, or what the model names]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
-    pub encoder: Option<PathBuf>,
+    pub(crate) encoder: Option<PathBuf>,
     /// Arithmetic of products: int8 makes transformer encoders faster on the CPU [default: f32, on CUDA tf32]
     #[arg(long, value_name = "NAME", value_parser = named::<Precision>(), hide_short_help = true)]
-    pub precision: Option<Precision>,
+    pub(crate) precision: Option<Precision>,
     /// Where it runs.
     #[command(flatten)]
-    pub device: DeviceArg,
+    pub(crate) device: DeviceArg,
 }
 
 impl EncoderArg {

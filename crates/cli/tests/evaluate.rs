@@ -12,7 +12,7 @@ fn percent(report: &Value) -> Vec<String> {
     radii.iter().map(|r| format!("{:.2}", 100.0 * r["share"]["value"].as_f64().unwrap())).collect()
 }
 
-/// A published table: predictions for Im2GPS3k by the authors of the "base M, f*" model, as their errors (scripts/golden_errors.py),
+/// A published table: predictions for Im2GPS3k by the authors of the "base M, f*" model, as their errors (lab/scripts/golden_errors.py),
 /// laid along the equator.
 #[test]
 fn the_golden_table() {

@@ -1,4 +1,4 @@
-//! A small world with a small model, both committed (`scripts/toy_world.py` makes them): accuracy, calibration and coherence may
+//! A small world with a small model, both committed (`lab/scripts/toy_world.py` makes them): accuracy, calibration and coherence may
 //! not get worse, and answers stay what they were.
 
 use crate::common;

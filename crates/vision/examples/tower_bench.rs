@@ -1,4 +1,4 @@
-//! Our side of `scripts/clip_bench.py`: a CLIP tower on pictures of noise, a batch for each line of standard input.
+//! Our side of `lab/scripts/clip_bench.py`: a CLIP tower on pictures of noise, a batch for each line of standard input.
 //!
 //! `cargo run --release -p locdiff-vision --example tower_bench FOLDER BATCH DEVICE [PRECISION]`
 //!
@@ -10,7 +10,7 @@ use locdiff_nn::{Device, DeviceSpec, Precision};
 use locdiff_vision::{Encoder, VisionError};
 use std::{error::Error, io::BufRead, path::Path, time::Instant};
 
-/// The same formula stands in scripts/clip_bench.py.
+/// The same formula stands in lab/scripts/clip_bench.py.
 fn noise(len: usize) -> Vec<f32> {
     (0..len as u32).map(|i| i.wrapping_mul(2_654_435_761) as f32 / 2_147_483_648.0 - 1.0).collect()
 }

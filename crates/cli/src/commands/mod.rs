@@ -1,14 +1,14 @@
-//! The commands: a file or a folder each. Public are those that `locdiff-lab` runs too.
+//! The commands: a file or a folder each.
 
 pub(crate) mod album;
-pub mod batch;
+pub(crate) mod batch;
 pub(crate) mod calibrate;
 pub(crate) mod decode;
 pub(crate) mod density;
 pub(crate) mod embed;
 pub(crate) mod encode;
 pub(crate) mod encoder;
-pub mod evaluate;
+pub(crate) mod evaluate;
 pub(crate) mod gallery;
 pub(crate) mod get;
 pub(crate) mod immich;
@@ -17,6 +17,6 @@ pub(crate) mod locate;
 pub(crate) mod review;
 pub(crate) mod sample;
 pub(crate) mod serve;
-pub mod train;
+pub(crate) mod train;
 pub(crate) mod undo;
 pub(crate) mod version;

@@ -31,7 +31,7 @@ fn targets(line: &str) -> Vec<&str> {
 
 fn pages() -> Vec<String> {
     let root = root();
-    let mut pages: Vec<String> = ["", "docs/", "bench/", "python/", "crates/serve/page/"]
+    let mut pages: Vec<String> = ["", "docs/", "bench/", "lab/", "python/", "crates/serve/page/"]
         .iter()
         .flat_map(|folder| {
             fs::read_dir(root.join(folder)).unwrap().map(move |entry| (folder, entry.unwrap().file_name()))

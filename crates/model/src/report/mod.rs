@@ -8,7 +8,6 @@
 //! | what one density says, in words and as a map | [`DensitySummary`] |
 //! | a table for a terminal or for Markdown | [`Table`] |
 //! | a plot of your own | [`svg::Plot`] |
-//! | what both programs share: flags, messages, bars, exit codes | `terminal`, with the feature of that name |
 
 mod csv;
 mod density;
@@ -22,8 +21,6 @@ mod rows;
 pub mod svg;
 mod system;
 mod table;
-#[cfg(feature = "terminal")]
-pub mod terminal;
 mod text;
 mod words;
 

@@ -14,7 +14,7 @@ use locdiff_io::data::Dtype;
 use locdiff_vision::sources::EmbedFiles;
 use plan::Plan;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 #[derive(Debug, Subcommand)]
@@ -42,7 +42,7 @@ impl Batch {
 #[command(
     after_help = "Several runs may work on one job at the same time: a shard that another run works on is left to it."
 )]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// Folder of a job by `batch plan`
     #[arg(value_name = "JOB")]
     job: PathBuf,
@@ -64,13 +64,8 @@ fn parse_shards(text: &str) -> Result<ShardChoice, String> {
 }
 
 impl RunArgs {
-    /// All shards of a job.
-    pub fn whole(job: &Path, device: DeviceArg) -> Self {
-        Self { job: job.to_owned(), shard: Vec::new(), root: None, device, json: false }
-    }
-
     /// Makes the parts that are not made yet.
-    pub fn run(self) -> Result<()> {
+    pub(crate) fn run(self) -> Result<()> {
         let mut job = Job::open(&self.job)?;
         if let Some(root) = &self.root {
             job = job.with_base(root);

@@ -17,7 +17,6 @@ use locdiff_model::eval::{Benchmark, Bootstrap, Preset};
 use locdiff_model::report::{
     Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order, match_rows,
 };
-pub use model::ModelOnRows;
 use model::{ModelArgs, short_name};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -217,7 +216,7 @@ fn matched(
 }
 
 /// Says where these are not as many photos as a benchmark has.
-pub fn check_count(benchmark: Benchmark, photos: usize) {
+fn check_count(benchmark: Benchmark, photos: usize) {
     let (title, published) = (benchmark.title(), benchmark.photos());
     if photos != published {
         say::warning(&format!("{title} has {published} photos, here are {photos}: not comparable with its tables"));
@@ -225,7 +224,7 @@ pub fn check_count(benchmark: Benchmark, photos: usize) {
 }
 
 /// The row of the embeddings that each truth has, by the names in the table beside them.
-pub fn embedded_rows(path: &Path, truth_file: &Path, truth: &PlaceTable) -> Result<Vec<Option<usize>>> {
+fn embedded_rows(path: &Path, truth_file: &Path, truth: &PlaceTable) -> Result<Vec<Option<usize>>> {
     let table = PlaceTable::read(path, None, &PointColumns::default(), Some("path"), |_| false)?;
     let matching = Matching { by_order: false, allow_absent: true };
     Ok(matched(truth_file, truth, path, &table, matching)?.0)

@@ -56,17 +56,17 @@ impl ModelArgs {
 
 /// A model and the photos that it is judged on.
 #[derive(Debug)]
-pub struct ModelOnRows<'a> {
+pub(crate) struct ModelOnRows<'a> {
     /// The model's folder.
-    pub folder: &'a Path,
+    pub(crate) folder: &'a Path,
     /// Embeddings of the photos.
-    pub embeddings: &'a Path,
+    pub(crate) embeddings: &'a Path,
     /// Their tensor, where the file holds several.
-    pub tensor: Option<&'a str>,
+    pub(crate) tensor: Option<&'a str>,
     /// How it samples.
-    pub options: SampleOptions,
+    pub(crate) options: SampleOptions,
     /// Where it runs.
-    pub device: DeviceSpec,
+    pub(crate) device: DeviceSpec,
 }
 
 impl ModelOnRows<'_> {
@@ -82,7 +82,7 @@ impl ModelOnRows<'_> {
     }
 
     /// The model's answers, and where it is calibrated what it says about the truths.
-    pub fn system(&self, truths: &[Option<LatLon>], rows: Option<Vec<Option<usize>>>) -> Result<System> {
+    pub(crate) fn system(&self, truths: &[Option<LatLon>], rows: Option<Vec<Option<usize>>>) -> Result<System> {
         // Where the embeddings have an order of their own, the truths are put into it and the answers back.
         let judged: Vec<Option<JudgedPlace>> = if let Some(rows) = rows {
             let count = RowFile::open(self.embeddings, self.tensor)?.rows();

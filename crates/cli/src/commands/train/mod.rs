@@ -16,14 +16,14 @@ use locdiff_model::train::{
     Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainPreset, clear_run, split_by_blocks, train,
 };
 use serde_json::json;
-pub use settings::{ModelArgs, TrainingArgs};
+pub(crate) use settings::{ModelArgs, TrainingArgs};
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What to train, on which photos, how.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // reason: each is a flag of its own
-pub struct Train {
+pub(crate) struct Train {
     /// Embeddings of the training photos, one row per photo: .safetensors or .npy, f16 or f32
     #[arg(long, value_name = "FILE")]
     embeddings: PathBuf,
@@ -51,43 +51,37 @@ pub struct Train {
     validation_locations: Option<PathBuf>,
     /// Validate with about this share of the training rows instead, split by blocks of land
     #[arg(long, value_name = "SHARE", conflicts_with = "validation_embeddings")]
-    pub validation_share: Option<f64>,
+    validation_share: Option<f64>,
     /// Folder of the run: model, checkpoints, metrics
     #[arg(short, long, value_name = "FOLDER")]
     out: PathBuf,
     /// Continue the run in that folder
     #[arg(long)]
-    pub resume: bool,
+    resume: bool,
     /// Read embeddings from their files as they are needed, even where the GPU's memory could hold them
     #[arg(long)]
     stream: bool,
     /// All settings that are not given
     #[arg(long, value_parser = named::<TrainPreset>(), default_value = TrainPreset::Default.name())]
-    pub preset: TrainPreset,
+    preset: TrainPreset,
     /// Where to compute.
     #[command(flatten)]
-    pub device: DeviceArg,
+    device: DeviceArg,
     /// Seed of everything random
     #[arg(long, default_value_t = 0)]
-    pub seed: u64,
+    seed: u64,
     /// Print a JSON summary when done
     #[arg(long)]
     json: bool,
     /// The model.
     #[command(flatten)]
-    pub model: ModelArgs,
+    model: ModelArgs,
     /// The training.
     #[command(flatten)]
-    pub training: TrainingArgs,
+    training: TrainingArgs,
 }
 
 impl Train {
-    /// Embeddings and their locations into a folder, all else as without flags.
-    pub fn of(embeddings: &Path, locations: &Path, out: &Path) -> Self {
-        let [embeddings, locations, out] = [embeddings, locations, out].map(Path::to_owned);
-        Self { embeddings, locations, out, ..Self::default() }
-    }
-
     fn run_config(&self, columns: usize) -> RunConfig {
         let RunConfig { model, train } = self.preset.run_config(columns);
         let model = ModelConfig { seed: self.seed, ..self.model.apply(model) };
@@ -107,7 +101,7 @@ impl Train {
     }
 
     /// Trains to the end, or until it is interrupted.
-    pub fn run(self) -> Result<()> {
+    pub(crate) fn run(self) -> Result<()> {
         if self.train()? {
             return Err(Interrupted.into());
         }

@@ -9,7 +9,7 @@ use locdiff_model::train::{RateKind, TrainSettings};
 /// Settings of the model that differ from the preset's.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Model")]
-pub struct ModelArgs {
+pub(crate) struct ModelArgs {
     /// Spherical-harmonic degree L
     #[arg(short = 'L', long, value_name = "L")]
     degree: Option<usize>,
@@ -63,7 +63,7 @@ pub struct ModelArgs {
 /// Settings of the training that differ from the preset's.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Training")]
-pub struct TrainingArgs {
+pub(crate) struct TrainingArgs {
     /// Steps in all
     #[arg(long, value_name = "N")]
     steps: Option<u32>,

@@ -1,0 +1,208 @@
+//! Arguments that several commands share, each defined once.
+
+use super::output::Usage;
+use anyhow::{Context, Result};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use locdiff_base::Named;
+use locdiff_io::data::{Dtype, Format, MatrixReader, PointColumns, PointReader};
+use locdiff_nn::{DeviceSpec, NnError};
+use locdiff_shdd::{Anchors, Coefficients, Decoder};
+use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Grid, LatLon};
+use rand::SeedableRng;
+use std::path::{Path, PathBuf};
+
+/// The degree, from 1 to [`Degree::MAX`].
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct DegreeArg {
+    /// Spherical-harmonic degree L: a code has (L+1)² numbers, its peak a spread of 78 km at 23, 20 km at 47
+    #[arg(short = 'L', long, value_name = "L", default_value = "47", value_parser = parse_degree)]
+    pub(crate) degree: Degree,
+}
+
+fn parse_degree(text: &str) -> Result<Degree, String> {
+    let number: usize = text.parse().map_err(|_| format!("'{text}' is not a whole number"))?;
+    Degree::new(number).map_err(|error| error.to_string())
+}
+
+/// Where to compute.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct DeviceArg {
+    /// Where to compute: auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device, env = "LOCDIFF_DEVICE", hide_env_values = true)]
+    pub(crate) device: DeviceSpec,
+}
+
+/// auto, cpu, cuda or cuda:N.
+pub(crate) fn parse_device(text: &str) -> Result<DeviceSpec, String> {
+    text.parse().map_err(|error: NnError| error.to_string())
+}
+
+/// "LAT,LON" in degrees.
+pub(crate) fn parse_place(text: &str) -> Result<LatLon, String> {
+    let (lat, lon) = text.split_once(',').ok_or("give latitude and longitude as LAT,LON, such as 48.86,2.35")?;
+    let number = |part: &str| part.trim().parse::<f64>().map_err(|_| format!("'{part}' is not a number of degrees"));
+    LatLon::new(number(lat)?, number(lon)?).map_err(|error| error.to_string())
+}
+
+/// The values of a library's enum by their names; `--help` lists them with their meaning.
+pub(crate) fn named<T: Named + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    let values = T::ALL.iter().map(|(_, name, meaning)| PossibleValue::new(*name).help(*meaning));
+    PossibleValuesParser::new(values).try_map(|name| T::from_name(&name))
+}
+
+/// A number above zero.
+pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err(format!("'{text}' is not a positive number")),
+    }
+}
+
+/// A format's name.
+pub(crate) fn parse_format(text: &str) -> Result<Format, String> {
+    text.parse().map_err(|error: locdiff_io::data::DataError| error.to_string())
+}
+
+/// `f32` or `f64`.
+pub(crate) fn parse_dtype(text: &str) -> Result<Dtype, String> {
+    text.parse().map_err(|error: locdiff_io::data::DataError| error.to_string())
+}
+
+/// Where points come from.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PointsInput {
+    /// File of places: .csv or .jsonl with lat and lon, .npy or .safetensors [N, 2]; - for standard input
+    #[arg(value_name = "POINTS", required_unless_present = "at")]
+    pub(crate) points: Option<PathBuf>,
+    /// A place, instead of a file; may be repeated
+    #[arg(long, value_name = "LAT,LON", value_parser = parse_place, allow_hyphen_values = true, conflicts_with = "points")]
+    pub(crate) at: Vec<LatLon>,
+    /// Format of POINTS, where its extension does not say: csv, jsonl, npy or safetensors
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(crate) from: Option<Format>,
+    /// Column, or JSON key, of the latitude [default: lat or latitude]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) lat_column: Option<String>,
+    /// Column, or JSON key, of the longitude [default: lon, lng or longitude]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) lon_column: Option<String>,
+}
+
+/// Places with their row numbers.
+pub(crate) type Places = Box<dyn Iterator<Item = Result<LatLon>>>;
+
+impl PointsInput {
+    /// The places, one by one, and how many there are where that is known.
+    pub(crate) fn places(&self) -> Result<(Places, Option<u64>)> {
+        let Some(path) = &self.points else {
+            let at = self.at.clone();
+            let count = at.len() as u64;
+            return Ok((Box::new(at.into_iter().map(Ok)), Some(count)));
+        };
+        let columns = PointColumns { lat: self.lat_column.clone(), lon: self.lon_column.clone(), tensor: None };
+        let reader = PointReader::open(path, self.from, &columns)?;
+        let count = reader.rows();
+        Ok((Box::new(reader.map(|item| Ok(item?.1))), count))
+    }
+}
+
+/// Where coefficient vectors come from.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct VectorsInput {
+    /// File of coefficient vectors, one per row: .csv, .jsonl, .npy or .safetensors; - for standard input
+    #[arg(value_name = "COEFFICIENTS")]
+    pub(crate) vectors: Option<PathBuf>,
+    /// Format of COEFFICIENTS, where its extension does not say: csv, jsonl, npy or safetensors
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(crate) from: Option<Format>,
+    /// Tensor of a safetensors file that holds several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tensor: Option<String>,
+}
+
+impl VectorsInput {
+    /// Opens the file and finds the degree from the length of its rows.
+    pub(crate) fn open(&self, path: &Path) -> Result<(MatrixReader, Degree)> {
+        let reader = MatrixReader::open(path, self.from, self.tensor.as_deref())?;
+        let degree = Degree::from_dimension(reader.columns())
+            .with_context(|| format!("{}: a row is not a coefficient vector", path.display()))?;
+        Ok((reader, degree))
+    }
+}
+
+/// Reads up to `most` vectors of a file of which `before` rows are read already.
+pub(crate) fn read_vectors(
+    reader: &mut MatrixReader,
+    most: usize,
+    path: &Path,
+    before: u64,
+) -> Result<Vec<Coefficients>> {
+    let mut flat = Vec::new();
+    let columns = reader.columns();
+    reader.read_rows(most, &mut flat)?;
+    let name = || locdiff_base::display_name(path, "standard input");
+    let vector = |(k, row): (usize, &[f64])| {
+        let read = Coefficients::new(row.to_vec());
+        read.with_context(|| format!("{}, row {}", name(), before + k as u64 + 1))
+    };
+    flat.chunks_exact(columns).enumerate().map(vector).collect()
+}
+
+/// Which decoder.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DecoderArgs {
+    /// exact: the continuous maximum; anchors: the paper's, over anchor points; kl: nearest code in reverse KL
+    #[arg(long, value_enum, default_value_t = DecoderKind::Exact)]
+    decoder: DecoderKind,
+    /// Rank peaks by their mass within this radius [exact: the whole peak; anchors: the single anchor]
+    #[arg(long, value_name = "KM", value_parser = parse_positive)]
+    window_km: Option<f64>,
+    /// Anchors: fibonacci:N, healpix:DEPTH, random:N, or a file of places (a gallery)
+    #[arg(long, value_name = "GRID", default_value = "fibonacci:21000")]
+    anchors: String,
+    /// Seed of random anchors
+    #[arg(long, default_value_t = 0, id = "anchor-seed", value_name = "SEED")]
+    anchor_seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum DecoderKind {
+    Exact,
+    Anchors,
+    Kl,
+}
+
+impl DecoderArgs {
+    /// The decoder.
+    pub(crate) fn decoder(&self) -> Result<Decoder> {
+        if self.decoder == DecoderKind::Kl && self.window_km.is_some() {
+            return Err(Usage("--window-km means nothing to --decoder kl: leave it out".to_owned()).into());
+        }
+        let window_rad = self.window_km.map(|km| km / EARTH_RADIUS_KM);
+        Ok(match self.decoder {
+            DecoderKind::Exact => Decoder::Exact { window_rad },
+            DecoderKind::Anchors => {
+                let grid = parse_grid(&self.anchors, self.anchor_seed)?;
+                Decoder::Anchors(Anchors::new(&grid, window_rad.unwrap_or(0.0))?)
+            }
+            DecoderKind::Kl => Decoder::Kl,
+        })
+    }
+}
+
+/// A grid by its name, or the places of a file.
+pub(crate) fn parse_grid(text: &str, seed: u64) -> Result<Grid> {
+    let size =
+        |part: &str| part.parse::<usize>().with_context(|| format!("anchors '{text}': '{part}' is not a whole number"));
+    Ok(match text.split_once(':') {
+        Some(("fibonacci", n)) => Grid::fibonacci(size(n)?)?,
+        Some(("healpix", depth)) => Grid::healpix(u8::try_from(size(depth)?).unwrap_or(u8::MAX))?,
+        Some(("random", n)) => Grid::uniform_random(size(n)?, &mut rand_chacha::ChaCha8Rng::seed_from_u64(seed))?,
+        _ => {
+            let gallery = locdiff_io::data::read_points(Path::new(text), None, &PointColumns::default())
+                .context("anchors are fibonacci:N, healpix:DEPTH, random:N or a file of places")?;
+            Grid::from_points(gallery.into_iter().map(LatLon::to_unit).collect())?
+        }
+    })
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""docs/results.md from the tables in PARTS: results_join.py PARTS OLD DATE > NEW. A table that was not made in this run is taken from OLD, and says so."""
+import os
+import re
+import sys
+
+parts, old, date = sys.argv[1:4]
+ORDER = [
+    ("00", "All methods, mean of"),
+    ("05", "The paper's arm"),
+    ("06", "The bundled model's probabilities"),
+    ("07", "LocDiff-H:"),
+    ("20", "Unseen places: no training"),
+    ("30", "Gallery against even grids"),
+    ("40", "Losses"),
+    ("50", "Location encoders"),
+    ("60", "Widths"),
+    ("70", "Degrees"),
+    ("71", "Sampling or a single evaluation, the default network"),
+    ("74", "Sampling or a single evaluation, the paper's CS-UNet"),
+    ("75", "Fewer numbers a code\n"),
+    ("76", "Fewer numbers a code, trained"),
+    ("80", "Times"),
+]
+text = open(old).read()
+was = re.search(r"`(?:lab/)?scripts/results\.sh` on (\S+);", text)
+NOTE = "Not made again since {}: intervals over photos, likelihoods as they were tuned then, one noise for all photos."
+print(f"# Results\n\nWritten by `lab/scripts/results.sh` on {date}; do not edit. `DATA` are the project's street-view embeddings:")
+print("EfficientNet-Lite2, 512 numbers, tuned on the training photos and never shown validation or test. All choices are made on the")
+print("validation photos, all figures are of the test photos. Intervals are 95 % over blocks of 5° and, where there are several, seeds, but in tables that say otherwise.")
+sections = re.split(r"(?=\n## )", text)
+for name, title in ORDER:
+    path = f"{parts}/{name}"
+    if os.path.exists(path):
+        print("\n" + open(path).read().strip())
+        continue
+    found = [section for section in sections if section.startswith(f"\n## {title}")]
+    if not found:
+        print(f"\n## {title.strip()}\n\nNot made yet.")
+        continue
+    section = found[0].strip()
+    if "Not made again since" not in section and was and was.group(1) != date:
+        head, rest = section.split("\n", 1)
+        section = f"{head}\n\n{NOTE.format(was.group(1))}\n{rest}"
+    print("\n" + section)
+for page in sys.argv[4:]:
+    body = open(page).read().strip()
+    print("\n" + re.sub(r"^# ", "## ", body, count=1))

@@ -1,0 +1,117 @@
+//! What every method can do.
+
+use crate::{Effort, Examples, error::Result};
+use locdiff_model::answer::Kernels;
+use locdiff_model::eval::Accuracy;
+use locdiff_nn::Device;
+use locdiff_shdd::sphere::{Field, LatLon, Pixels, UnitVec};
+use rayon::prelude::*;
+
+/// What a method may see: it learns from `training`, and chooses among its settings on `validation` alone.
+#[derive(Debug, Clone, Copy)]
+pub struct FitData<'a> {
+    /// To learn from.
+    pub training: &'a Examples,
+    /// To choose by.
+    pub validation: &'a Examples,
+}
+
+/// All that a method is fitted with.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) method: &'static str,
+    pub(crate) device: &'a Device,
+    pub(crate) effort: &'a Effort,
+    pub(crate) seed: u64,
+    pub(crate) data: FitData<'a>,
+}
+
+/// Where a density is asked for.
+#[derive(Debug, Clone, Copy)]
+pub enum Points<'a> {
+    /// At any points.
+    Any(&'a [UnitVec]),
+    /// At the centres of all pixels, where fields have a faster way.
+    Pixels(&'a Pixels),
+}
+
+impl<'a> Points<'a> {
+    /// The points.
+    pub fn all(self) -> &'a [UnitVec] {
+        match self {
+            Self::Any(points) => points,
+            Self::Pixels(pixels) => pixels.points(),
+        }
+    }
+
+    /// A field's values there.
+    pub(crate) fn values(self, field: &Field) -> Vec<f64> {
+        match self {
+            Self::Any(points) => field.values(points),
+            Self::Pixels(pixels) => pixels.values(field),
+        }
+    }
+}
+
+/// Log density in nats per steradian of one photo's place, at any points.
+pub type PhotoDensity<'a> = Box<dyn Fn(Points<'_>) -> Vec<f64> + Send + Sync + 'a>;
+
+/// Makes a fitted method, telling the share done from 0 to 1 now and then.
+pub type Fit<'a> = dyn Fn(FitData<'_>, &mut dyn FnMut(f64)) -> Result<Box<dyn Baseline>> + 'a;
+
+/// A method that has learned places from embeddings. Embeddings are rows of the size that it was fitted with.
+pub trait Baseline {
+    /// One place for every row of embeddings.
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>>;
+
+    /// The density of every row, as the method gives it, before any calibration.
+    fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>>;
+
+    /// Numbers that were learned, or kept from the training data.
+    fn parameters(&self) -> usize;
+
+    /// What was chosen on the validation data, in words; empty where nothing was.
+    fn chosen(&self) -> String {
+        String::new()
+    }
+
+    /// Whether its densities and places are final: nothing is fitted to them here.
+    fn is_calibrated(&self) -> bool {
+        false
+    }
+
+    /// For a location encoder: how far in km the decoded place of each of `count` even points is from the point itself, after
+    /// normal noise of that variance on every number of its encoding. The paper's perturbation drift.
+    fn drifts_km(&self, _variance: f64, _count: usize, _seed: u64) -> Result<Option<Vec<f64>>> {
+        Ok(None)
+    }
+}
+
+/// The one number that choices are made by: the mean of the shares within 25, 200, 750 and 2500 km.
+pub(crate) fn score(answers: &[LatLon], truth: &[UnitVec]) -> f64 {
+    Accuracy::new(answers.iter().copied().zip(truth.iter().map(|point| point.to_latlon()))).score()
+}
+
+/// For each row of values the place with the highest.
+pub(crate) fn highest(values: &[f32], places: &[UnitVec]) -> Vec<LatLon> {
+    let best = |row: &[f32]| (0..row.len()).max_by(|&i, &j| row[i].total_cmp(&row[j])).unwrap_or(0);
+    values.par_chunks_exact(places.len()).map(|row| places[best(row)].to_latlon()).collect()
+}
+
+/// The columns of the `most` highest values of a row, the highest first, of equals the earlier.
+pub(crate) fn highest_columns(row: &[f32], most: usize) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..row.len() as u32).collect();
+    let falling = |a: &u32, b: &u32| row[*b as usize].total_cmp(&row[*a as usize]).then(a.cmp(b));
+    if most < order.len() {
+        order.select_nth_unstable_by(most, falling);
+        order.truncate(most);
+    }
+    order.sort_unstable_by(falling);
+    order
+}
+
+/// A sum of Gaussian kernels of one width about weighted places, as a density.
+pub(crate) fn kernels(places: Vec<(UnitVec, f64)>, width_km: f64) -> PhotoDensity<'static> {
+    let kernels = Kernels::new(places, width_km);
+    Box::new(move |points| kernels.log_densities(points.all()))
+}

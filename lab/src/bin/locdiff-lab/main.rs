@@ -1,0 +1,57 @@
+//! `locdiff-lab`: rivals on the same photos, the paper's tables and figures.
+
+mod compare;
+mod curves;
+mod embed_location;
+mod experiment;
+mod figures;
+mod plot;
+mod plot_study;
+mod recipe;
+mod reproduce;
+mod tables;
+mod terminal;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+use terminal::Everywhere;
+
+/// LocDiff's laboratory: rivals on the same photos, the paper's tables and figures; photos are located by `locdiff`
+#[derive(Debug, Parser)]
+#[command(name = "locdiff-lab", version, max_term_width = 100, propagate_version = true)]
+struct Lab {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    everywhere: Everywhere,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Train and test LocDiff and its rivals on the same embeddings
+    Compare(Box<compare::Compare>),
+    /// Regenerate a table of the paper
+    #[command(subcommand)]
+    Reproduce(reproduce::Reproduce),
+    /// Parts of `lab/recipe.sh`, which makes the paper's main tables from the published data
+    #[command(subcommand)]
+    Recipe(recipe::Recipe),
+    /// Draw pictures that explain codes and densities (the backward process of a photo: `locdiff locate --trace`)
+    #[command(subcommand)]
+    Plot(plot::Plot),
+    /// Turn places into GeoCLIP's vectors
+    EmbedLocation(embed_location::EmbedLocation),
+}
+
+fn main() -> ExitCode {
+    let Lab { command, everywhere } = Lab::parse();
+    terminal::begin(everywhere);
+    let result = match command {
+        Command::Compare(command) => command.run(),
+        Command::Reproduce(command) => command.run(),
+        Command::Recipe(command) => command.run(),
+        Command::Plot(command) => command.run(),
+        Command::EmbedLocation(command) => command.run(),
+    };
+    terminal::exit_code(result).into()
+}

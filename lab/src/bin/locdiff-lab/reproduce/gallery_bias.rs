@@ -1,0 +1,116 @@
+//! `locdiff-lab reproduce gallery-bias`: how many gallery places lie near the test photos.
+
+use crate::terminal::{bar, parse_grid, read_places};
+use anyhow::{Context, Result};
+use clap::Args;
+use locdiff_model::eval::{Nearby, Rules};
+use locdiff_shdd::sphere::LatLon;
+use rayon::prelude::*;
+use serde_json::json;
+use std::path::PathBuf;
+
+const GALLERY: &str = "gallery/coordinates_100K.csv";
+const RADII_KM: [f64; 2] = [1.0, 25.0];
+const COUNTS: [usize; 4] = [1, 10, 50, 100];
+
+/// The paper's figures in percent, by radius and count; its header says "more than" for all of them.
+const PAPER_GALLERY: [[f64; 4]; 2] = [[63.5, 32.7, 14.9, 9.78], [95.2, 75.7, 51.9, 42.0]];
+const PAPER_GRID: [[f64; 4]; 2] = [[0.1, 0.0, 0.0, 0.0], [38.9, 0.0, 0.0, 0.0]];
+
+#[derive(Debug, Args)]
+pub(crate) struct GalleryBias {
+    /// GeoCLIP's gallery, fetched by scripts/fetch_gallery.py [default: gallery/coordinates_100K.csv]
+    #[arg(long, value_name = "FILE")]
+    gallery: Option<PathBuf>,
+    /// Places of the test photos (the paper: Im2GPS3k)
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
+    /// The grid beside it: fibonacci:N, healpix:DEPTH, random:N or a file of places
+    #[arg(long, value_name = "GRID", default_value = "fibonacci:100000")]
+    grid: String,
+    /// Seed of a random grid
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Print one JSON object instead of the table
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// Print the table as Markdown
+    #[arg(long)]
+    markdown: bool,
+}
+
+/// Shares of test photos in percent: with at least and with more than each of [`COUNTS`] places within a radius.
+struct Shares {
+    at_least: [[f64; 4]; 2],
+    more_than: [[f64; 4]; 2],
+}
+
+impl GalleryBias {
+    pub(crate) fn run(self) -> Result<()> {
+        // What was named must be there; what was not may be absent where the project was only cloned.
+        let gallery = self.gallery.clone().unwrap_or_else(|| GALLERY.into());
+        if self.gallery.is_none() && !gallery.exists() {
+            println!("skipped gallery-bias: {GALLERY} is absent: run scripts/fetch_gallery.py, or give --gallery FILE");
+            return Ok(());
+        }
+        let truth = self.truth.as_ref().context("give the places of the test photos: --truth FILE")?;
+        let (gallery, truths) = (read_places(&gallery)?, read_places(truth)?);
+        let grid: Vec<LatLon> =
+            parse_grid(&self.grid, self.seed)?.points().iter().map(|point| point.to_latlon()).collect();
+        let bar = bar("counting", 4);
+        let found = [shares(&truths, &gallery, || bar.inc(1)), shares(&truths, &grid, || bar.inc(1))];
+        bar.finish_and_clear();
+        self.tell(&found, [gallery.len(), grid.len()], truths.len());
+        Ok(())
+    }
+
+    fn tell(&self, [gallery, grid]: &[Shares; 2], sizes: [usize; 2], n: usize) {
+        if self.json {
+            let object = |shares: &Shares, size: usize, paper: [[f64; 4]; 2]| json!({"size": size, "at_least": shares.at_least, "more_than": shares.more_than, "paper": paper});
+            let value = json!({
+                "table": "gallery bias", "n": n, "radii_km": RADII_KM, "counts": COUNTS,
+                "gallery": object(gallery, sizes[0], PAPER_GALLERY), "grid": object(grid, sizes[1], PAPER_GRID),
+            });
+            println!("{value}");
+            return;
+        }
+        println!("Gallery bias: percent of {n} test photos with so many gallery places nearby\n");
+        let (edge, gap) = if self.markdown { ("| ", " | ") } else { ("", "  ") };
+        let row = |what: String, cells: [String; 4]| {
+            let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>7}")).collect();
+            println!("{}", format!("{edge}{what:<40}{gap}{}{gap}", cells.join(gap)).trim_end());
+        };
+        row("places".into(), COUNTS.map(|count| count.to_string()));
+        if self.markdown {
+            row("---".into(), [(); 4].map(|()| "---:".into()));
+        }
+        let percent = |values: [f64; 4]| values.map(|value| format!("{value:.2}"));
+        let names = [format!("gallery of {}", sizes[0]), format!("{} ({})", self.grid, sizes[1])];
+        for (shares, paper, name) in [(gallery, PAPER_GALLERY, &names[0]), (grid, PAPER_GRID, &names[1])] {
+            for (k, radius) in RADII_KM.iter().enumerate() {
+                row(format!("{name}, {radius} km: the paper"), percent(paper[k]));
+                row(format!("{name}, {radius} km: at least"), percent(shares.at_least[k]));
+                row(format!("{name}, {radius} km: more than"), percent(shares.more_than[k]));
+            }
+        }
+        println!(
+            "\nWhat differs: the paper heads its columns \"more than\"; its 25 km row and its first column are \"at least\",\n\
+             the rest of its 1 km row is \"more than\". It does not say which grid it took. Distances: haversine."
+        );
+    }
+}
+
+fn shares(truths: &[LatLon], places: &[LatLon], done: impl Fn()) -> Shares {
+    let nearby = Nearby::new(places, Rules::default());
+    let mut shares = Shares { at_least: [[0.0; 4]; 2], more_than: [[0.0; 4]; 2] };
+    for (k, radius_km) in RADII_KM.into_iter().enumerate() {
+        let counts: Vec<usize> = truths.par_iter().map(|truth| nearby.count_within(*truth, radius_km)).collect();
+        let percent = |hit: &dyn Fn(usize) -> bool| {
+            100.0 * counts.iter().filter(|count| hit(**count)).count() as f64 / truths.len() as f64
+        };
+        shares.at_least[k] = COUNTS.map(|wanted| percent(&|count| count >= wanted));
+        shares.more_than[k] = COUNTS.map(|wanted| percent(&|count| count > wanted));
+        done();
+    }
+    shares
+}

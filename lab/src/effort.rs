@@ -1,0 +1,99 @@
+//! How much work a method may do.
+
+use locdiff_base::named;
+
+/// The work a neural method may do; the same for all, so that none wins by its budget.
+///
+/// ```
+/// use locdiff_lab::Effort;
+/// assert!(Effort::quick().steps < Effort::full().steps);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effort {
+    /// Training steps.
+    pub steps: u32,
+    /// Rows per step.
+    pub batch: usize,
+    /// Hidden width of the networks.
+    pub width: usize,
+    /// The highest learning rate; half a cosine brings it to 0.
+    pub lr: f64,
+    /// Share of hidden values dropped in training.
+    pub dropout: f32,
+    /// Deviation of normal noise on the standardised embeddings in training: the encoder saw the training photos, so theirs
+    /// are tidier than those of new ones.
+    pub embedding_noise: f32,
+    /// Validations during training; the best one's weights are kept.
+    pub validations: u32,
+    /// LocDiff's degree.
+    pub locdiff_degree: usize,
+    /// Samples per photo, for methods that sample.
+    pub samples: usize,
+    /// Steps of their samplers.
+    pub sampler_steps: usize,
+}
+
+impl Effort {
+    /// For 2 cores and half an hour for everything.
+    pub fn quick() -> Self {
+        Self { steps: 400, width: 256, validations: 4, locdiff_degree: 15, ..Self::full() }
+    }
+
+    /// What the tables of `docs/results.md` use.
+    pub fn full() -> Self {
+        Self {
+            steps: 3000,
+            batch: 512,
+            width: 512,
+            lr: 1e-3,
+            dropout: 0.3,
+            embedding_noise: 1.0,
+            validations: 8,
+            locdiff_degree: 31,
+            samples: 16,
+            sampler_steps: 20,
+        }
+    }
+
+    /// For tests on toy data.
+    #[cfg(test)]
+    pub(crate) fn tiny() -> Self {
+        Self {
+            steps: 200,
+            batch: 64,
+            width: 32,
+            lr: 3e-3,
+            dropout: 0.0,
+            embedding_noise: 0.0,
+            validations: 4,
+            ..Self::full()
+        }
+    }
+}
+
+named! {
+    /// A budget by its name.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum EffortPreset: "preset" {
+        Quick = "quick", "on two cores, half an hour for all methods with one seed";
+        Full = "full", "what docs/results.md reports; for a GPU, or a night";
+    }
+}
+
+impl EffortPreset {
+    /// The budget.
+    pub fn effort(self) -> Effort {
+        match self {
+            Self::Quick => Effort::quick(),
+            Self::Full => Effort::full(),
+        }
+    }
+
+    /// Trainings of each method.
+    pub fn seeds(self) -> u32 {
+        match self {
+            Self::Quick => 1,
+            Self::Full => 3,
+        }
+    }
+}

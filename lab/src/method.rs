@@ -1,0 +1,208 @@
+//! The methods by name.
+
+use crate::{
+    BaselineError, CellScheme, CoordinatePath, Effort, EncoderKind, Fit, RetrievalGallery,
+    baseline::Task,
+    blend::Blend,
+    bundled::Bundled,
+    cells::CellClassifier,
+    constant::Constant,
+    contrastive::Contrastive,
+    coordinates, encoders,
+    error::Result,
+    ideal,
+    knn::NearestNeighbours,
+    locdiff::LocDiff,
+    vmf::{COMPONENTS, VmfMixture, VonMisesFisher},
+};
+use locdiff_base::{Named, setting};
+use locdiff_model::{LossKind, QuadratureRecipe};
+use locdiff_nn::Device;
+use std::{fmt, str::FromStr};
+
+/// A method that `locdiff-lab compare` knows.
+///
+/// ```
+/// use locdiff_lab::Method;
+/// assert_eq!("knn".parse::<Method>().unwrap(), Method::NearestNeighbours);
+/// assert!("magic".parse::<Method>().unwrap_err().to_string().contains("constant, knn, planet"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// `[L]kNN`: the mode of the nearest photos' places.
+    NearestNeighbours,
+    /// Classification into cells.
+    Cells(CellScheme),
+    /// Retrieval of places by an image–location contrast.
+    Contrastive(RetrievalGallery),
+    /// One von Mises–Fisher density per photo.
+    Vmf,
+    /// A mixture of them.
+    VmfMixture,
+    /// Diffusion or a flow of coordinates.
+    Coordinates(CoordinatePath),
+    /// Diffusion of a location encoder's vectors, with a learned decoder.
+    Encoder(EncoderKind),
+    /// The same with the density loss over pixels, from a single evaluation.
+    EncoderDensity(EncoderKind),
+    /// Draws of that density, read as samples are.
+    EncoderDraws(EncoderKind),
+    /// LocDiff with the paper's network and mean squared error, read by samples.
+    CsUnetMse,
+    /// LocDiff with the paper's network, read by samples.
+    CsUnetSamples,
+    /// LocDiff with the paper's network.
+    CsUnet,
+    /// Always the best place of the training photos.
+    Constant,
+    /// Draws of LocDiff's own density, read as samples are: a control.
+    IdealDraws,
+    /// The bundled model, as it is shipped.
+    Bundled,
+    /// LocDiff's density mixed with retrieval's.
+    Blend,
+    /// LocDiff itself.
+    LocDiff,
+}
+
+/// Numbers of an embedding that the bundled model takes.
+const BUNDLED_COLUMNS: usize = 512;
+
+/// All but the location encoders, in the order of tables, with their names on the command line and what they are.
+const MAIN: [(Method, &str, &str); 18] = [
+    (Method::Constant, "constant", "always the best constant place"),
+    (Method::NearestNeighbours, "knn", "[L]kNN retrieval"),
+    (Method::Cells(CellScheme::Hard), "planet", "PlaNet: adaptive cells"),
+    (Method::Cells(CellScheme::Smooth), "cells", "cells, smoothed labels (PIGEON's labels alone)"),
+    (Method::Cells(CellScheme::Combined), "cplanet", "CPlaNet: combined partitions"),
+    (Method::Cells(CellScheme::Hierarchy), "isns", "nested partitions (ISNs without scenes)"),
+    (
+        Method::Contrastive(RetrievalGallery::TrainingPlaces),
+        "geoclip-gallery",
+        "GeoCLIP-style, gallery of training places",
+    ),
+    (Method::Contrastive(RetrievalGallery::Grid), "geoclip-grid", "GeoCLIP-style, grid of 21,000 points"),
+    (Method::Vmf, "vmf", "vMF"),
+    (Method::VmfMixture, "vmf-mixture", "vMF mixture"),
+    (Method::Coordinates(CoordinatePath::DiffusionR3), "diff-r3", "diffusion in R³"),
+    (Method::Coordinates(CoordinatePath::FlowR3), "fm-r3", "flow matching in R³"),
+    (Method::Coordinates(CoordinatePath::FlowS2), "rfm-s2", "Riemannian flow matching on S²"),
+    (Method::IdealDraws, "ideal-draws", "control: 16 ideal draws of LocDiff's density"),
+    (Method::CsUnet, "locdiff-cs-unet", "LocDiff with the paper's CS-UNet"),
+    (Method::Bundled, "bundled", "the bundled model as shipped"),
+    (Method::Blend, "locdiff-knn", "LocDiff+kNN (ours)"),
+    (Method::LocDiff, "locdiff", "LocDiff (ours)"),
+];
+
+/// Rows of the table of encoders that are SHDD's, by its own codec.
+const SHDD: [(Method, &str, &str); 2] = [
+    (Method::CsUnetMse, "shdd-mse", "SHDD and its codec, mean squared error, samples"),
+    (Method::CsUnetSamples, "shdd-samples", "SHDD and its codec, nll, samples"),
+];
+
+impl Method {
+    /// All methods, in the order of tables.
+    pub fn all() -> Vec<Self> {
+        let mut all = Self::main();
+        let ours = all.pop();
+        all.extend(EncoderKind::ALL.iter().map(|(kind, ..)| Self::Encoder(*kind)));
+        all.extend(ours);
+        all
+    }
+
+    /// All but the location encoders, and the bundled model, which takes embeddings of one encoder alone: see [`Method::for_columns`].
+    pub fn main() -> Vec<Self> {
+        MAIN.iter().map(|(method, ..)| *method).filter(|method| *method != Self::Bundled).collect()
+    }
+
+    /// Of several methods those that take embeddings of this size, with the bundled model where it is one.
+    pub fn for_columns(methods: Vec<Self>, columns: usize) -> Vec<Self> {
+        let mut all = methods;
+        if columns == BUNDLED_COLUMNS {
+            all.insert(all.len().saturating_sub(2), Self::Bundled);
+        }
+        all
+    }
+
+    fn entry(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Encoder(kind) => return (kind.name(), kind.paper_name()),
+            Self::EncoderDensity(kind) => return (kind.density_names().0, kind.paper_name()),
+            Self::EncoderDraws(kind) => return (kind.density_names().1, kind.paper_name()),
+            _ => (),
+        }
+        let entry = MAIN.iter().chain(&SHDD).find(|(method, ..)| *method == self);
+        entry.map(|(_, name, description)| (*name, *description)).expect("MAIN lists every method")
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        self.entry().0
+    }
+
+    /// What it is, in a few words.
+    pub fn description(self) -> &'static str {
+        self.entry().1
+    }
+
+    /// Whether another seed gives other answers.
+    pub fn is_random(self) -> bool {
+        !matches!(self, Self::NearestNeighbours | Self::Constant | Self::Bundled)
+    }
+
+    /// The method, to be fitted.
+    pub fn build(self, device: &Device, effort: Effort, seed: u64) -> Box<Fit<'static>> {
+        let device = device.clone();
+        Box::new(move |data, progress| {
+            let task = Task { method: self.name(), device: &device, effort: &effort, seed, data };
+            let locdiff = |run, progress| LocDiff::fit(&device, &effort, run, data, progress);
+            Ok(match self {
+                Self::NearestNeighbours => Box::new(NearestNeighbours::fit(&device, data, progress)?),
+                Self::Cells(scheme) => Box::new(CellClassifier::fit(task, scheme, progress)?),
+                Self::Contrastive(gallery) => Box::new(Contrastive::fit(task, gallery, progress)?),
+                Self::Vmf => Box::new(VonMisesFisher::fit(task, progress)?),
+                Self::VmfMixture => Box::new(VmfMixture::fit(task, COMPONENTS, progress)?),
+                Self::Coordinates(path) => Box::new(coordinates::fit(task, path, progress)?),
+                Self::Encoder(kind) => Box::new(encoders::fit(task, kind, progress)?),
+                Self::EncoderDensity(kind) => Box::new(encoders::EncoderDensity::fit(task, kind, progress)?),
+                Self::EncoderDraws(kind) => Box::new(encoders::fit_draws(task, kind, progress)?),
+                Self::CsUnetMse => {
+                    let mut run = LocDiff::cs_unet_config(&effort, seed);
+                    (run.model.loss, run.model.quadrature) = (LossKind::L2, QuadratureRecipe::None);
+                    Box::new(locdiff(run, progress)?)
+                }
+                Self::CsUnetSamples => {
+                    Box::new(locdiff(LocDiff::cs_unet_config(&effort, seed), progress)?.by_samples())
+                }
+                Self::CsUnet => Box::new(locdiff(LocDiff::cs_unet_config(&effort, seed), progress)?),
+                Self::Constant => Box::new(Constant::fit(data)?),
+                Self::IdealDraws => Box::new(ideal::fit(task, progress)?),
+                Self::Bundled => Box::new(Bundled::open(&device)?),
+                Self::Blend => Box::new(Blend::fit(task, progress)?),
+                Self::LocDiff => Box::new(locdiff(LocDiff::run_config(&effort, seed), progress)?),
+            })
+        })
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Method {
+    type Err = BaselineError;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let mut all = Self::all();
+        all.extend([Self::Bundled, Self::CsUnetMse, Self::CsUnetSamples]);
+        all.extend(
+            EncoderKind::ALL.iter().flat_map(|(kind, ..)| [Self::EncoderDensity(*kind), Self::EncoderDraws(*kind)]),
+        );
+        all.iter().copied().find(|method| method.name() == name).ok_or_else(|| {
+            let names: Vec<_> = all.iter().map(|method| method.name()).collect();
+            setting("method", name, format!("give all or some of {}", names.join(", ")))
+        })
+    }
+}

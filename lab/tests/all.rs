@@ -1,0 +1,10 @@
+//! All tests of the program in one binary: linking one for each file took longer than compiling them.
+#[path = "../../crates/cli/tests/common/mod.rs"]
+mod common;
+mod compare;
+mod embed_location;
+mod figures;
+mod messages;
+mod plot;
+mod recipe;
+mod reproduce;
