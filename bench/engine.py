@@ -2,7 +2,7 @@
 """Our engine beside PyTorch, interleaved in one run: the training step (CS-UNet, batch 512, KL over 2048 anchors, Adam) and the
 DDPM sampler (16 and 1024 samples).
 
-    cargo build --release -p locdiff-diffusion --example engine_bench
+    cargo build --release -p locdiff-lab --example engine_bench
     python3 bench/engine.py --engine target/release/examples/engine_bench --device cpu --d 576 --threads 1,2
     python3 bench/engine.py --engine ./engine_bench --device cuda --d 576,2304 --modes f32,tf32,bf16 --compile
 

@@ -2,7 +2,7 @@
 """Training at full size on one GPU: 4.7 million synthetic embeddings of 768 numbers (f16, 7.2 GB), the paper's settings, the whole
 command `locdiff train` beside its bare step and beside PyTorch with a data path of its own.
 
-    cargo build --release --bin locdiff && cargo build --release -p locdiff-diffusion --example engine_bench
+    cargo build --release --bin locdiff && cargo build --release -p locdiff-lab --example engine_bench
     python3 bench/train_full_size.py --locdiff target/release/locdiff --engine target/release/examples/engine_bench --out OUT
 
 PyTorch runs the whole step as one CUDA graph (bench/engine.py), harmonics of places and of 2,048 fresh anchors included, by the same

@@ -1,7 +1,7 @@
 //! From a network's word to an answer at the default model's degree: density, regions, places, the whole answer.
 
 use divan::{Bencher, black_box};
-use locdiff_model::answer::{Calibration, Density, Evidence, Globe, ReadOptions, Reader};
+use locdiff_model::answer::{Calibration, Density, Globe, ModelOutput, ReadOptions, Reader};
 use locdiff_bench::noisy_codes;
 use locdiff_shdd::Coefficients;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn reader() -> (Reader, Coefficients) {
 }
 
 fn density_of(reader: &Reader, evidence: &Coefficients) -> Density {
-    reader.density(Evidence::new(evidence), None).expect("degrees fit")
+    reader.density(ModelOutput::new(evidence), None).expect("degrees fit")
 }
 
 #[divan::bench]
@@ -49,6 +49,6 @@ fn peaks(bencher: Bencher) {
 fn answer(bencher: Bencher) {
     let (reader, evidence) = reader();
     bencher.bench_local(|| {
-        reader.answer(Evidence::new(black_box(&evidence)), None, &ReadOptions::default()).expect("degrees fit")
+        reader.answer(ModelOutput::new(black_box(&evidence)), None, &ReadOptions::default()).expect("degrees fit")
     });
 }

@@ -3,7 +3,7 @@
 use divan::{Bencher, black_box, counter::ItemsCount};
 use locdiff_bench::{degree, degrees, fma, noisy_codes, points};
 use locdiff_shdd::{Anchors, Codec, Decoder};
-use locdiff_shdd::sphere::{FieldPlan, Grid, Harmonics, JetPlan, Scalar, UnitVec};
+use locdiff_shdd::sphere::{FieldPlan, Grid, JetPlan, Scalar, SphericalHarmonics, UnitVec};
 
 fn main() {
     divan::main();
@@ -11,7 +11,7 @@ fn main() {
 
 /// Coefficients a second. 64 MiB (f64) of output: larger than any cache but the last.
 fn encode<T: Scalar>(bencher: Bencher, l: usize) {
-    let harmonics = Harmonics::new(degree(l));
+    let harmonics = SphericalHarmonics::new(degree(l));
     let points = points((8 << 20) / degree(l).dimension());
     let mut out = vec![T::default(); points.len() * degree(l).dimension()];
     bencher.counter(ItemsCount::new(out.len())).bench_local(|| {
@@ -32,7 +32,7 @@ fn encode_f32(bencher: Bencher, l: usize) {
 /// Coefficients a second of the fused product e·Y at N points.
 #[divan::bench(args = degrees(), consts = [256, 4096])]
 fn field_f64<const N: usize>(bencher: Bencher, l: usize) {
-    let (plan, e) = (FieldPlan::new(degree(l)), Harmonics::new(degree(l)).at(UnitVec::NORTH));
+    let (plan, e) = (FieldPlan::new(degree(l)), SphericalHarmonics::new(degree(l)).at(UnitVec::NORTH));
     let (points, mut out) = (points(N), vec![0.0; N]);
     bencher.counter(ItemsCount::new(N * degree(l).dimension())).bench_local(|| {
         plan.values_single_thread(black_box(&e), &points, black_box(&mut out)).expect("lengths fit");
@@ -43,7 +43,7 @@ fn field_f64<const N: usize>(bencher: Bencher, l: usize) {
 #[divan::bench(args = degrees())]
 fn jet(bencher: Bencher, l: usize) {
     let plan = JetPlan::new(degree(l));
-    let mut field = plan.field(&Harmonics::new(degree(l)).at(UnitVec::NORTH)).expect("lengths fit");
+    let mut field = plan.field(&SphericalHarmonics::new(degree(l)).at(UnitVec::NORTH)).expect("lengths fit");
     let points = points(256);
     bencher.counter(ItemsCount::new(256 * degree(l).dimension())).bench_local(|| {
         for point in &points {

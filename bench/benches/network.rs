@@ -2,7 +2,7 @@
 
 use divan::{Bencher, black_box, counter::ItemsCount};
 use locdiff_bench::numbers;
-use locdiff_model::diffusion::{Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, sample};
+use locdiff_model::diffusion::{Denoiser, PredictionKind, SampleState, Sampler, SamplerPlan, Schedule, sample};
 use locdiff_nn::layers::{Conditioning, CsUnet, CsUnetConfig, ForwardMode, SamplingWorkspace};
 use locdiff_nn::losses::Quadrature;
 use locdiff_nn::ops::{self, Transpose};
@@ -81,7 +81,7 @@ fn sampler(bencher: Bencher) {
     let (net, params) = network();
     let device = Device::cpu();
     let plan =
-        SamplerPlan::new(&Schedule::linear(200).expect("steps"), Sampler::DpmSolverPlusPlus2M, 20, Prediction::X0)
+        SamplerPlan::new(&Schedule::linear(200).expect("steps"), Sampler::DpmSolverPlusPlus2M, 20, PredictionKind::X0)
             .expect("sound settings");
     let cond = tensor(samples, EMBEDDING, 7);
     let conditioning = net.conditioning(&params, cond.view(), &plan.timesteps()).expect("shapes fit");

@@ -43,7 +43,7 @@ both() {
 
 traces() {
   printf '\n== traces: time and tags alone on data/trips/%s.csv (t: trips, w: everyday life, h: within 30 km)\n' "$part"
-  cargo run --release --quiet -p locdiff-album --example traces -- "$shared/data/trips/$part.csv" 2>&1 >"$out/traces.csv" | tee "$out/traces.txt"
+  cargo run --release --quiet -p locdiff-lab --example traces -- "$shared/data/trips/$part.csv" 2>&1 >"$out/traces.csv" | tee "$out/traces.txt"
 }
 
 clock() {

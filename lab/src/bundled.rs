@@ -35,9 +35,9 @@ impl Bundled {
         let rows = embeddings.chunks_exact(self.predictor.model().config().embedding_dim);
         let photos: Vec<Embedding> = rows.map(|row| Embedding::new(row.to_vec(), None)).collect::<Result<_, _>>()?;
         let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
-        let evidence = self.predictor.evidence(&queries, &SampleOptions::default())?;
+        let evidence = self.predictor.coefficients(&queries, &SampleOptions::default())?;
         let density = |(said, photo): (&_, &Embedding)| {
-            let said = self.reader.calibration().evidence_of(said, [photo.values()]);
+            let said = self.reader.calibration().model_output(said, [photo.values()]);
             Ok(self.reader.density(said, None)?.compact())
         };
         evidence.par_iter().zip(&photos).map(density).collect()

@@ -6,7 +6,7 @@ use locdiff_model::{Model, NetworkKind, Prediction, Predictor, Query, Reading, S
 use locdiff_nn::Device;
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_shdd::sphere::LatLon;
-use locdiff_model::train::{BEST_FOLDER, Dataset, Event, Job, Rows, RunConfig, TrainPreset, train};
+use locdiff_model::train::{BEST_FOLDER, Dataset, Event, Rows, RunConfig, TrainPreset, TrainingJob, train};
 use std::{sync::Arc, sync::atomic::AtomicBool};
 
 /// Above this degree pixels are so many that validations during training look at few rows.
@@ -75,7 +75,7 @@ impl LocDiff {
             run.train.validation_rows = run.train.validation_rows.min(32);
         }
         let steps = f64::from(run.train.steps);
-        let job = Job {
+        let job = TrainingJob {
             device,
             config: run,
             training: Rows { data: &training, rows: &training_rows },
@@ -112,7 +112,7 @@ impl LocDiff {
     pub(crate) fn evidence(&self, embeddings: &[f32], guidance: f32) -> Result<Vec<Coefficients>> {
         let photos = self.photos(embeddings)?;
         let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
-        Ok(self.predictor.evidence(&queries, &SampleOptions { guidance, ..self.options })?)
+        Ok(self.predictor.coefficients(&queries, &SampleOptions { guidance, ..self.options })?)
     }
 
     /// What the network gives each of so many chains of every row after a share of so many steps.

@@ -6,7 +6,9 @@ use crate::{options::value_of, pool::Watch};
 use locdiff::{CalibrateRequest, Control, EmbeddingRows, Progress, parts::NnError};
 use locdiff_base::Named;
 use locdiff_io::data::RowFile;
-use locdiff_model::train::{Dataset, Event, Job, Rows, RunConfig, Source, TrainError, TrainPreset, split_by_blocks};
+use locdiff_model::train::{
+    Dataset, EmbeddingSource, Event, Rows, RunConfig, TrainError, TrainPreset, TrainingJob, split_by_blocks,
+};
 use pyo3::{prelude::*, types::PyDict};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -55,8 +57,8 @@ pub(crate) fn train<'py>(
         let message = format!("validation_share = {validation_share} cannot be used: 0 up to but not including 1");
         return Err(SettingError::new_err(message));
     }
-    let copies = if tensor.is_some() { Vec::new() } else { Source::copies_in(&embeddings).or_data()? };
-    let sources = Source::with_copies(&embeddings, tensor.as_deref(), &copies);
+    let copies = if tensor.is_some() { Vec::new() } else { EmbeddingSource::copies_in(&embeddings).or_data()? };
+    let sources = EmbeddingSource::with_copies(&embeddings, tensor.as_deref(), &copies);
     let data = Dataset::open(&sources, &locations).or_data()?;
     let config = self::settings(preset, data.columns(), settings)?;
     config.model.check().or_setting()?;
@@ -79,8 +81,16 @@ pub(crate) fn train<'py>(
     };
     let outcome = watch.compute(py, || {
         let training = Rows { data: &data, rows: &split.train };
-        let job =
-            Job { device: &at, config, training, validation, out: &out, resume, stream: false, stop: &watch.stop };
+        let job = TrainingJob {
+            device: &at,
+            config,
+            training,
+            validation,
+            out: &out,
+            resume,
+            stream: false,
+            stop: &watch.stop,
+        };
         locdiff_model::train::train(job, told)
     })?;
     let outcome = outcome.map_err(|error| match error {

@@ -2,11 +2,11 @@
 
 use crate::answer::{AlbumAnswer, Outlier};
 use crate::chain::{Chain, PhotoPosterior};
-use crate::evidence::{EVEN, Evidence};
 use crate::explain::{because, distance, duration};
+use crate::likelihood::{EVEN, LikelihoodRatio};
 use crate::soft::{SoftPlace, SoftRegion};
 use crate::{
-    AlbumError, PhotoTime, cloud::Cloud, earth::Earth, known::KnownPlace, message::Message, photo::AlbumPhoto,
+    AlbumError, PhotoTime, cloud::Cloud, earth::Earth, message::Message, photo::AlbumPhoto, prior::KnownPlace,
     settings::AlbumSettings,
 };
 use locdiff_model::answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict};
@@ -16,7 +16,7 @@ use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
 /// From this probability on a photo is named as one from elsewhere, and from that one hinted at.
 const NAMED: f64 = 0.5;
 const HINTED: f64 = 0.3;
-/// From this probability on a stray photo's place is its own word alone. The rule was chosen on albums with far more strays than people
+/// From this probability on a stray photo's place is that of its own image alone. The rule was chosen on albums with far more strays than people
 /// have: below this the album's place is right more often.
 const SURELY_STRAY: f64 = 0.99;
 
@@ -48,10 +48,7 @@ pub struct Album {
 }
 
 impl Album {
-    /// For a model's calibration.
-    ///
-    /// # Errors
-    /// A calibration of a degree out of range.
+    /// For a model's calibration. Fails on a calibration of a degree out of range.
     pub fn new(calibration: Calibration, settings: AlbumSettings) -> Result<Self, AlbumError> {
         Ok(Self { earth: Earth::new(&calibration)?, calibration, settings })
     }
@@ -61,11 +58,9 @@ impl Album {
         &self.settings
     }
 
-    /// An answer for each photo, in their order, after all others have spoken. With `truths`, one for each photo, the answers
-    /// carry what is said about them. `done` is called after each photo, the last first.
-    ///
-    /// # Errors
-    /// Evidence of another degree than the calibration.
+    /// Returns an answer for each photo, in their order, from all photos together. With `truths`, one for each photo, each
+    /// answer carries the verdict on its truth. `done` is called after each photo, the last first.
+    /// Fails if a photo's coefficients have another degree than the calibration.
     pub fn answers(
         &self,
         photos: &[AlbumPhoto],
@@ -75,10 +70,7 @@ impl Album {
         self.answers_knowing(photos, &[], truths, done)
     }
 
-    /// The same where places are known beside the photos' tags, of other times.
-    ///
-    /// # Errors
-    /// As [`Album::answers`].
+    /// Answers as [`Album::answers`] gives them, with places known of other times besides the photos' tags.
     pub fn answers_knowing(
         &self,
         photos: &[AlbumPhoto],
@@ -86,14 +78,12 @@ impl Album {
         truths: &[LatLon],
         mut done: impl FnMut(usize),
     ) -> Result<Vec<AlbumAnswer>, AlbumError> {
-        let order = in_time(photos);
-        let times: Vec<f64> = order.iter().map(|k| photos[*k].time.seconds).collect();
+        let (order, chain) = self.chain_in_time(photos, known)?;
         let sorted: Vec<&AlbumPhoto> = order.iter().map(|k| &photos[*k]).collect();
         let others: Vec<AlbumPhoto> = known.iter().map(|known| self.as_photo(known)).collect();
         let mut tagged: Vec<&AlbumPhoto> = sorted.iter().copied().filter(|photo| photo.gps.is_some()).collect();
         tagged.extend(&others);
         tagged.sort_by(|a, b| a.time.seconds.total_cmp(&b.time.seconds));
-        let chain = self.chain(sorted.clone(), times, known, &self.settings)?;
         let mut answers: Vec<Option<AlbumAnswer>> = vec![None; photos.len()];
         chain.smooth(|at, posterior| {
             let next = tagged.partition_point(|tag| tag.time.seconds <= sorted[at].time.seconds);
@@ -113,12 +103,9 @@ impl Album {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// One answer for photos of one place, whenever they were taken.
-    ///
-    /// # Errors
-    /// As [`Album::answers`].
+    /// One answer for photos of one place, whenever they were taken. Fails as [`Album::answers`].
     pub fn same_place(&self, photos: &[AlbumPhoto], truth: Option<LatLon>) -> Result<Vec<AlbumAnswer>, AlbumError> {
-        // Whatever they look like, they are views of one thing.
+        // Whatever their similarity, they are views of one thing.
         let same_view = (f64::NEG_INFINITY, 1.0);
         let dependence = self.settings.views_dependence;
         let settings = AlbumSettings { dependence, same_view, ..self.settings.clone() };
@@ -142,19 +129,14 @@ impl Album {
             .collect())
     }
 
-    /// The place of each photo by the tags of the others and how people travel alone, whatever the photos look like; `None` where there are
-    /// no other tags.
-    ///
-    /// # Errors
-    /// As [`Album::answers`].
+    /// The place of each photo by the tags of the others and how people travel alone, without the images; `None` if there are
+    /// no other tags. Fails as [`Album::answers`].
     pub(crate) fn by_travel(
         &self,
         photos: &[AlbumPhoto],
         known: &[KnownPlace],
     ) -> Result<Vec<Option<LatLon>>, AlbumError> {
-        let order = in_time(photos);
-        let times = order.iter().map(|k| photos[*k].time.seconds).collect();
-        let chain = self.chain(order.iter().map(|k| &photos[*k]).collect(), times, known, &self.settings)?;
+        let (order, chain) = self.chain_in_time(photos, known)?;
         let mut places = vec![None; photos.len()];
         for (at, k) in order.iter().enumerate() {
             let by_tags = chain.by_tags(at)?;
@@ -166,26 +148,14 @@ impl Album {
     }
 
     /// How well radii hold for the album's own tags: each (96 at the most) is asked about as if it were not known. The hours to the nearest
-    /// other tag, and the share of truths that a radius as long as the error should hold.
-    ///
-    /// # Errors
-    /// As [`Album::answers`].
+    /// other tag, and the share of truths that a radius as long as the error should hold. Fails as [`Album::answers`].
     pub fn left_out(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<Vec<(f64, f64)>, AlbumError> {
-        let order = in_time(photos);
-        let times = order.iter().map(|k| photos[*k].time.seconds).collect();
-        let sorted = order.iter().map(|k| &photos[*k]).collect();
-        Ok(self.chain(sorted, times, known, &self.settings)?.left_out()?.shares)
+        Ok(self.chain_in_time(photos, known)?.1.left_out()?.shares)
     }
 
-    /// The log likelihood of the album as its times stand: how well evidence, tags and travel agree.
-    ///
-    /// # Errors
-    /// As [`Album::answers`].
+    /// The log likelihood of the album as its times stand: how well evidence, tags and travel agree. Fails as [`Album::answers`].
     pub fn log_likelihood(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<f64, AlbumError> {
-        let order = in_time(photos);
-        let times = order.iter().map(|k| photos[*k].time.seconds).collect();
-        let sorted = order.iter().map(|k| &photos[*k]).collect();
-        self.chain(sorted, times, known, &self.settings)?.log_likelihood()
+        self.chain_in_time(photos, known)?.1.log_likelihood()
     }
 
     fn chain<'a>(
@@ -198,9 +168,22 @@ impl Album {
         Chain::new(photos, times, known, &self.earth, &self.calibration, settings)
     }
 
-    /// What a photo looks like at points, against knowing nothing.
-    pub(crate) fn looks_at(&self, photo: &AlbumPhoto, points: &[UnitVec]) -> Result<Vec<f64>, AlbumError> {
-        Ok(Evidence::of(photo, (1.0, EVEN), &self.earth, &self.calibration)?.at(points, &self.earth))
+    /// The photos' positions in order of time, and their chain in that order.
+    fn chain_in_time<'a>(
+        &'a self,
+        photos: &'a [AlbumPhoto],
+        known: &[KnownPlace],
+    ) -> Result<(Vec<usize>, Chain<'a>), AlbumError> {
+        let mut order: Vec<usize> = (0..photos.len()).collect();
+        order.sort_by(|a, b| photos[*a].time.seconds.total_cmp(&photos[*b].time.seconds));
+        let times = order.iter().map(|k| photos[*k].time.seconds).collect();
+        let chain = self.chain(order.iter().map(|k| &photos[*k]).collect(), times, known, &self.settings)?;
+        Ok((order, chain))
+    }
+
+    /// The likelihood ratio of a photo at points, against knowing nothing.
+    pub(crate) fn likelihood_at(&self, photo: &AlbumPhoto, points: &[UnitVec]) -> Result<Vec<f64>, AlbumError> {
+        Ok(LikelihoodRatio::of(photo, (1.0, EVEN), &self.earth, &self.calibration)?.at(points, &self.earth))
     }
 
     /// A region as what is softly known of photos.
@@ -208,7 +191,7 @@ impl Album {
         SoftPlace::Within(Box::new(SoftRegion::new(region, &self.earth)))
     }
 
-    /// A known place as a tagged photo, for the words of answers.
+    /// A known place as a tagged photo, for the explanations of answers.
     fn as_photo(&self, known: &KnownPlace) -> AlbumPhoto {
         let time = PhotoTime::at(known.time_s);
         AlbumPhoto::new(&*known.name, time, self.calibration.background.clone())
@@ -245,19 +228,7 @@ impl Album {
         let radii = [radii[0], radii[1].max(radii[0])];
         let mut answer = Answer::at(best.to_latlon(), radii, hypotheses, locatability).about(&*photo.name, photo.gps);
         answer.can_tell = photo.gps.is_some() || locatability >= self.calibration.can_tell_from;
-        AlbumAnswer {
-            answer,
-            time: photo.time,
-            alone: None,
-            moved_km: 0.0,
-            because: String::new(),
-            elsewhere: 0.0,
-            hint: None,
-            outlier: None,
-            trip: None,
-            verdict: None,
-            alone_log_density: None,
-        }
+        AlbumAnswer::new(answer, photo.time)
     }
 
     fn log_density(&self, place: &Message, at: LatLon) -> f64 {
@@ -275,13 +246,6 @@ impl Album {
             radii_km: cloud.radii_km(best.to_unit(), &LEVELS),
         }
     }
-}
-
-/// Positions in order of time.
-fn in_time(photos: &[AlbumPhoto]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..photos.len()).collect();
-    order.sort_by(|a, b| photos[*a].time.seconds.total_cmp(&photos[*b].time.seconds));
-    order
 }
 
 fn outlier(
@@ -314,7 +278,7 @@ fn outlier(
     None
 }
 
-/// What is said of a photo that may be from elsewhere.
+/// The hint for a photo that may be from elsewhere.
 fn hint(answer: &AlbumAnswer) -> Option<Outlier> {
     let is_hinted = answer.outlier.is_none() && answer.elsewhere > HINTED;
     is_hinted.then(|| Outlier {

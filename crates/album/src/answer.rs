@@ -1,4 +1,4 @@
-//! What is said about a photo of an album.
+//! The answer for a photo of an album.
 
 use crate::times::PhotoTime;
 use locdiff_model::answer::{Answer, Hypothesis, Verdict};
@@ -21,7 +21,7 @@ pub struct AlbumAnswer {
     pub moved_km: f64,
     /// Why, in one sentence.
     pub because: String,
-    /// The probability that it is from elsewhere: another trip, another time; 0 where its own tag speaks.
+    /// The probability that it is from elsewhere: another trip, another time; 0 if it has a tag of its own.
     pub elsewhere: f64,
     /// What may be wrong with it, less surely than an outlier.
     pub hint: Option<Outlier>,
@@ -29,7 +29,7 @@ pub struct AlbumAnswer {
     pub outlier: Option<Outlier>,
     /// The trip that it belongs to, from 1, where its album falls into several.
     pub trip: Option<usize>,
-    /// What is said about the truth, where that is known.
+    /// The verdict on the truth, if that is known.
     #[serde(skip)]
     pub verdict: Option<Verdict>,
     /// The log of the density that the photo alone gives it.
@@ -56,13 +56,18 @@ pub struct Outlier {
 }
 
 impl AlbumAnswer {
-    /// What a photo without company says: its answer alone.
-    pub fn without_others(mut answer: Answer, time: PhotoTime) -> Self {
-        answer.from_density = None;
-        let (alone, because) = (Some(answer.best), "its own look; there are no other photos".to_owned());
-        let (moved_km, elsewhere) = (0.0, 0.0);
+    /// An answer to which the album adds nothing yet.
+    pub(crate) fn new(answer: Answer, time: PhotoTime) -> Self {
+        let (alone, moved_km, because, elsewhere) = (None, 0.0, String::new(), 0.0);
         let (hint, outlier, trip, verdict, alone_log_density) = (None, None, None, None, None);
         Self { answer, time, alone, moved_km, because, elsewhere, hint, outlier, trip, verdict, alone_log_density }
+    }
+
+    /// The answer of a photo that is alone in its album.
+    pub fn without_others(mut answer: Answer, time: PhotoTime) -> Self {
+        answer.from_density = None;
+        let because = "its own look; there are no other photos".to_owned();
+        Self { alone: Some(answer.best), because, ..Self::new(answer, time) }
     }
 
     /// The photo's name.

@@ -14,7 +14,7 @@ pub struct ByTime {
     pub median: LatLon,
 }
 
-/// By time alone, for each photo; `None` where no other photo has a tag. A photo's own tag is not looked at.
+/// By time alone, for each photo; `None` where no other photo has a tag. A photo's own tag does not count.
 ///
 /// ```
 /// use locdiff_album::{AlbumPhoto, PhotoTime, by_time};

@@ -1,14 +1,13 @@
-//! What photos without a place say to each other: forward–backward over the grid in order of time, linear in the photos, with memory of
+//! The inference over photos without a place: forward–backward over the grid in order of time, linear in the photos, with memory of
 //! the order of their root; and what that makes of each photo together with the places known of other times.
 
-use crate::evidence::{EVEN, Evidence, one_moment, weights as weights_of};
 use crate::left_out::LeftOut;
-use crate::likeness::{self, Similarities};
+use crate::likelihood::{EVEN, LikelihoodRatio, one_moment, weights as weights_of};
+use crate::likeness::{self, Neighbourhoods, Similarities};
 use crate::message::{Message, Return};
 use crate::prior::{Anchor, Anchors, Nearest, Prior};
 use crate::soft_weights::{weigh, weigh_zone};
-use crate::surroundings::Surroundings;
-use crate::{AlbumError, blob::Blob, earth::Earth, known::KnownPlace, photo::AlbumPhoto, settings::AlbumSettings};
+use crate::{AlbumError, blob::Blob, earth::Earth, photo::AlbumPhoto, prior::KnownPlace, settings::AlbumSettings};
 use locdiff_model::answer::Calibration;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -16,7 +15,7 @@ use std::collections::BTreeMap;
 /// From this probability of being wrong on a tag says nothing about other photos.
 const DOUBTFUL: f64 = 0.2;
 
-/// Looks that leave less than this part of what time says of the nearest tag's region speak against it.
+/// Likelihoods that leave less than this part of the travel prior near the closest tag cast doubt on that tag.
 const DOUBTED: f64 = 0.85;
 const REGION_KM: f64 = 750.0;
 
@@ -29,8 +28,8 @@ pub(crate) struct Chain<'a> {
     /// For cameras that may not travel with the others: the probability that they do.
     together: BTreeMap<&'a str, f64>,
     returns: Vec<Vec<Return>>,
-    surroundings: Surroundings,
-    /// How much each looks like those around it.
+    neighbourhoods: Neighbourhoods,
+    /// The similarity of each photo to those around it.
     neighbour_similarity: Vec<Option<f64>>,
     earth: &'a Earth,
     calibration: &'a Calibration,
@@ -49,7 +48,7 @@ pub(crate) struct PhotoPosterior {
     pub(crate) wrong_tag: f64,
     /// The known place nearest in time, for a photo without a tag.
     pub(crate) nearest: Option<Nearest>,
-    /// What likeness says, the strongest word.
+    /// The most probable return to a tagged place.
     pub(crate) alike: Option<Return>,
 }
 
@@ -82,7 +81,7 @@ impl<'a> Chain<'a> {
                 one.log_odds *= share;
             }
         }
-        let surroundings = Surroundings::of(&photos, &times, known);
+        let neighbourhoods = Neighbourhoods::of(&photos, &times, known);
         let mut list: Vec<Anchor> = known.iter().map(KnownPlace::anchor).collect();
         list.extend(photos.iter().zip(&times).enumerate().filter_map(|(k, (photo, time_s))| {
             let (at, deviation_km, _) = photo.fix(0.0, settings.wrong_tag)?;
@@ -98,7 +97,7 @@ impl<'a> Chain<'a> {
             anchors,
             together: BTreeMap::new(),
             returns,
-            surroundings,
+            neighbourhoods,
             neighbour_similarity,
             earth,
             calibration,
@@ -162,17 +161,17 @@ impl<'a> Chain<'a> {
         self.anchors.prior_by(self.times[k], counts)
     }
 
-    /// The log of how likely photo `k` is where one may be so: its tag, or what it looks like.
+    /// The log of how likely photo `k` is where one may be so: its tag, or its image.
     fn fit(&self, k: usize, prior: Option<Prior>) -> Result<f64, AlbumError> {
         let mut message = self.message_of(prior)?;
         if let Some(tag) = self.tag(k) {
             // Hours decide between places, not between streets: chance would weigh more than they do there.
             let tag = Blob::at_km(tag.centre, self.settings.fit_km, 1.0);
-            let right = message.meets(&[tag], self.earth).iter().map(|blob| blob.mass).sum::<f64>();
+            let right = message.product_with(&[tag], self.earth).iter().map(|blob| blob.mass).sum::<f64>();
             let wrong = self.wrong_before(k) * self.earth.value_at(&self.earth.usual, tag.centre);
             return Ok((right + wrong).ln());
         }
-        message.hear(&self.evidence(k)?, self.settings.stray, self.earth);
+        message.apply_likelihood(&self.likelihood(k)?, self.settings.stray, self.earth);
         Ok(message.total(self.earth).max(f64::MIN_POSITIVE).ln())
     }
 
@@ -180,8 +179,8 @@ impl<'a> Chain<'a> {
         prior.map_or_else(|| Ok(Message::usual(self.earth)), |prior| Message::of_prior(prior, self.earth))
     }
 
-    /// The log likelihood of the album as its times stand: of every tag given the others and of every look given the tags; without tags,
-    /// of all looks together.
+    /// The log likelihood of the album as its times stand: of every tag given the others and of every image given the tags; without tags,
+    /// of all images together.
     pub(crate) fn log_likelihood(&self) -> Result<f64, AlbumError> {
         if self.anchors.all().is_empty() {
             let mut sums = vec![0.0; self.settings.travellers.len()];
@@ -226,7 +225,7 @@ impl<'a> Chain<'a> {
             self.roam(now, self.times[k] - self.times[k - 1])?;
         }
         each(k, now);
-        self.hear(k, now, sums)
+        self.apply_photo(k, now, sums)
     }
 
     fn roam(&self, grids: &mut Grids, seconds: f64) -> Result<(), AlbumError> {
@@ -238,14 +237,14 @@ impl<'a> Chain<'a> {
         grids.par_iter_mut().zip(&self.settings.travellers).try_for_each(roam)
     }
 
-    /// Times what photo `k` looks like. Those with a tag say nothing here: their tags do.
-    fn hear(&self, k: usize, grids: &mut Grids, sums: &mut [f64]) -> Result<(), AlbumError> {
-        let evidence = if self.photos[k].is_placed() { None } else { Some(self.evidence(k)?) };
+    /// Multiplies by the likelihood ratio of photo `k`. Photos with a tag are left out: their tags count elsewhere.
+    fn apply_photo(&self, k: usize, grids: &mut Grids, sums: &mut [f64]) -> Result<(), AlbumError> {
+        let likelihood = if self.photos[k].is_placed() { None } else { Some(self.likelihood(k)?) };
         let stray = self.settings.stray;
         for (grid, sum) in grids.iter_mut().zip(sums) {
-            if let Some(evidence) = &evidence {
+            if let Some(likelihood) = &likelihood {
                 let floored = |ratio: f64| (1.0 - stray) * ratio + stray;
-                grid.iter_mut().zip(&evidence.grid).for_each(|(value, ratio)| *value *= floored(*ratio));
+                grid.iter_mut().zip(&likelihood.grid).for_each(|(value, ratio)| *value *= floored(*ratio));
             }
             let total = self.earth.expected(grid).max(f64::MIN_POSITIVE);
             for value in grid.iter_mut() {
@@ -256,7 +255,7 @@ impl<'a> Chain<'a> {
         Ok(())
     }
 
-    /// Calls `each` with the position and word of every photo, the last first.
+    /// Calls `each` with the position and posterior of every photo, the last first.
     pub(crate) fn smooth(
         &self,
         mut each: impl FnMut(usize, PhotoPosterior) -> Result<(), AlbumError>,
@@ -291,13 +290,13 @@ impl<'a> Chain<'a> {
                     self.roam(&mut now, self.times[k] - self.times[k - 1])?;
                 }
                 expected.push(single(&now));
-                self.hear(k, &mut now, &mut none)?;
+                self.apply_photo(k, &mut now, &mut none)?;
             }
             for k in (start..end).rev() {
                 let before = double(expected.pop().expect("one for each photo"));
-                each(k, self.word(k, &self.ratio(&shares, &before, &after), &left_out)?)?;
+                each(k, self.posterior(k, &self.ratio(&shares, &before, &after), &left_out)?)?;
                 if k > 0 {
-                    self.hear(k, &mut after, &mut none)?;
+                    self.apply_photo(k, &mut after, &mut none)?;
                     self.roam(&mut after, self.times[k] - self.times[k - 1])?;
                 }
             }
@@ -310,7 +309,7 @@ impl<'a> Chain<'a> {
         LeftOut::of(&self.anchors, self.settings, self.earth)
     }
 
-    /// What all other photos' looks say of a place, against knowing nothing.
+    /// The likelihood ratio of all other photos at the grid's points, against knowing nothing.
     fn ratio(&self, shares: &[f64], before: &Grids, after: &Grids) -> Vec<f64> {
         let mut sum = vec![0.0; self.earth.points.len()];
         for ((share, before), after) in shares.iter().zip(before).zip(after) {
@@ -325,7 +324,7 @@ impl<'a> Chain<'a> {
     pub(crate) fn together(&self) -> Result<Message, AlbumError> {
         let mut now = Message::usual(self.earth);
         for k in 0..self.photos.len() {
-            now.hear(&self.evidence(k)?, self.settings.stray, self.earth);
+            now.apply_likelihood(&self.likelihood(k)?, self.settings.stray, self.earth);
             if let Some(tag) = self.tag(k) {
                 now.see_tag(&[tag], self.wrong_before(k), self.earth);
             }
@@ -334,8 +333,8 @@ impl<'a> Chain<'a> {
         Ok(now)
     }
 
-    fn evidence(&self, k: usize) -> Result<Evidence, AlbumError> {
-        Evidence::of(self.photos[k], (self.weights[k], EVEN), self.earth, self.calibration)
+    fn likelihood(&self, k: usize) -> Result<LikelihoodRatio, AlbumError> {
+        LikelihoodRatio::of(self.photos[k], (self.weights[k], EVEN), self.earth, self.calibration)
     }
 
     fn tag(&self, k: usize) -> Option<Blob> {
@@ -349,7 +348,7 @@ impl<'a> Chain<'a> {
         fix.map_or(self.settings.wrong_tag, |(_, _, wrong)| wrong)
     }
 
-    /// The probability that photo `k`, whose look fits what the others say so well, is from elsewhere.
+    /// The probability that photo `k`, whose image fits the others so well, is from elsewhere.
     fn elsewhere(&self, k: usize, fit_nats: f64) -> f64 {
         let [constant, by_fit, by_neighbour_similarity] = self.settings.elsewhere;
         let usual = self.settings.usual_company;
@@ -371,7 +370,7 @@ impl<'a> Chain<'a> {
         prior.map(|prior| Message::of_prior(prior, self.earth)).transpose()
     }
 
-    /// What the others say of photo `k`'s place: tags of other times, and with a `ratio` what other photos look like.
+    /// The prior of photo `k` from the others: tags of other times, and with a `ratio` the other photos' images.
     fn others(&self, k: usize, ratio: Option<&[f64]>) -> Result<Message, AlbumError> {
         let mut others = self.message_of(self.anchors.prior(self.times[k], Some(k)))?;
         let camera = self.photos[k].camera.as_deref().unwrap_or_default();
@@ -386,23 +385,28 @@ impl<'a> Chain<'a> {
         Ok(others)
     }
 
-    /// Where tags say where one may be, looks only choose among that: what a model mistakes for another region it mistakes in photo after
-    /// photo, so that all looks together count as a part of their product, and for no more than a few nats.
-    fn looked_at(&self, k: usize, ratio: &[f64], evidence: &Evidence) -> Result<Message, AlbumError> {
+    /// If there are tags, images only choose among the places that they allow. A model's errors are correlated: it misreads a region in
+    /// every photo of it. So all images together count as a power of their product, and for no more than a few nats.
+    fn weighted_by_likelihoods(
+        &self,
+        k: usize,
+        ratio: &[f64],
+        likelihood: &LikelihoodRatio,
+    ) -> Result<Message, AlbumError> {
         let (stray, power, most) = (self.settings.stray, self.settings.look_power, self.settings.most_look);
-        let mut looks: Vec<f64> = ratio
+        let mut ratios: Vec<f64> = ratio
             .iter()
-            .zip(&evidence.grid)
+            .zip(&likelihood.grid)
             .map(|(others, own)| (others * ((1.0 - stray) * own + stray)).max(1e-12).powf(power))
             .collect();
         let mut place = self.others(k, None)?;
         let mut seen = place.clone();
-        seen.weigh(&looks, self.earth);
+        seen.weigh(&ratios, self.earth);
         let mean = seen.total(self.earth).max(f64::MIN_POSITIVE);
-        for value in &mut looks {
+        for value in &mut ratios {
             *value = (*value / mean).clamp((-most).exp(), most.exp());
         }
-        place.weigh(&looks, self.earth);
+        place.weigh(&ratios, self.earth);
         place.normalise(self.earth);
         Ok(place)
     }
@@ -411,21 +415,21 @@ impl<'a> Chain<'a> {
         let Some(tag) = self.tag(k) else { return 0.0 };
         let before = self.wrong_before(k);
         let wrong = before * self.earth.value_at(&self.earth.usual, tag.centre);
-        let met = others.meets(&[tag], self.earth);
-        let right = (1.0 - before) * met.iter().map(|blob| blob.mass).sum::<f64>();
+        let product = others.product_with(&[tag], self.earth);
+        let right = (1.0 - before) * product.iter().map(|blob| blob.mass).sum::<f64>();
         wrong / (wrong + right)
     }
 
-    fn word(&self, k: usize, ratio: &[f64], left_out: &LeftOut) -> Result<PhotoPosterior, AlbumError> {
+    fn posterior(&self, k: usize, ratio: &[f64], left_out: &LeftOut) -> Result<PhotoPosterior, AlbumError> {
         let others = self.others(k, Some(ratio))?;
-        let evidence = self.evidence(k)?;
-        // How well its own word fits what the others say: its whole word, for it is one against all.
-        let own = Evidence::of(self.photos[k], (1.0, 0.0), self.earth, self.calibration)?;
-        let mut heard = others.clone();
+        let likelihood = self.likelihood(k)?;
+        // How well its own likelihood fits the others: at full weight, for it is one against all.
+        let own = LikelihoodRatio::of(self.photos[k], (1.0, 0.0), self.earth, self.calibration)?;
+        let mut weighted = others.clone();
         let sharp = others.sharp();
-        heard.hear(&own, 0.0, self.earth);
-        // Where they are sure, by that alone: a look from elsewhere always fits being anywhere.
-        let fits = if sharp > 0.5 { heard.sharp() / sharp } else { heard.total(self.earth) };
+        weighted.apply_likelihood(&own, 0.0, self.earth);
+        // If the others are sure, by their sharp part alone: an image from elsewhere always fits being anywhere.
+        let fits = if sharp > 0.5 { weighted.sharp() / sharp } else { weighted.total(self.earth) };
         let fit = fits.max(f64::MIN_POSITIVE).ln();
         let stray = self.elsewhere(k, fit);
         let wrong_tag = self.wrong_tag(k, &others);
@@ -435,10 +439,10 @@ impl<'a> Chain<'a> {
         }
         let mut place = if self.anchors.all().is_empty() {
             let mut place = others;
-            place.hear(&evidence, self.settings.stray, self.earth);
+            place.apply_likelihood(&likelihood, self.settings.stray, self.earth);
             place
         } else {
-            let place = self.looked_at(k, ratio, &evidence)?;
+            let place = self.weighted_by_likelihoods(k, ratio, &likelihood)?;
             if let Some(nearest) = &mut nearest {
                 let about = |message: &Message| message.mass_about(nearest.place, REGION_KM, self.earth);
                 nearest.is_doubted = about(&place) < DOUBTED * about(&self.others(k, None)?);
@@ -446,8 +450,8 @@ impl<'a> Chain<'a> {
             place
         };
         if !self.photos[k].is_placed() {
-            let favoured = self.surroundings.log_odds(self.photos[k], self.times[k], self.settings);
-            place.favour(&favoured);
+            let odds = self.neighbourhoods.log_odds(self.photos[k], self.times[k], self.settings);
+            place.reweight(&odds);
         }
         if !self.returns[k].is_empty() {
             place.compare(&self.returns[k], self.earth);
@@ -471,9 +475,9 @@ impl<'a> Chain<'a> {
             }
         }
         let mut alone = Message::usual(self.earth);
-        alone.hear(&own, 0.0, self.earth);
+        alone.apply_likelihood(&own, 0.0, self.earth);
         alone.normalise(self.earth);
-        // Nothing but itself speaks of a photo that is an album of its own.
+        // A photo that is an album of its own has no other evidence.
         if is_alone {
             place = alone.clone();
             self.photos[k].soft.iter().for_each(|soft| weigh(soft, &mut place, self.earth));

@@ -1,15 +1,15 @@
 //! Cameras whose clocks are off: the hours by which an album makes most sense.
 
-use crate::evidence::{one_moment, weights};
+use crate::likelihood::{one_moment, weights};
 use crate::likeness::{Similarities, odds_of};
-use crate::{AlbumError, AlbumSettings, PhotoTime, album::Album, known::KnownPlace, photo::AlbumPhoto};
+use crate::{AlbumError, AlbumSettings, PhotoTime, album::Album, photo::AlbumPhoto, prior::KnownPlace};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Whole hours that clocks are off by: time zones that were not set, and half a day.
 const HOURS: std::ops::RangeInclusive<i32> = -13..=13;
-/// Photos that are looked at, of all cameras together.
+/// Photos that are used, of all cameras together.
 const LOOKED_AT: usize = 96;
 /// The probability that photos which two cameras took at one time are of one thing, and the seconds after which it is less by 1/e; photos of
 /// one camera so near to one another say the same of it.
@@ -23,7 +23,7 @@ pub struct WrongClock {
     pub camera: String,
     /// By how many hours it is ahead.
     pub ahead_h: i32,
-    /// The same in seconds.
+    /// By how many seconds it is ahead.
     pub ahead_s: f64,
     /// Whether a log of positions says so, and not the other cameras.
     pub by_track: bool,
@@ -36,9 +36,7 @@ pub struct WrongClock {
 impl Album {
     /// Cameras whose clocks contradict those of the camera with most photos (or most tags), found one after the other.
     /// Photos without a camera have the clock of that one. `known` are places known beside the photos' tags.
-    ///
-    /// # Errors
-    /// As [`Album::answers`].
+    /// Fails as [`Album::answers`].
     pub fn wrong_clocks(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<Vec<WrongClock>, AlbumError> {
         let mut cameras: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for photo in photos {
@@ -62,14 +60,14 @@ impl Album {
             };
             let (own, other) = (thin(&own), thin(&other));
             // Each camera's photos are asked about those of the other, as their tags are.
-            let (company, back) =
-                (Company::of(&own, &other, self.settings()), Company::of(&other, &own, self.settings()));
+            let (forward, back) =
+                (CameraPair::of(&own, &other, self.settings()), CameraPair::of(&other, &own, self.settings()));
             let shifted = |hours: i32| -> Result<f64, AlbumError> {
                 let mut all = other.clone();
                 all.extend(own.iter().cloned().map(|photo| shift(photo, -hours)));
                 let later_s = -3600.0 * f64::from(hours);
-                let looks = company.log_likelihood(later_s) + back.log_likelihood(-later_s);
-                Ok(self.log_likelihood(&all, known)? + looks)
+                let likeness = forward.log_likelihood(later_s) + back.log_likelihood(-later_s);
+                Ok(self.log_likelihood(&all, known)? + likeness)
             };
             let fits: Vec<(i32, f64)> =
                 HOURS.into_par_iter().map(|hours| Ok((hours, shifted(hours)?))).collect::<Result<_, AlbumError>>()?;
@@ -86,32 +84,32 @@ impl Album {
     }
 }
 
-/// How much the photos of two cameras look alike: those of one time are of one thing more often than others.
-struct Company {
+/// The similarity of two cameras' photos: those of one time are of one thing more often than others.
+struct CameraPair {
     own_s: Vec<f64>,
     other_s: Vec<f64>,
-    /// What each word counts: photos of one moment say the same.
+    /// The weight of each photo: photos of one moment tell the same.
     shares: Vec<f64>,
-    /// For each photo, and each of the other camera, the odds of being of one thing by their looks; empty where these are not known.
+    /// For each photo, and each of the other camera, the odds of being of one thing by their similarity; empty if this is not known.
     odds: Vec<Vec<f64>>,
 }
 
-impl Company {
+impl CameraPair {
     fn of(own: &[AlbumPhoto], other: &[AlbumPhoto], settings: &AlbumSettings) -> Self {
         let times = |photos: &[AlbumPhoto]| photos.iter().map(|photo| photo.time.seconds).collect::<Vec<_>>();
         let (own_s, other_s) = (times(own), times(other));
         let moment = |_, _, gap_s| one_moment(gap_s, ONE_THING_S);
         let shares = weights(&own_s, settings.likeness_dependence, moment);
         let both: Vec<&AlbumPhoto> = own.iter().chain(other).collect();
-        let looks = Similarities::of(&both);
+        let similarities = Similarities::of(&both);
         let odds = |k: usize| {
-            let odds = |j| Some(odds_of(looks.cosine(k, own.len() + j)?, settings).exp());
+            let odds = |j| Some(odds_of(similarities.cosine(k, own.len() + j)?, settings).exp());
             (0..other.len()).map(odds).collect::<Option<Vec<f64>>>().unwrap_or_default()
         };
         Self { odds: (0..own.len()).map(odds).collect(), own_s, other_s, shares }
     }
 
-    /// Of looks, where the camera's times are so many seconds later.
+    /// The log likelihood of the similarities if the camera's times are so many seconds later.
     fn log_likelihood(&self, later_s: f64) -> f64 {
         let one = |(k, odds): (usize, &Vec<f64>)| {
             let (mut sum, mut near) = (0.0, 0.0);
@@ -161,7 +159,7 @@ mod tests {
         let camera = |ahead_h: f64| (0..4).map(|k| photo(5.0 * k as f64 + ahead_h, k)).collect::<Vec<_>>();
         let (right, wrong) = (camera(0.0), camera(8.0));
         let settings = AlbumSettings::default();
-        let (there, back) = (Company::of(&wrong, &right, &settings), Company::of(&right, &wrong, &settings));
+        let (there, back) = (CameraPair::of(&wrong, &right, &settings), CameraPair::of(&right, &wrong, &settings));
         let best = |fit: &dyn Fn(f64) -> f64| {
             HOURS.max_by(|a, b| fit(3600.0 * f64::from(*a)).total_cmp(&fit(3600.0 * f64::from(*b))))
         };

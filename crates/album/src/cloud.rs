@@ -77,7 +77,7 @@ impl Cloud {
         cloud
     }
 
-    /// With a known place that is given up only for one more than [`ABOUT_KM`] away within whose surroundings so much more is expected: the
+    /// With a known place that is given up only for one more than [`ABOUT_KM`] away with so much more expected around it: the
     /// sum of what lies within the four radii.
     pub(crate) fn preferring(mut self, nearest: Option<Nearest>, margin: f64) -> Self {
         self.preferred = nearest.map(|nearest| (nearest, margin));
@@ -139,7 +139,7 @@ impl Cloud {
         held
     }
 
-    /// The places it speaks of, the best first: that within whose surroundings most is expected. The others by their probability, of
+    /// The places it holds, the best first: the one around which most is expected. The others by their probability, of
     /// which what is nearer to a better place is no part.
     pub(crate) fn spots(&self, most: usize) -> Vec<Spot> {
         let (mut masses, mut candidates) = (self.masses.clone(), self.candidates.clone());
@@ -162,7 +162,7 @@ impl Cloud {
             if held[3] < 0.01 && !spots.is_empty() {
                 break;
             }
-            // What is sharp is an answer of its own; what is broad takes its surroundings with it.
+            // What is sharp is an answer of its own; what is broad takes its neighbourhood with it.
             let reach = if held[1] > 0.5 * held[3] { 1 } else { 3 };
             spots.push(Spot { at, probability: held[reach] });
             let cosine = (RADII_KM[reach] / EARTH_RADIUS_KM).cos();
@@ -209,7 +209,7 @@ impl Cloud {
     /// The probability within a distance.
     pub(crate) fn mass_within_km(&self, centre: UnitVec, km: f64) -> f64 {
         let cosine = (km / EARTH_RADIUS_KM).min(std::f64::consts::PI).cos();
-        // Cosines of small angles are all nearly 1: there the angle itself is looked at.
+        // Cosines of small angles are all nearly 1: there the angle itself is used.
         let near = |point: &UnitVec| {
             let own = centre.dot(*point);
             if cosine < 0.9999 {
@@ -233,7 +233,7 @@ impl Cloud {
 mod tests {
     use super::*;
 
-    /// A sharp place with a broad surrounding, and a little elsewhere: the surrounding is not the other place's.
+    /// A sharp place with a broad neighbourhood, and a little elsewhere: the neighbourhood is not the other place's.
     #[test]
     fn what_surrounds_a_place_is_not_another_places() {
         let place = |lat, lon| LatLon::new(lat, lon).unwrap().to_unit();

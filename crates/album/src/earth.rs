@@ -7,7 +7,7 @@ use crate::{
 use locdiff_model::answer::Calibration;
 use locdiff_map::places::Countries;
 use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Field, FieldPlan, Harmonics, LatLon, Rings, UnitVec};
+use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Field, FieldPlan, LatLon, Rings, SphericalHarmonics, UnitVec};
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
 use std::sync::OnceLock;
@@ -29,7 +29,7 @@ pub(crate) struct Earth {
     /// Area of each point, sr.
     pub(crate) areas: Vec<f64>,
     plan: FieldPlan,
-    harmonics: Harmonics,
+    harmonics: SphericalHarmonics,
     own: FieldPlan,
     /// Density without a photo at the points, and as a function.
     pub(crate) background: Vec<f64>,
@@ -66,7 +66,7 @@ impl Earth {
             usual,
             areas,
             plan: FieldPlan::new(degree),
-            harmonics: Harmonics::new(degree),
+            harmonics: SphericalHarmonics::new(degree),
             own,
             background,
             background_field: (field, log_scale, even),

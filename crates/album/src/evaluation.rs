@@ -6,7 +6,7 @@ use locdiff_model::answer::LEVELS;
 use locdiff_model::eval::{Bootstrap, Estimate, ReliabilityCurve};
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt::Write};
 
 /// The radii of the table.
 const RADII_KM: [f64; 5] = [1.0, 25.0, 200.0, 750.0, 2500.0];
@@ -60,7 +60,7 @@ pub struct StrayScores {
     pub strays: usize,
     /// How many of them were named.
     pub named: usize,
-    /// How many more were said to be perhaps from elsewhere.
+    /// How many more were hinted to be from elsewhere.
     pub hinted: usize,
     /// Other photos without a tag.
     pub others: usize,
@@ -93,17 +93,17 @@ pub struct AlbumScores {
     pub systems: Vec<SystemScores>,
     /// What shares the radii and regions say they hold.
     pub levels: Vec<f64>,
-    /// Shares of truths within the radii that are said to hold 10 … 90 %.
+    /// Shares of truths within the radii that should hold 10 … 90 %.
     pub in_radii: Vec<f64>,
-    /// Shares of truths inside the regions that are said to hold 10 … 90 %.
+    /// Shares of truths inside the regions that should hold 10 … 90 %.
     pub in_regions: Vec<f64>,
     /// Of the photos that were judged, those for which the answer was "I can't tell", and those that were put into the sea.
     pub cannot_tell: usize,
     /// See `cannot_tell`.
     pub at_sea: usize,
-    /// Photos that were said not to fit.
+    /// Photos that were named as outliers.
     pub outliers: usize,
-    /// What was said of photos from elsewhere, where it is known which are.
+    /// Scores for photos from elsewhere, if it is known which are.
     pub strays: Option<StrayScores>,
     /// Clocks that were set.
     pub clocks: Vec<SetClock>,
@@ -125,10 +125,7 @@ impl Judged {
 }
 
 impl AlbumScores {
-    /// Answers every album and judges it. `done` is called after each album.
-    ///
-    /// # Errors
-    /// As [`Album::answers`].
+    /// Answers every album and judges it. `done` is called after each album. Fails as [`Album::answers`].
     pub fn of(
         album: &Album,
         trips: &[AlbumTrip],
@@ -180,7 +177,7 @@ impl AlbumScores {
                 own.errors[3].push(off(by_time[k].map(|found| found.median)));
                 own.errors[4].push(off(by_travel[k]));
                 own.errors[5].push(off(singles[k].map(|(place, _)| place)));
-                own.nats[0].extend(answer.verdict.as_ref().map(|said| -said.log_density));
+                own.nats[0].extend(answer.verdict.as_ref().map(|verdict| -verdict.log_density));
                 own.nats[1].extend(singles[k].map(|(_, log_density)| -log_density));
                 verdicts.extend(answer.verdict.clone());
             }
@@ -192,7 +189,7 @@ impl AlbumScores {
             done();
         }
         let of = |pick: fn(&locdiff_model::answer::Verdict) -> f64| -> Vec<f64> { verdicts.iter().map(pick).collect() };
-        let shares = of(|said| said.radius_share);
+        let shares = of(|verdict| verdict.radius_share);
         Ok(Self {
             albums: trips.len(),
             photos: judged.iter().map(|one| one.errors[0].len()).sum(),
@@ -200,13 +197,51 @@ impl AlbumScores {
             systems: (0..SYSTEMS.len()).map(|system| scores(&judged, system, bootstrap)).collect(),
             levels: LEVELS.to_vec(),
             in_radii: ReliabilityCurve::of_levels(&shares).observed(),
-            in_regions: ReliabilityCurve::of_levels(&of(|said| said.region_level)).observed(),
+            in_regions: ReliabilityCurve::of_levels(&of(|verdict| verdict.region_level)).observed(),
             cannot_tell,
             at_sea,
             outliers,
             strays: trips.iter().any(|trip| trip.strays.contains(&true)).then_some(strays),
             clocks,
         })
+    }
+
+    /// A table for people.
+    pub fn to_text(&self) -> String {
+        let mut text = format!(
+            "{} albums, {} photos without a tag judged ({} with one used)\n% within               1 km             25 km            200 km            750 km           2500 km        −log density\n",
+            self.albums, self.photos, self.tagged
+        );
+        for one in &self.systems {
+            let nats = one.nll_nats.map_or(String::new(), |nats| cell(nats, 1.0, 3, false));
+            let _ = writeln!(text, "{:<20}{} {nats:>23}", one.system, cells(&one.within, false));
+        }
+        for one in &self.systems[1..] {
+            let nats = one.album_ahead_nats.map_or(String::new(), |nats| cell(nats, 1.0, 3, true));
+            let _ = writeln!(text, "ahead of {:<11.11}{} {nats:>23}", one.system, cells(&one.album_ahead, true));
+        }
+        let percent = |shares: &[f64]| {
+            let each: Vec<String> = shares.iter().map(|share| format!("{:>5.1}", 100.0 * share)).collect();
+            each.concat()
+        };
+        let _ = writeln!(text, "said                {} %", percent(&self.levels));
+        let _ = writeln!(text, "within radii        {} %", percent(&self.in_radii));
+        let _ = writeln!(text, "in regions          {} %", percent(&self.in_regions));
+        text.push_str("−log density in nats per steradian (uniform 2.531); ahead: the album's is less by so much\n");
+        let _ = writeln!(text, "can't tell          {} photos; at sea {}", self.cannot_tell, self.at_sea);
+        let _ = writeln!(text, "said not to fit     {} photos", self.outliers);
+        if let Some(strays) = &self.strays {
+            let _ = writeln!(
+                text,
+                "from elsewhere      {} of {} named, {} more hinted at; of {} others {} named, {} more hinted at",
+                strays.named, strays.strays, strays.hinted, strays.others, strays.falsely_named, strays.falsely_hinted
+            );
+        }
+        let hours: Vec<String> = self.clocks.iter().map(|set| format!("{:+}", set.clock.ahead_h)).collect();
+        if !hours.is_empty() {
+            let _ = writeln!(text, "clocks set          {} (hours ahead: {})", hours.len(), hours.join(", "));
+        }
+        text
     }
 }
 
@@ -275,4 +310,17 @@ fn scores(judged: &[Judged], system: usize, bootstrap: &Bootstrap) -> SystemScor
         nll_nats: density.map(|which| estimate(&|counts| nats(counts, which))),
         album_ahead_nats: density.map(|which| estimate(&|counts| nats(counts, which) - nats(counts, 0))),
     }
+}
+
+/// An estimate with its interval, in these units, with a sign if asked for.
+fn cell(share: Estimate, unit: f64, digits: usize, has_sign: bool) -> String {
+    let [value, low, high] = [share.value, share.low, share.high].map(|number| {
+        if has_sign { format!("{:+.digits$}", number * unit) } else { format!("{:.digits$}", number * unit) }
+    });
+    format!("{value} [{low}, {high}]")
+}
+
+fn cells(shares: &[Estimate], has_sign: bool) -> String {
+    let each: Vec<String> = shares.iter().map(|share| format!(" {:>17}", cell(*share, 100.0, 1, has_sign))).collect();
+    each.concat()
 }

@@ -1,4 +1,4 @@
-//! Places for a whole album at once: what each photo says, GPS tags of some, the time between them and how people travel, and
+//! Places for a whole album at once: the images, GPS tags of some, the time between them and how people travel, and
 //! likeness to photos with a tag.
 //!
 //! | you want | item |
@@ -26,27 +26,21 @@ mod blob;
 mod chain;
 mod clock;
 mod cloud;
-mod cut;
 mod earth;
 mod error;
 mod evaluation;
-mod evaluation_text;
-mod evidence;
 mod explain;
-mod known;
 mod left_out;
 mod levels;
+mod likelihood;
 mod likeness;
 mod message;
 mod photo;
 mod prior;
 mod roaming;
-mod said;
 mod settings;
 mod soft;
 mod soft_weights;
-mod surroundings;
-mod tagged_look;
 mod times;
 mod track;
 mod track_clock;
@@ -58,11 +52,10 @@ pub use album::Album;
 pub use answer::{AlbumAnswer, Outlier};
 pub use baselines::{ByTime, by_time};
 pub use clock::{WrongClock, set_clocks};
-pub use cut::{Trip, cut};
 pub use error::AlbumError;
 pub use evaluation::{AlbumScores, AlbumTrip, Judging, SetClock, StrayScores, SystemScores};
-pub use known::KnownPlace;
 pub use photo::AlbumPhoto;
+pub use prior::KnownPlace;
 pub use roaming::Traveller;
 pub use settings::AlbumSettings;
 pub use soft::{SoftPlace, SoftRegion};
@@ -70,4 +63,4 @@ pub use times::{
     GUESSED_GAP_S, PhotoTime, TimeSource, iso_time, parse_duration, parse_offset, parse_time, time_in_name,
 };
 pub use track::Track;
-pub use trips::{TRIP_PAUSE_S, TripStop, beside, trips};
+pub use trips::{TRIP_PAUSE_S, Trip, TripStop, beside, cut, trips};

@@ -1,8 +1,9 @@
-//! Likeness inside the album: a photo that looks like a tagged one is probably near it, also days apart.
+//! Likeness inside the album: a photo that looks like a tagged one is probably near it, also days apart. Where hours leave open in which
+//! neighbourhood a photo was taken, its likeness to the photos tagged there decides.
 
-use crate::evidence::{NEIGHBOURS, one_moment};
-use crate::tagged_look::{TaggedLook, tagged, unit};
-use crate::{blob::Blob, known::KnownPlace, message::Return, photo::AlbumPhoto, settings::AlbumSettings};
+use crate::likelihood::{NEIGHBOURS, one_moment};
+use crate::message::{NEIGHBOURHOOD_KM, Return};
+use crate::{blob::Blob, photo::AlbumPhoto, prior::KnownPlace, settings::AlbumSettings};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 use rayon::prelude::*;
 
@@ -38,7 +39,7 @@ impl Tagged {
     }
 }
 
-/// For each photo (in order of time) the tagged places that it may have been taken at. Tagged photos have none: their tags speak.
+/// For each photo (in order of time) the tagged places that it may have been taken at. Tagged photos have none: their tags count.
 pub(crate) fn returns(
     photos: &[&AlbumPhoto],
     times: &[f64],
@@ -61,7 +62,7 @@ pub(crate) fn returns(
                 .iter()
                 .map(|tagged| (log_odds(&own, tagged, settings), tagged.gap_s(times[k]), tagged))
                 .collect();
-            // The next ones in time, whatever they look like, then the most alike of those that they leave time for.
+            // The next ones in time, whatever their similarity, then the most alike of those that they leave time for.
             found.sort_by(|a, b| a.1.total_cmp(&b.1));
             let rest = found.split_off(2.min(found.len()));
             let next: Vec<(f64, &Tagged)> = found.iter().map(|(_, gap, tagged)| (*gap, *tagged)).collect();
@@ -82,7 +83,7 @@ pub(crate) fn returns(
         .collect()
 }
 
-/// How much each photo looks like those around it in time: the mean cosine, those within a moment counting most. `None` for a photo
+/// The similarity of each photo to those around it in time: the mean cosine, those within a moment counting most. `None` for a photo
 /// without an embedding or without others.
 pub(crate) fn neighbour_similarity(similarities: &Similarities, times: &[f64], moment_s: f64) -> Vec<Option<f64>> {
     let one = |k: usize| {
@@ -100,7 +101,7 @@ pub(crate) fn neighbour_similarity(similarities: &Similarities, times: &[f64], m
     (0..times.len()).into_par_iter().map(one).collect()
 }
 
-/// How much photos look alike.
+/// Similarities of photos.
 pub(crate) struct Similarities<'a> {
     photos: &'a [&'a AlbumPhoto],
     lengths: Vec<f64>,
@@ -120,7 +121,7 @@ impl<'a> Similarities<'a> {
         is_known.then(|| product / (self.lengths[k] * self.lengths[other]).max(1e-12))
     }
 
-    /// How much two photos so many seconds apart are views of one thing, from 0 to 1. Where their looks are not known, the time alone says.
+    /// How much two photos so many seconds apart are views of one thing, from 0 to 1. Without embeddings, the time alone decides.
     pub(crate) fn one_view(&self, (k, other): (usize, usize), gap_s: f64, settings: &AlbumSettings) -> f64 {
         let Some(cosine) = self.cosine(k, other) else { return one_moment(gap_s, settings.moment_s) };
         let (half, slope) = settings.same_view;
@@ -128,7 +129,7 @@ impl<'a> Similarities<'a> {
     }
 }
 
-/// The tagged photo that a photo looks like most, and the cosine.
+/// The most similar tagged photo, and the cosine.
 pub(crate) fn most_alike<'a>(
     photo: &AlbumPhoto,
     among: impl Iterator<Item = &'a AlbumPhoto>,
@@ -152,19 +153,19 @@ fn log_odds(own: &[f64], tagged: &Tagged, settings: &AlbumSettings) -> f64 {
 }
 
 /// The tagged photos by place.
-fn gather(looks: &[TaggedLook<'_>], reach_km: f64) -> Vec<Tagged> {
+fn gather(photos: &[TaggedPhoto<'_>], reach_km: f64) -> Vec<Tagged> {
     let mut places: Vec<Tagged> = Vec::new();
-    for look in looks {
-        let (at, own) = (look.place, unit(look.embedding));
-        // A traveller's tags come place after place: the last ones are looked at first.
+    for photo in photos {
+        let (at, own) = (photo.place, unit(photo.embedding));
+        // A traveller's tags come place after place: the last ones are tried first.
         let near = |tagged: &&mut Tagged| tagged.place.angle_rad(at) * EARTH_RADIUS_KM < reach_km;
         if let Some(tagged) = places.iter_mut().rev().take(MOST_PLACES).find(near) {
             tagged.count += 1.0;
             let count = tagged.count;
             tagged.mean.iter_mut().zip(&own).for_each(|(mean, value)| *mean += (value - *mean) / count);
-            tagged.times.push(look.time_s);
+            tagged.times.push(photo.time_s);
         } else {
-            places.push(Tagged { place: at, mean: own, count: 1.0, times: vec![look.time_s] });
+            places.push(Tagged { place: at, mean: own, count: 1.0, times: vec![photo.time_s] });
         }
     }
     if places.len() > MOST_PLACES {
@@ -172,4 +173,117 @@ fn gather(looks: &[TaggedLook<'_>], reach_km: f64) -> Vec<Tagged> {
         places.truncate(MOST_PLACES);
     }
     places
+}
+
+/// An embedding of length 1.
+pub(crate) fn unit(embedding: &[f32]) -> Vec<f64> {
+    let length = embedding.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+    embedding.iter().map(|value| f64::from(*value) / length.max(1e-12)).collect()
+}
+
+/// A photo with a tag, of the album or beside it.
+pub(crate) struct TaggedPhoto<'a> {
+    pub(crate) time_s: f64,
+    pub(crate) place: UnitVec,
+    pub(crate) embedding: &'a [f32],
+}
+
+/// All of them, in order of time.
+pub(crate) fn tagged<'a>(photos: &[&'a AlbumPhoto], times: &[f64], known: &'a [KnownPlace]) -> Vec<TaggedPhoto<'a>> {
+    let own = photos.iter().zip(times).filter_map(|(photo, time_s)| {
+        Some(TaggedPhoto { time_s: *time_s, place: photo.gps?.to_unit(), embedding: &photo.embedding })
+    });
+    let others = known.iter().filter(|known| !known.embedding.is_empty()).map(|known| TaggedPhoto {
+        time_s: known.time_s,
+        place: known.at.to_unit(),
+        embedding: &known.embedding,
+    });
+    let mut all: Vec<TaggedPhoto<'a>> = own.chain(others).collect();
+    all.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+    all
+}
+
+/// Tagged photos on each side of a moment that a photo is compared with.
+const EACH_SIDE: usize = 24;
+
+/// The photos of an album that have tags, and those beside it, in order of time.
+pub(crate) struct Neighbourhoods {
+    times: Vec<f64>,
+    places: Vec<UnitVec>,
+    /// Embeddings of length 1; empty where there is none.
+    embeddings: Vec<Vec<f64>>,
+}
+
+impl Neighbourhoods {
+    pub(crate) fn of(photos: &[&AlbumPhoto], times: &[f64], known: &[KnownPlace]) -> Self {
+        let all = tagged(photos, times, known);
+        Self {
+            times: all.iter().map(|one| one.time_s).collect(),
+            places: all.iter().map(|one| one.place).collect(),
+            embeddings: all.iter().map(|one| unit(one.embedding)).collect(),
+        }
+    }
+
+    /// Places with tags near in time, and the log of the odds of being in their neighbourhood, not in the most alike one, by the photo that is
+    /// most alike there.
+    pub(crate) fn log_odds(&self, photo: &AlbumPhoto, time_s: f64, settings: &AlbumSettings) -> Vec<(UnitVec, f64)> {
+        let next = self.times.partition_point(|time| *time < time_s);
+        let near = next.saturating_sub(EACH_SIDE)..(next + EACH_SIDE).min(self.times.len());
+        let own = unit(&photo.embedding);
+        let cosine = |k: usize| {
+            let is_known = !own.is_empty() && own.len() == self.embeddings[k].len();
+            is_known.then(|| own.iter().zip(&self.embeddings[k]).map(|(a, b)| a * b).sum::<f64>())
+        };
+        let seen: Vec<(UnitVec, f64)> = near.filter_map(|k| Some((self.places[k], cosine(k)?))).collect();
+        let (slope, slope_of_strange) = settings.surroundings;
+        let slope = slope + photo.ood * (slope_of_strange - slope);
+        let most_alike = seen.iter().map(|one| one.1).fold(f64::NEG_INFINITY, f64::max);
+        let best_about = |place: UnitVec| {
+            let about = seen.iter().filter(|other| place.angle_rad(other.0) * EARTH_RADIUS_KM < NEIGHBOURHOOD_KM);
+            about.map(|other| other.1).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let odds = |place: UnitVec| (slope * (best_about(place) - most_alike)).max(-settings.most_surroundings);
+        seen.iter().map(|(place, _)| (*place, odds(*place))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PhotoTime;
+    use locdiff_shdd::Coefficients;
+    use locdiff_shdd::sphere::LatLon;
+
+    fn photo(hours: f64, place: Option<(f64, f64)>, look: [f32; 2]) -> AlbumPhoto {
+        let nothing = Coefficients::new(vec![0.0; 16]).unwrap();
+        let gps = place.map(|(lat, lon)| LatLon::new(lat, lon).unwrap());
+        AlbumPhoto::new("x", PhotoTime::at(3600.0 * hours), nothing).with_gps(gps).with_embedding(look.to_vec(), 0.0)
+    }
+
+    /// A neighbourhood is as alike as its most alike photo; the most alike one loses nothing, little where a photo is of another
+    /// kind, and no more than the most.
+    #[test]
+    fn the_most_alike_photo_of_a_surrounding_counts() {
+        let photos = [
+            photo(0.0, Some((48.86, 2.35)), [1.0, 0.0]),
+            photo(1.0, Some((48.80, 2.13)), [0.0, 1.0]),
+            photo(9.0, Some((45.76, 4.84)), [0.8, 0.6]),
+        ];
+        let (list, times) = (photos.iter().collect::<Vec<_>>(), [0.0, 3600.0, 9.0 * 3600.0]);
+        let neighbourhoods = Neighbourhoods::of(&list, &times, &[]);
+        let settings = AlbumSettings::default();
+        let odds = |photo: &AlbumPhoto| -> Vec<f64> {
+            neighbourhoods.log_odds(photo, 7200.0, &settings).into_iter().map(|(_, odds)| odds).collect()
+        };
+        let (slope, of_strange) = settings.surroundings;
+        let own = photo(2.0, None, [0.0, 2.0]);
+        let found = odds(&own);
+        assert!(found[0].abs() < 1e-9 && found[1].abs() < 1e-9 && (found[2] + (0.4 * slope)).abs() < 1e-6, "{found:?}");
+        let strange = odds(&own.clone().with_embedding(vec![0.0, 1.0], 1.0));
+        assert!((strange[2] + 0.4 * of_strange).abs() < 1e-6, "{strange:?}");
+        assert_eq!(odds(&photo(2.0, None, [-0.6, 0.8]))[2], -settings.most_surroundings);
+        // Without an embedding, or with one of another length, there are no odds.
+        assert!(odds(&own.clone().with_embedding(Vec::new(), 0.0)).is_empty());
+        assert!(odds(&own.with_embedding(vec![1.0; 3], 0.0)).is_empty());
+    }
 }

@@ -1,10 +1,12 @@
 //! What is known of a photo's place from one side: a grid for what is broad, blobs for what is sharp.
 
 use crate::blob::{Blob, thinned};
-use crate::{AlbumError, earth::Earth, evidence::Evidence, prior::Prior, surroundings::SURROUNDINGS_KM};
+use crate::{AlbumError, earth::Earth, likelihood::LikelihoodRatio, prior::Prior};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 use std::f64::consts::PI;
 
+/// The neighbourhood of a place reaches so far, km.
+pub(crate) const NEIGHBOURHOOD_KM: f64 = 25.0;
 /// Blobs that are kept of a message.
 const MOST_BLOBS: usize = 32;
 /// Blobs with less of the mass are dropped.
@@ -21,12 +23,12 @@ pub(crate) struct Message {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Return {
     pub(crate) place: Blob,
-    /// Log of the odds that a photo which looks so was taken there.
+    /// Log of the odds that the photo was taken there, by its similarity.
     pub(crate) log_odds: f64,
 }
 
 impl Message {
-    /// What is known before any photo speaks.
+    /// The prior before any photo counts.
     pub(crate) fn usual(earth: &Earth) -> Self {
         Self { grid: earth.usual.clone(), blobs: Vec::new() }
     }
@@ -87,19 +89,19 @@ impl Message {
         self.blobs.iter_mut().for_each(|blob| blob.mass *= factor);
     }
 
-    /// Times what a photo says, or nothing where it is a stray.
-    pub(crate) fn hear(&mut self, evidence: &Evidence, stray: f64, earth: &Earth) {
+    /// Multiplies by a photo's likelihood ratio, or by 1 if the photo is a stray.
+    pub(crate) fn apply_likelihood(&mut self, ratio: &LikelihoodRatio, stray: f64, earth: &Earth) {
         let floored = |ratio: f64| (1.0 - stray) * ratio + stray;
-        self.grid.iter_mut().zip(&evidence.grid).for_each(|(value, ratio)| *value *= floored(*ratio));
+        self.grid.iter_mut().zip(&ratio.grid).for_each(|(value, ratio)| *value *= floored(*ratio));
         let centres: Vec<_> = self.blobs.iter().map(|blob| blob.centre).collect();
-        for (blob, ratio) in self.blobs.iter_mut().zip(evidence.at(&centres, earth)) {
+        for (blob, ratio) in self.blobs.iter_mut().zip(ratio.at(&centres, earth)) {
             blob.mass *= floored(ratio);
         }
     }
 
     /// Times a GPS tag, which is wrong with a probability; wrong ones are where any photos are.
     pub(crate) fn see_tag(&mut self, tag: &[Blob], wrong: f64, earth: &Earth) {
-        let mut right = self.meets(tag, earth);
+        let mut right = self.product_with(tag, earth);
         for blob in &mut right {
             blob.mass *= 1.0 - wrong;
         }
@@ -109,7 +111,7 @@ impl Message {
     }
 
     /// The product with a few blobs.
-    pub(crate) fn meets(&self, tag: &[Blob], earth: &Earth) -> Vec<Blob> {
+    pub(crate) fn product_with(&self, tag: &[Blob], earth: &Earth) -> Vec<Blob> {
         let mut both = Vec::with_capacity((self.blobs.len() + 1) * tag.len());
         for part in tag {
             both.extend(self.blobs.iter().map(|blob| blob.times(part)));
@@ -118,8 +120,8 @@ impl Message {
         both
     }
 
-    /// Times what likeness to the surroundings of places says: it chooses among them. What lies about none of them keeps its probability.
-    pub(crate) fn favour(&mut self, places: &[(UnitVec, f64)]) {
+    /// Reweights the neighbourhoods of places by their log odds. Blobs near none of them keep their probability.
+    pub(crate) fn reweight(&mut self, places: &[(UnitVec, f64)]) {
         let (mut before, mut after) = (0.0, 0.0);
         let about: Vec<Option<f64>> = self.blobs.iter().map(|blob| odds_about(blob, places)).collect();
         for (blob, odds) in self.blobs.iter().zip(&about) {
@@ -191,6 +193,6 @@ impl Message {
 fn odds_about(blob: &Blob, places: &[(UnitVec, f64)]) -> Option<f64> {
     let km = |place: UnitVec| blob.centre.angle_rad(place) * EARTH_RADIUS_KM;
     let nearest = places.iter().map(|(place, odds)| (km(*place), *odds)).min_by(|a, b| a.0.total_cmp(&b.0));
-    let is_about = |km: f64| km.max(blob.variance.sqrt() * EARTH_RADIUS_KM) < SURROUNDINGS_KM;
+    let is_about = |km: f64| km.max(blob.variance.sqrt() * EARTH_RADIUS_KM) < NEIGHBOURHOOD_KM;
     nearest.filter(|(km, _)| is_about(*km)).map(|(_, odds)| odds)
 }

@@ -1,6 +1,6 @@
 //! A photo as the album sees it.
 
-use crate::{said::Said, soft::SoftPlace, times::PhotoTime};
+use crate::{AlbumError, soft::SoftPlace, times::PhotoTime};
 use locdiff_model::answer::PlaceField;
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::LatLon;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The probability that a log is of somebody else, or that a clock is off.
 const WRONG_TRACK: f64 = 0.01;
 
-/// What is known of a photo before the others have spoken.
+/// A photo of an album, before the others count.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AlbumPhoto {
@@ -27,25 +27,25 @@ pub struct AlbumPhoto {
     pub soft: Vec<SoftPlace>,
     /// The offset from UTC that its clock had, in hours, where it says so itself: a hint at its longitude.
     pub offset_h: Option<f64>,
-    /// What the network says about it: natural parameters at pure noise.
-    pub(crate) evidence: Said,
+    /// The network's natural parameters at pure noise.
+    pub(crate) coefficients: StoredCoefficients,
     /// The probability that it is of another kind than the model was trained for.
     pub ood: f64,
     /// What a model that gives places scores says about it.
     pub places: Option<Arc<PlaceField>>,
-    /// Its embedding; empty where likeness is not to be looked at.
+    /// Its embedding; empty if likeness is not to be used.
     pub embedding: Vec<f32>,
 }
 
 impl AlbumPhoto {
-    /// A photo with a time and what the network says of it.
-    pub fn new(name: impl Into<String>, time: PhotoTime, evidence: Coefficients) -> Self {
+    /// A photo with a time and the network's coefficients for it.
+    pub fn new(name: impl Into<String>, time: PhotoTime, coefficients: Coefficients) -> Self {
         let (camera, gps, track, soft, offset_h) = (None, None, None, Vec::new(), None);
-        let (ood, places, embedding, evidence) = (0.0, None, Vec::new(), Said::of(evidence));
-        Self { name: name.into(), time, camera, gps, track, soft, offset_h, evidence, ood, places, embedding }
+        let (ood, places, embedding, coefficients) = (0.0, None, Vec::new(), StoredCoefficients::of(coefficients));
+        Self { name: name.into(), time, camera, gps, track, soft, offset_h, coefficients, ood, places, embedding }
     }
 
-    /// Whether its place is known, by its tag or a log: then its look says nothing of it.
+    /// Whether its place is known, by its tag or a log: then its image does not count.
     pub(crate) fn is_placed(&self) -> bool {
         self.gps.is_some() || self.track.is_some()
     }
@@ -78,5 +78,48 @@ impl AlbumPhoto {
     #[must_use]
     pub fn with_embedding(self, embedding: Vec<f32>, ood: f64) -> Self {
         Self { ood, embedding, ..self }
+    }
+}
+
+/// Natural parameters; in single precision where that loses nothing, as networks give them.
+#[derive(Debug, Clone)]
+pub(crate) enum StoredCoefficients {
+    Single(Box<[f32]>),
+    Double(Coefficients),
+}
+
+impl StoredCoefficients {
+    pub(crate) fn of(coefficients: Coefficients) -> Self {
+        let single: Vec<f32> = coefficients.as_slice().iter().map(|value| *value as f32).collect();
+        let is_exact = |(single, double): (&f32, &f64)| f64::from(*single).to_bits() == double.to_bits();
+        if single.iter().zip(coefficients.as_slice()).all(is_exact) {
+            Self::Single(single.into())
+        } else {
+            Self::Double(coefficients)
+        }
+    }
+
+    /// As it was given.
+    pub(crate) fn coefficients(&self) -> Result<Coefficients, AlbumError> {
+        Ok(match self {
+            Self::Single(values) => Coefficients::new(values.iter().map(|value| f64::from(*value)).collect())?,
+            Self::Double(coefficients) => coefficients.clone(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_lost() {
+        let exact = Coefficients::new(vec![0.5, -0.0, f64::from(0.1_f32), 1e-30_f32.into()]).unwrap();
+        let finer = Coefficients::new(vec![0.5, 0.0, 0.1, 1e-300]).unwrap();
+        assert!(matches!(StoredCoefficients::of(exact.clone()), StoredCoefficients::Single(_)));
+        assert!(matches!(StoredCoefficients::of(finer.clone()), StoredCoefficients::Double(_)));
+        for given in [exact, finer] {
+            assert_eq!(StoredCoefficients::of(given.clone()).coefficients().unwrap(), given);
+        }
     }
 }

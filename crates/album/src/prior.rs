@@ -2,20 +2,20 @@
 //!
 //! The density is a mixture, normalised for each moment by itself, so that nothing changes where a photo without a place stands between
 //! two others. Its weights are functions of hours and kilometres that were fitted to traces of real people (`lab/scripts/fit_travel.py`).
-//! Places within 20 km of one another are one surrounding: the model says in which surrounding one is, or in none, by how long before and
+//! Places within 20 km of one another are one cluster: the model says in which cluster one is, or in none, by how long before and
 //! after one was there; inside it, at which of the known places and how far from it; on the way from the last to the next; or outside, how
 //! far from either.
 
 use crate::blob::{Blob, variance_of_km};
 use crate::earth::{AT_SEA, is_land};
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec, interpolate};
-use serde::Deserialize;
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, interpolate};
+use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
-/// Known places looked at on each side of a moment.
+/// Known places used on each side of a moment.
 const EACH_SIDE: usize = 6;
-/// Known places this near to one another are one surrounding, km.
-const SURROUNDING_KM: f64 = 20.0;
+/// Known places this near to one another are one cluster, km.
+const CLUSTER_KM: f64 = 20.0;
 /// Nobody is on the way between places that are nearer to one another, and what is on the way is known no better, km.
 const SHORTEST_KM: f64 = 0.05;
 const NARROWEST_KM: f64 = 0.02;
@@ -41,6 +41,30 @@ pub(crate) struct Anchor {
     pub(crate) camera: Option<String>,
 }
 
+/// A place that is known at a time: of a film, of a photo of another trip, of a track.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownPlace {
+    /// Who says so.
+    pub name: String,
+    /// When, in seconds since 1970.
+    pub time_s: f64,
+    /// Where.
+    pub at: LatLon,
+    /// How well that is known, km along each axis.
+    pub deviation_km: f64,
+    /// The embedding of the photo that was taken there; empty where there is none.
+    #[serde(skip)]
+    pub embedding: Vec<f32>,
+}
+
+impl KnownPlace {
+    pub(crate) fn anchor(&self) -> Anchor {
+        let Self { time_s, at, deviation_km, .. } = self;
+        Anchor { time_s: *time_s, place: at.to_unit(), deviation_km: *deviation_km, of: None, camera: None }
+    }
+}
+
 /// The known places of an album, in order of time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Anchors {
@@ -55,7 +79,7 @@ pub(crate) struct Nearest {
     pub(crate) place: UnitVec,
     /// How long before or after.
     pub(crate) hours: f64,
-    /// Whether what photos look like speaks against it.
+    /// Whether the photos' images contradict it.
     pub(crate) is_doubted: bool,
     /// What the album's other tags add to the share of one half that a radius is read at.
     pub(crate) shift: f64,
@@ -75,7 +99,8 @@ struct Fitted {
     far_km: Vec<f64>,
     between: Vec<f64>,
     near: Vec<Vec<f64>>,
-    surrounding: Vec<f64>,
+    #[serde(rename = "surrounding")]
+    cluster: Vec<f64>,
     outside: Vec<f64>,
     far: Vec<Vec<f64>>,
     far_nearest: f64,
@@ -91,7 +116,7 @@ fn about_km(hours: f64) -> f64 {
     0.2 + 50.0 * hours
 }
 
-/// The same away from all known places: nobody is in the next country minutes after a photo.
+/// How far one gets in so many hours away from all known places, km along each axis.
 fn reach_km(hours: f64) -> f64 {
     3.0 + 120.0 * hours.max(hours.powf(1.5))
 }
@@ -141,7 +166,7 @@ impl Anchors {
         &self.list
     }
 
-    /// Where one may be at a time; what is known by photo `without` itself is not looked at. `None` where nothing is known.
+    /// Where one may be at a time; anchors of photo `without` itself are left out. `None` if nothing is known.
     pub(crate) fn prior(&self, time_s: f64, without: Option<usize>) -> Option<Prior> {
         self.prior_by(time_s, |anchor| without.is_none() || anchor.of != without)
     }
@@ -180,8 +205,8 @@ struct Around<'a> {
     hours: Vec<f64>,
     /// How many of them are before the moment.
     before: usize,
-    /// The surrounding that each belongs to.
-    surrounding: Vec<usize>,
+    /// The cluster that each belongs to.
+    cluster: Vec<usize>,
     distances: Vec<Vec<f64>>,
     shortest_h: f64,
     extent_km: f64,
@@ -201,26 +226,26 @@ impl<'a> Around<'a> {
             let longer = (time_s - last.time_s).max(next.time_s - time_s) / 3600.0;
             (km(last.place, next.place), longer, (time_s - last.time_s) / gap)
         });
-        let mut surrounding: Vec<usize> = (0..anchors.len()).collect();
+        let mut cluster: Vec<usize> = (0..anchors.len()).collect();
         for a in 0..anchors.len() {
             for b in 0..a {
-                let (own, other) = (surrounding[a], surrounding[b]);
-                if distances[a][b] < SURROUNDING_KM && own != other {
-                    surrounding.iter_mut().filter(|one| **one == own).for_each(|one| *one = other);
+                let (own, other) = (cluster[a], cluster[b]);
+                if distances[a][b] < CLUSTER_KM && own != other {
+                    cluster.iter_mut().filter(|one| **one == own).for_each(|one| *one = other);
                 }
             }
         }
-        Some(Self { before: before.len(), anchors, hours, surrounding, distances, shortest_h, extent_km, bracket })
+        Some(Self { before: before.len(), anchors, hours, cluster, distances, shortest_h, extent_km, bracket })
     }
 
     fn mixture(&self) -> Prior {
         let fitted = &*FITTED;
-        let mut names: Vec<usize> = self.surrounding.clone();
+        let mut names: Vec<usize> = self.cluster.clone();
         names.sort_unstable();
         names.dedup();
         let outside = self.outside_features(names.len());
         let mut shares: Vec<f64> =
-            names.iter().map(|name| dot(&fitted.surrounding, &self.surrounding_features(*name, &names))).collect();
+            names.iter().map(|name| dot(&fitted.cluster, &self.cluster_features(*name, &names))).collect();
         let way = self.way();
         if let Some((_, middle)) = way {
             // Few photos are taken on the way over a sea.
@@ -232,7 +257,7 @@ impl<'a> Around<'a> {
         let known = 1.0 / (1.0 + self.shortest_h / FORGOTTEN_H);
         let mut blobs = Vec::new();
         for (name, share) in names.iter().zip(&shares) {
-            let members: Vec<usize> = (0..self.anchors.len()).filter(|k| self.surrounding[*k] == *name).collect();
+            let members: Vec<usize> = (0..self.anchors.len()).filter(|k| self.cluster[*k] == *name).collect();
             let mut weights: Vec<f64> = members
                 .iter()
                 .flat_map(|k| {
@@ -324,18 +349,18 @@ impl<'a> Around<'a> {
         ]
     }
 
-    fn surrounding_features(&self, name: usize, names: &[usize]) -> [f64; 12] {
+    fn cluster_features(&self, name: usize, names: &[usize]) -> [f64; 12] {
         let shortest = |is: &dyn Fn(usize) -> bool| {
             (0..self.hours.len()).filter(|k| is(*k)).map(|k| self.hours[k]).reduce(f64::min)
         };
-        let own = shortest(&|k| self.surrounding[k] == name).unwrap_or(LONGEST_H);
-        let first = names.iter().find(|other| shortest(&|k| self.surrounding[k] == **other) == Some(self.shortest_h));
-        let other = shortest(&|k| self.surrounding[k] != name);
-        let before = shortest(&|k| self.surrounding[k] == name && k < self.before);
-        let after = shortest(&|k| self.surrounding[k] == name && k >= self.before);
-        let count = self.surrounding.iter().filter(|one| **one == name).count() as f64;
+        let own = shortest(&|k| self.cluster[k] == name).unwrap_or(LONGEST_H);
+        let first = names.iter().find(|other| shortest(&|k| self.cluster[k] == **other) == Some(self.shortest_h));
+        let other = shortest(&|k| self.cluster[k] != name);
+        let before = shortest(&|k| self.cluster[k] == name && k < self.before);
+        let after = shortest(&|k| self.cluster[k] == name && k >= self.before);
+        let count = self.cluster.iter().filter(|one| **one == name).count() as f64;
         let log = log_hours(own);
-        let has = |k: usize| self.surrounding[k] == name;
+        let has = |k: usize| self.cluster[k] == name;
         let has_both_ends = self.bracket.is_some() && has(self.before - 1) && has(self.before);
         [
             1.0,
@@ -353,7 +378,7 @@ impl<'a> Around<'a> {
         ]
     }
 
-    fn outside_features(&self, surroundings: usize) -> [f64; 8] {
+    fn outside_features(&self, clusters: usize) -> [f64; 8] {
         let log = log_hours(self.shortest_h);
         [
             1.0,
@@ -363,7 +388,7 @@ impl<'a> Around<'a> {
             self.bracket.map_or(0.0, |(distance, ..)| (distance + 0.05).ln() / 3.0),
             self.log_longer(),
             self.log_extent(),
-            (surroundings as f64).ln() / 1.5,
+            (clusters as f64).ln() / 1.5,
         ]
     }
 }
@@ -371,7 +396,6 @@ impl<'a> Around<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use locdiff_shdd::sphere::LatLon;
 
     fn anchor(hours: f64, lat: f64, lon: f64) -> Anchor {
         let place = LatLon::new(lat, lon).unwrap().to_unit();

@@ -1,4 +1,4 @@
-//! How regions change with time when nothing is known but what photos look like: jumps at constant rates, so that two steps are one of
+//! How regions change with time when only the photos' images are known: jumps at constant rates, so that two steps give the result of one of
 //! their sum, and a photo that says nothing changes nothing.
 
 use crate::{AlbumError, earth::Earth};
@@ -17,7 +17,7 @@ pub struct Traveller {
 }
 
 impl Traveller {
-    /// What is said of a place, as a ratio against knowing nothing, so many hours earlier or later: its mean over where one may have been.
+    /// The likelihood ratio of a place, so many hours earlier or later: its mean over where one may have been.
     /// What is 1 everywhere stays so.
     pub(crate) fn roam(&self, ratio: &[f64], hours: f64, earth: &Earth) -> Result<Vec<f64>, AlbumError> {
         let says_nothing = |value: &f64| (value - ratio[0]).abs() <= 1e-9 * ratio[0];
@@ -42,7 +42,7 @@ mod tests {
     use locdiff_shdd::Coefficients;
     use locdiff_shdd::sphere::LatLon;
 
-    /// Two steps are one of their sum, what says nothing goes on saying nothing, and sharp words fade.
+    /// Two steps are one of their sum, a flat ratio stays flat, and sharp ones fade.
     #[test]
     fn time_composes() {
         let earth = Earth::new(&Calibration::none(Coefficients::new(vec![0.0; 16]).unwrap())).unwrap();

@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 pub struct AlbumSettings {
     /// How much each further view of the same moment takes from the weight of all: n views weigh `1 / (1 + c·(n − 1))` each.
     pub dependence: f64,
-    /// Two photos are such views by halves at this cosine of their embeddings, with this slope of the log odds: what looks the same tells
-    /// the same, what does not is a word of its own.
+    /// Two photos are such views by halves at this cosine of their embeddings, with this slope of the log odds: similar photos tell
+    /// the same, others are independent.
     pub same_view: (f64, f64),
     /// And by 1/e after this time, in seconds.
     pub same_view_s: f64,
-    /// The same for photos that are said to be views of one place.
+    /// As `dependence`, for photos that are stated to be views of one place.
     pub views_dependence: f64,
     /// Photos this near in time count as views of one moment, in seconds.
     pub moment_s: f64,
     /// The probability that a photo does not belong to the album at all.
     pub stray: f64,
-    /// The log odds that a photo is from elsewhere: a constant, less so much for each nat by which its look fits what the others say of its
+    /// The log odds that a photo is from elsewhere: a constant, less so much for each nat by which its image fits the others' posterior of its
     /// place, less so much for its mean cosine to the photos around it. Chosen on validation trips such that hardly any photo that belongs
     /// is named.
     pub elsewhere: [f64; 3],
@@ -33,17 +33,17 @@ pub struct AlbumSettings {
     pub gps_km: f64,
     /// How regions change where no place is known, for kinds of travellers that are averaged.
     pub travellers: Vec<Traveller>,
-    /// The probability within 750 km from which on a place is told in company; never below what a single photo needs.
+    /// The probability within 750 km from which on an album's answer is told; never below what a single photo needs.
     pub can_tell_from: f64,
-    /// The power of the product of all looks where there are tags.
+    /// The power of the product of all likelihoods if there are tags.
     pub look_power: f64,
-    /// What looks may say for or against a place at the most, where there are tags, in nats.
+    /// The largest effect of images for or against a place if there are tags, in nats.
     pub most_look: f64,
-    /// In which of several surroundings of tags a photo was taken: the slope of the log odds by its cosine to the most alike photo that is
+    /// In which of several clusters of tags a photo was taken: the slope of the log odds by its cosine to the most alike photo that is
     /// tagged there, for photos of the model's kind and for others. Street views on traces of `fit.csv` had 7; photos of Im2GPS3k, between
-    /// places of one surrounding, 2.
+    /// places of one cluster, 2.
     pub surroundings: (f64, f64),
-    /// Between two surroundings it says no more than this, in nats.
+    /// Between two clusters it says no more than this, in nats.
     pub most_surroundings: f64,
     /// The tag nearest in time is given up for a place further than 100 km from it only where so much more is expected there: the sum of the
     /// probabilities within 1, 25, 200 and 750 km. People differ more than the traces that travel was fitted to.
@@ -62,12 +62,12 @@ pub struct AlbumSettings {
     pub alike_km: f64,
     /// The cosine of two embeddings at which being at one place is as likely as not, and the slope of the log odds there.
     pub likeness: (f64, f64),
-    /// How much each further photo of the same moment takes from what likeness says, as `dependence` does for looks: photos of one
+    /// How much each further photo of the same moment takes from what likeness says, as `dependence` does for likelihoods: photos of one
     /// place look alike, and a chance resemblance is one of all.
     pub likeness_dependence: f64,
     /// No likeness says more than this, in nats.
     pub most_likeness: f64,
-    /// How near is near enough where clocks and cameras are told by how well tags fit one another, km along each axis.
+    /// How near is near enough where clocks and cameras are judged by how well tags fit one another, km along each axis.
     pub fit_km: f64,
     /// What a shift of a camera's clock must gain to be believed, in nats: clocks are right far more often than not.
     pub clock_nats: f64,
@@ -112,7 +112,7 @@ impl Default for AlbumSettings {
 }
 
 impl AlbumSettings {
-    /// From JSON; what is not said stays as it is.
+    /// Reads settings from JSON; missing ones keep their defaults.
     ///
     /// ```
     /// use locdiff_album::AlbumSettings;
@@ -123,51 +123,35 @@ impl AlbumSettings {
     /// # Ok::<(), locdiff_album::AlbumError>(())
     /// ```
     ///
-    /// # Errors
-    /// What is no settings, and numbers out of range.
+    /// Fails on text that is not settings, and on numbers out of range.
     pub fn from_json(text: &str) -> Result<Self, AlbumError> {
         let settings: Self =
             serde_json::from_str(text).map_err(|error| AlbumError::Settings { reason: error.to_string() })?;
-        let shares = [settings.stray, settings.wrong_tag, 1.0 - settings.together];
-        let sizes = [
-            settings.moment_s,
-            settings.same_view_s,
-            settings.gps_km,
-            settings.fit_km,
-            settings.clock_nats,
-            settings.alike_km,
-            settings.most_apart,
-            settings.look_power,
-            settings.most_look,
-            settings.most_surroundings,
-            settings.usual_tags,
-        ];
+        let s = &settings;
+        let shares = [s.stray, s.wrong_tag, 1.0 - s.together];
+        let times = [s.moment_s, s.same_view_s, s.clock_nats, s.most_apart, s.look_power, s.most_look];
+        let sizes = [s.gps_km, s.fit_km, s.alike_km, s.most_surroundings, s.usual_tags];
+        let weights = [s.dependence, s.nearest_margin, s.views_dependence, s.same_view.1, s.likeness_dependence];
+        let slopes = [s.surroundings.0, s.surroundings.1];
         let is_size = |size: &f64| *size > 0.0 && size.is_finite();
-        let total: f64 = settings.travellers.iter().map(|kind| kind.share).sum();
-        let kinds_fit = settings.travellers.iter().all(|kind| {
-            let jumps = kind.jumps.iter().flat_map(|(rate, km)| [*rate, *km]);
-            kind.share > 0.0 && kind.anywhere_per_h >= 0.0 && jumps.collect::<Vec<_>>().iter().all(is_size)
+        let total: f64 = s.travellers.iter().map(|kind| kind.share).sum();
+        let kinds_fit = s.travellers.iter().all(|kind| {
+            let jumps_fit = kind.jumps.iter().all(|(rate, km)| is_size(rate) && is_size(km));
+            kind.share > 0.0 && kind.anywhere_per_h >= 0.0 && jumps_fit
         });
         let fits = kinds_fit
             && (total - 1.0).abs() < 1e-6
             && shares.iter().all(|share| *share > 0.0 && *share < 0.5)
-            && sizes.iter().all(is_size)
-            && settings.dependence >= 0.0
-            && (0.0..=1.0).contains(&settings.can_tell_from)
-            && settings.nearest_margin >= 0.0
-            && (0.0..=0.2).contains(&settings.one_tag)
-            && settings.views_dependence >= 0.0
-            && settings.same_view.0.is_finite()
-            && settings.same_view.1 >= 0.0
-            && settings.surroundings.0 >= 0.0
-            && settings.surroundings.1 >= 0.0
-            && settings.elsewhere.iter().all(|number| number.is_finite())
-            && settings.likeness_dependence >= 0.0;
-        if fits {
-            Ok(settings)
-        } else {
+            && times.iter().chain(&sizes).all(is_size)
+            && weights.iter().chain(&slopes).all(|weight| *weight >= 0.0)
+            && (0.0..=1.0).contains(&s.can_tell_from)
+            && (0.0..=0.2).contains(&s.one_tag)
+            && s.same_view.0.is_finite()
+            && s.elsewhere.iter().all(|number| number.is_finite());
+        if !fits {
             let reason = "shares lie between 0 and ½, those of travellers sum to 1, sizes are above 0".to_owned();
-            Err(AlbumError::Settings { reason })
+            return Err(AlbumError::Settings { reason });
         }
+        Ok(settings)
     }
 }

@@ -20,7 +20,7 @@ pub enum TimeSource {
 }
 
 impl TimeSource {
-    /// In words.
+    /// The source in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Table => "the table",
@@ -62,7 +62,7 @@ impl PhotoTime {
         Self { is_utc, ..Self::at(seconds) }
     }
 
-    /// The same where clocks without an offset are so many seconds ahead of UTC.
+    /// The time if clocks without an offset are so many seconds ahead of UTC.
     #[must_use]
     pub fn in_zone(self, offset_s: f64) -> Self {
         if self.is_utc || self.source == TimeSource::Order {
@@ -89,12 +89,12 @@ impl PhotoTime {
         })
     }
 
-    /// The same where the offset is known.
+    /// The time as ISO 8601 if the offset from UTC is known.
     pub fn utc(&self) -> Option<String> {
         self.text().filter(|_| self.is_utc)
     }
 
-    /// Who says so, in words.
+    /// The source of the time in words.
     pub fn words(&self) -> &'static str {
         match self.source {
             TimeSource::Clock if self.is_utc => "the camera's clock in the time zone given",
@@ -113,8 +113,8 @@ impl Serialize for PhotoTime {
     }
 }
 
-/// A time in words of EXIF (`2024:05:12 13:45:10`, with an offset such as `+02:00` apart or at the end), ISO 8601 or seconds since
-/// 1970, as seconds; and whether an offset was said.
+/// Parses a time as EXIF writes it (`2024:05:12 13:45:10`, with an offset such as `+02:00` apart or at the end), ISO 8601 or seconds since
+/// 1970. Returns seconds, and whether the text gives an offset.
 ///
 /// ```
 /// use locdiff_album::parse_time;
@@ -125,8 +125,7 @@ impl Serialize for PhotoTime {
 /// # Ok::<(), locdiff_album::AlbumError>(())
 /// ```
 ///
-/// # Errors
-/// What is no time.
+/// Fails if the text is no time.
 pub fn parse_time(text: &str, offset: Option<&str>) -> Result<(f64, bool), AlbumError> {
     let bad = || AlbumError::Time { text: text.to_owned() };
     let text = text.trim().trim_end_matches('\0').trim();

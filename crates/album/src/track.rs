@@ -1,6 +1,6 @@
 //! Where one was, by a log of positions: a place for a time, with what is not known between two points.
 
-use crate::known::KnownPlace;
+use crate::prior::KnownPlace;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, interpolate};
 use std::ops::RangeInclusive;
 
@@ -63,7 +63,7 @@ impl Track {
         Self::new(tracks.into_iter().flat_map(|track| track.points).collect())
     }
 
-    /// The same so many seconds later: as clocks that are ahead of it have it.
+    /// Shifts all positions by so many seconds: the track as clocks that are ahead of it show it.
     #[must_use]
     pub fn shifted(mut self, seconds: f64) -> Self {
         for point in &mut self.points {

@@ -4,7 +4,7 @@ use crate::{AlbumError, TimeSource, album::Album, clock::WrongClock, photo::Albu
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::{collections::BTreeMap, f64::consts::TAU};
 
-/// Clocks are looked at for shifts of so many seconds to each side: time zones.
+/// Clocks are tried for shifts of so many seconds to each side: time zones.
 const MOST_S: i32 = 14 * 3600;
 const COARSE_S: usize = 60;
 /// By tags they are found to this, about the best of those.
@@ -12,7 +12,7 @@ const FINE_S: usize = 5;
 /// How far one goes in half a step, km.
 const COARSE_KM: f64 = 1.0;
 const FINE_KM: f64 = 0.1;
-/// Photos of a camera that are looked at.
+/// Photos of a camera that are used.
 const LOOKED_AT: usize = 48;
 /// Tags that a clock must have to be found by them.
 const FEWEST_TAGS: usize = 3;
@@ -25,10 +25,7 @@ const UNLIKE: f64 = 0.02;
 
 impl Album {
     /// Cameras whose clocks contradict a log of positions: by the tags of their photos, or, where they have none and give no offset from UTC, by
-    /// what the photos look like. Only what is clear is found.
-    ///
-    /// # Errors
-    /// As [`Album::answers`].
+    /// their images. Only what is clear is found. Fails as [`Album::answers`].
     pub fn clocks_by_track(&self, photos: &[AlbumPhoto], track: &Track) -> Result<Vec<WrongClock>, AlbumError> {
         let mut cameras: BTreeMap<&str, Vec<&AlbumPhoto>> = BTreeMap::new();
         for photo in photos.iter().filter(|photo| photo.time.source != TimeSource::Order) {
@@ -40,7 +37,7 @@ impl Album {
             let best = if tags.len() >= FEWEST_TAGS {
                 shift_of(&thinned(&tags), track, self.settings().clock_nats)
             } else if own.iter().all(|photo| photo.gps.is_none() && !photo.time.is_utc) {
-                let fits = self.by_looks(&thinned(&own), track)?;
+                let fits = self.by_likelihood(&thinned(&own), track)?;
                 let fit = |shift: i32| fits.iter().find(|(other, _)| *other == shift).map_or(0.0, |(_, fit)| *fit);
                 best(hours(), 0, &fit, self.settings().clock_nats)
             } else {
@@ -55,16 +52,16 @@ impl Album {
         Ok(found)
     }
 
-    /// How well photos look like where the log has them, for whole hours of shift.
-    fn by_looks(&self, photos: &[&AlbumPhoto], track: &Track) -> Result<Vec<(i32, f64)>, AlbumError> {
+    /// The log likelihood of photos at the log's positions, for whole hours of shift.
+    fn by_likelihood(&self, photos: &[&AlbumPhoto], track: &Track) -> Result<Vec<(i32, f64)>, AlbumError> {
         let mut fits: Vec<(i32, f64)> = hours().map(|shift| (shift, 0.0)).collect();
         let stray = self.settings().stray;
         for photo in photos {
             let places: Vec<_> = hours().map(|shift| track.at(photo.time.seconds - f64::from(shift))).collect();
             let points: Vec<_> = places.iter().flatten().map(|(at, _)| at.to_unit()).collect();
-            let mut said = self.looks_at(photo, &points)?.into_iter();
+            let mut ratios = self.likelihood_at(photo, &points)?.into_iter();
             for ((_, sum), place) in fits.iter_mut().zip(&places) {
-                if let Some(ratio) = place.and_then(|_| said.next()) {
+                if let Some(ratio) = place.and_then(|_| ratios.next()) {
                     *sum += self.settings().look_power * ((1.0 - stray) * ratio + stray).ln();
                 }
             }

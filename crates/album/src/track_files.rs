@@ -19,9 +19,7 @@ const LOGGER_KM: f64 = 0.02;
 impl Track {
     /// The positions in a file: GPX (points with times), GeoJSON (lines with `coordTimes` or `times`, points with `time`), Timeline.json of
     /// Android phones, location-history.json of iPhones, or Takeout's Records.json.
-    ///
-    /// # Errors
-    /// [`AlbumError::Track`], with the line or the number of the element.
+    /// Fails with [`AlbumError::Track`] and the line or the number of the element.
     pub fn open(path: &Path) -> Result<Self, AlbumError> {
         let name = path.display().to_string();
         let bad = |reason: String| AlbumError::Track { file: name.clone(), reason };
@@ -35,10 +33,7 @@ impl Track {
         Self::read(File::open(path).map_err(|error| bad(error.to_string()))?, &name)
     }
 
-    /// The same in memory; `name` stands for it in messages.
-    ///
-    /// # Errors
-    /// As [`Track::open`].
+    /// Reads positions from the contents of a file; messages call it `name`. Fails as [`Track::open`].
     pub fn parse(contents: &[u8], name: &str) -> Result<Self, AlbumError> {
         Self::read(contents, name)
     }

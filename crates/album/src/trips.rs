@@ -1,6 +1,6 @@
 //! Where an album, or a library, falls into trips.
 
-use crate::known::KnownPlace;
+use crate::{AlbumAnswer, AlbumError, album::Album, photo::AlbumPhoto, prior::KnownPlace};
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::ops::RangeInclusive;
 
@@ -52,7 +52,7 @@ pub fn trips(stops: &[TripStop<'_>], pause_s: f64) -> Vec<Vec<usize>> {
     trips
 }
 
-/// The known places next to a trip, which count as they did before it was cut: as many as the prior of a photo looks at, on each side. `known`
+/// The known places next to a trip, which count as they did before it was cut: as many as the prior of a photo uses, on each side. `known`
 /// is in order of time, `trip` from its first second to its last.
 pub fn beside<'a>(known: &'a [KnownPlace], trip: &RangeInclusive<f64>) -> impl Iterator<Item = &'a KnownPlace> {
     let first = known.partition_point(|place| place.time_s < *trip.start());
@@ -80,6 +80,60 @@ fn is_cut(stops: &[TripStop<'_>], order: &[usize], at: usize, pause_s: f64) -> b
 /// The first of them that has a tag: where, and by which camera.
 fn tag_of<'a, 'b: 'a>(mut stops: impl Iterator<Item = &'a TripStop<'b>>) -> Option<(LatLon, Option<&'b str>)> {
     stops.find_map(|stop| Some((stop.place?, stop.camera)))
+}
+
+/// A trip: positions of its photos in order of time, and the tags of other trips next to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trip {
+    /// Its photos.
+    pub members: Vec<usize>,
+    /// The tags of other trips next to it: they count as they did before the cut.
+    pub known: Vec<KnownPlace>,
+}
+
+/// The trips of an album, or all of it as one.
+pub fn cut(photos: &[AlbumPhoto], is_one: bool) -> Vec<Trip> {
+    if is_one {
+        return vec![Trip { members: (0..photos.len()).collect(), known: Vec::new() }];
+    }
+    // How far people are from tags was fitted to tags: their error is in it.
+    let known = |photo: &AlbumPhoto| {
+        let (name, time_s, embedding) = (photo.name.clone(), photo.time.seconds, photo.embedding.clone());
+        Some(KnownPlace { name, time_s, at: photo.gps?, deviation_km: 0.0, embedding })
+    };
+    let mut tags: Vec<KnownPlace> = photos.iter().filter_map(known).collect();
+    tags.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+    let time_s = |k: Option<&usize>| k.map_or(0.0, |k| photos[*k].time.seconds);
+    let trip = |members: Vec<usize>| {
+        let known = beside(&tags, &(time_s(members.first())..=time_s(members.last()))).cloned().collect();
+        Trip { members, known }
+    };
+    trips(&photos.iter().map(stop).collect::<Vec<_>>(), TRIP_PAUSE_S).into_iter().map(trip).collect()
+}
+
+fn stop(photo: &AlbumPhoto) -> TripStop<'_> {
+    TripStop { time_s: photo.time.seconds, place: photo.gps, camera: photo.camera.as_deref() }
+}
+
+impl Album {
+    /// Answers as [`Album::answers`] gives them, trip by trip, and for each photo its place by the tags of the others and how people travel
+    /// alone, without the images; `None` where there are no other tags. Fails as [`Album::answers`].
+    pub fn answers_in_trips(
+        &self,
+        photos: &[AlbumPhoto],
+        truths: &[LatLon],
+    ) -> Result<Vec<(AlbumAnswer, Option<LatLon>)>, AlbumError> {
+        let mut found: Vec<Option<(AlbumAnswer, Option<LatLon>)>> = vec![None; photos.len()];
+        for Trip { members, known } in cut(photos, false) {
+            let own: Vec<AlbumPhoto> = members.iter().map(|k| photos[*k].clone()).collect();
+            let places: Vec<LatLon> = members.iter().filter_map(|k| truths.get(*k).copied()).collect();
+            let answers = self.answers_knowing(&own, &known, &places, |_| ())?;
+            for (k, both) in members.into_iter().zip(answers.into_iter().zip(self.by_travel(&own, &known)?)) {
+                found[k] = Some(both);
+            }
+        }
+        Ok(found.into_iter().flatten().collect())
+    }
 }
 
 #[cfg(test)]

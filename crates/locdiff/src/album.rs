@@ -320,7 +320,7 @@ impl Locator {
             let said = evidence.into_iter().zip(self.album_places(block, options)?);
             all.extend(block.iter().zip(times).zip(said).map(|((photo, time), (evidence, places))| {
                 let views = photo.views.iter().map(Embedding::values);
-                let ood = self.reader().calibration().evidence_of(&evidence, views).ood;
+                let ood = self.reader().calibration().model_output(&evidence, views).ood;
                 let mut own = AlbumPhoto::new(photo.name.clone().unwrap_or_default(), *time, evidence)
                     .with_gps(photo.gps)
                     .with_camera(photo.taken.camera.clone())

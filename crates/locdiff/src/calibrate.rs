@@ -196,7 +196,7 @@ impl Observer<'_> {
         let CalibrateRequest { samples, seed, .. } = *self.request;
         let options = SampleOptions { samples, seed, ..SampleOptions::default() };
         let mut seen = Vec::with_capacity(rows.len());
-        let read = self.predictor.evidence_rows(file, rows, &options, |row, embedding, evidence| {
+        let read = self.predictor.coefficients_of_rows(file, rows, &options, |row, embedding, evidence| {
             let embedding = embedding.values().to_vec();
             let (truth, group) = (truth[row], groups[row]);
             seen.push(Observation { evidence, truth, embedding, group, neighbours: Vec::new(), places: None });

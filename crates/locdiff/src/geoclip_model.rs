@@ -5,8 +5,8 @@
 
 use crate::{LocateError, home::by_name, hybrid::open_geoclip};
 use locdiff_model::answer::{
-    Calibration, FEWEST_TO_CALIBRATE, Globe, ModelShape, Observation, PlaceField, PlaceFit, PlaceSettings, PlaceTable,
-    fit_places,
+    Calibration, CandidatePlaces, FEWEST_TO_CALIBRATE, Globe, ModelShape, Observation, PlaceField, PlaceFit,
+    PlaceSettings, fit_places,
 };
 use locdiff_retrieval::gallery::{Hit, Retriever, Scores};
 use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClipRetriever, SETTINGS_FILE};
@@ -36,7 +36,7 @@ pub(crate) struct GeoClipModel {
 /// The places of a model that gives places scores.
 pub(crate) struct ModelPlaces {
     retriever: GeoClipRetriever,
-    table: PlaceTable,
+    table: CandidatePlaces,
 }
 
 /// What it finds for a photo.
@@ -77,7 +77,7 @@ impl ModelPlaces {
             return Err(locdiff_base::setting("model", folder.display(), remedy));
         }
         let retriever = open_geoclip(&places, folder, device, |done, _| progress(done))?;
-        let table = PlaceTable::new(retriever.gallery().places());
+        let table = CandidatePlaces::new(retriever.gallery().places());
         Ok(Self { retriever, table })
     }
 

@@ -159,9 +159,9 @@ pub mod parts {
         Traveller, TripStop, beside, parse_duration, parse_offset, parse_time, set_clocks, trips,
     };
     pub use locdiff_model::answer::{
-        AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Evidence, FEWEST_TO_CALIBRATE, Factors, FitReport,
-        GalleryMix, Globe, LEVELS, MOST_NEIGHBOURS, Match, ModelShape, Neighbour, Observation, OutOfDomain, Peak,
-        Probe, ReadOptions, Reader, ReliabilityCurve, Verdict, fit, fit_gallery,
+        AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, FEWEST_TO_CALIBRATE, Factors, FitReport,
+        GalleryMix, Globe, LEVELS, MOST_NEIGHBOURS, Match, ModelOutput, ModelShape, Neighbour, Observation,
+        OutOfDomain, Peak, Probe, ReadOptions, Reader, ReliabilityCurve, Verdict, fit, fit_gallery,
     };
     pub use locdiff_base::BadSetting;
     #[cfg(feature = "gallery")]

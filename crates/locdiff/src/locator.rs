@@ -266,7 +266,7 @@ impl Locator {
             let nothing = crate::geoclip_model::nothing()?;
             return Ok(vec![nothing; queries.len()]);
         }
-        Ok(self.predictor.evidence(queries, &options.sampling)?)
+        Ok(self.predictor.coefficients(queries, &options.sampling)?)
     }
 
     /// What the model says, with the place that retrieval around the place of every sample settles.
@@ -300,9 +300,10 @@ impl Locator {
         if self.model().config().loss != LossKind::Nll {
             return Ok(vec![Vec::new(); photos.len()]);
         }
-        let (evidence, calibration) = (self.predictor.evidence(queries, &options.sampling)?, self.reader.calibration());
+        let (evidence, calibration) =
+            (self.predictor.coefficients(queries, &options.sampling)?, self.reader.calibration());
         let tilts = |(photo, said): (&&EmbeddedPhoto, &Coefficients)| {
-            let said = calibration.evidence_of(said, photo.views.iter().map(Embedding::values));
+            let said = calibration.model_output(said, photo.views.iter().map(Embedding::values));
             Ok(calibration.tilts(said, options.sampling.samples)?)
         };
         photos.iter().zip(&evidence).map(tilts).collect()
@@ -356,7 +357,7 @@ impl Locator {
         let settled = said.retrieved.place();
         let mut answer = match &said.evidence {
             Some(evidence) => {
-                let evidence = self.reader.calibration().evidence_of(evidence, views).with_neighbours(neighbours);
+                let evidence = self.reader.calibration().model_output(evidence, views).with_neighbours(neighbours);
                 #[cfg(feature = "gallery")]
                 let evidence = evidence.with_places(said.places.as_ref().map(|found| &found.field));
                 let density = self.reader.density(evidence, options.knowledge.clone())?;

@@ -36,9 +36,7 @@ pub struct CodeDecoder {
 
 impl CodeDecoder {
     /// For up to `most` vectors at a time, of `rows` where that is known.
-    ///
-    /// # Errors
-    /// A GPU that is asked for and cannot be opened, or does not have this decoder.
+    /// Fails on a GPU that is asked for and cannot be opened, or does not have this decoder.
     pub fn open(
         degree: Degree,
         decoder: Decoder,
@@ -58,10 +56,7 @@ impl CodeDecoder {
         Ok(Self { codec: Codec::new(degree), decoder, gpu })
     }
 
-    /// The modes of vectors.
-    ///
-    /// # Errors
-    /// Vectors of another degree, or more than asked for.
+    /// The modes of vectors. Fails on vectors of another degree, or more than asked for.
     pub fn decode(&mut self, vectors: &[Coefficients]) -> Result<Vec<Mode>, ModelError> {
         let Some(gpu) = &mut self.gpu else { return Ok(self.codec.decode_batch(vectors, &self.decoder)?) };
         let codes: Vec<f32> = vectors.iter().flat_map(Coefficients::as_slice).map(|value| *value as f32).collect();

@@ -2,7 +2,7 @@
 
 use crate::{ModelConfig, ModelError};
 use locdiff_nn::{Device, NnError, feed};
-use locdiff_shdd::sphere::{Harmonics, UnitVec};
+use locdiff_shdd::sphere::{SphericalHarmonics, UnitVec};
 
 /// Points whose whole codes are held while some coefficients are picked.
 const BLOCK: usize = 512;
@@ -20,7 +20,7 @@ const BLOCK: usize = 512;
 /// ```
 #[derive(Debug)]
 pub struct CodeWriter {
-    harmonics: Harmonics,
+    harmonics: SphericalHarmonics,
     /// One factor a coefficient; empty without a filter.
     filter: Vec<f32>,
     /// The coefficients that are written, where not all of them.
@@ -28,10 +28,7 @@ pub struct CodeWriter {
 }
 
 impl CodeWriter {
-    /// For a model's degree and filter.
-    ///
-    /// # Errors
-    /// A degree out of range.
+    /// For a model's degree and filter. Fails on a degree out of range.
     pub fn new(config: &ModelConfig) -> Result<Self, ModelError> {
         let low_pass = config.low_pass();
         let each = low_pass.iter().enumerate().flat_map(|(l, f)| std::iter::repeat_n(*f as f32, 2 * l + 1));
@@ -39,13 +36,10 @@ impl CodeWriter {
         if let (Some(kept), false) = (&config.kept, filter.is_empty()) {
             filter = kept.iter().map(|place| filter[*place as usize]).collect();
         }
-        Ok(Self { harmonics: Harmonics::new(config.degree()?), filter, kept: config.kept.clone() })
+        Ok(Self { harmonics: SphericalHarmonics::new(config.degree()?), filter, kept: config.kept.clone() })
     }
 
-    /// The same on a CUDA device, as a part of recorded steps.
-    ///
-    /// # Errors
-    /// The CPU, or too little device memory.
+    /// A writer on a CUDA device, for recorded steps. Fails on the CPU, or if device memory is too small.
     pub fn on_device(&self, device: &Device) -> Result<feed::Harmonics, NnError> {
         let (steps, diagonal) = self.harmonics.recurrence();
         let recurrence = feed::Recurrence {
@@ -63,10 +57,7 @@ impl CodeWriter {
         self.kept.as_ref().map_or(self.harmonics.degree().dimension(), Vec::len)
     }
 
-    /// The codes of `points`, one row a point, on all threads.
-    ///
-    /// # Errors
-    /// When `out` has another length.
+    /// The codes of `points`, one row a point, on all threads. Fails if `out` has another length.
     pub fn write(&self, points: &[UnitVec], out: &mut [f32]) -> Result<(), ModelError> {
         self.write_plain(points, out)?;
         if !self.filter.is_empty() {
@@ -77,10 +68,7 @@ impl CodeWriter {
         Ok(())
     }
 
-    /// The same without the filter: the harmonics that a quadrature needs.
-    ///
-    /// # Errors
-    /// When `out` has another length.
+    /// The unfiltered codes of `points`: the harmonics that a quadrature needs. Fails if `out` has another length.
     pub fn write_plain(&self, points: &[UnitVec], out: &mut [f32]) -> Result<(), ModelError> {
         let Some(kept) = &self.kept else { return Ok(self.harmonics.write(points, out)?) };
         if out.len() != points.len() * kept.len() {

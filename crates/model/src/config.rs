@@ -3,7 +3,7 @@
 use crate::ModelError;
 use locdiff_base::{named, setting};
 use locdiff_io::data::Fingerprint;
-use crate::diffusion::{Prediction, Schedule};
+use crate::diffusion::{PredictionKind, Schedule};
 use locdiff_nn::layers::{CsUnetConfig, Layout};
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM};
 use serde::{Deserialize, Serialize};
@@ -168,7 +168,7 @@ pub struct ModelConfig {
     /// Its length T.
     pub diffusion_steps: usize,
     /// What the network predicts.
-    pub prediction: Prediction,
+    pub prediction: PredictionKind,
     /// The loss it was trained with.
     pub loss: LossKind,
     /// The size of codes in the diffusion.
@@ -211,7 +211,7 @@ impl ModelConfig {
             w0: 1.0,
             schedule: ScheduleKind::Cosine,
             diffusion_steps: 200,
-            prediction: Prediction::X0,
+            prediction: PredictionKind::X0,
             loss: LossKind::Nll,
             code_scale: CodeScale::UnitRms,
             quadrature: QuadratureRecipe::usual(degree),
@@ -225,7 +225,7 @@ impl ModelConfig {
         }
     }
 
-    /// The same choices for another degree, with the quadrature that fits it and, where there is a blur, the usual one.
+    /// These choices for another degree, with the quadrature that fits it and, where there is a blur, the usual one.
     #[must_use]
     pub fn with_degree(self, degree: usize) -> Self {
         let quadrature = match self.quadrature {
@@ -242,10 +242,7 @@ impl ModelConfig {
         3200.0 / (degree as f64 + 1.0)
     }
 
-    /// Whether the choices fit together.
-    ///
-    /// # Errors
-    /// The first setting that does not, with what would.
+    /// Whether the choices fit together. Fails with the first setting that does not fit and what would.
     pub fn check(&self) -> Result<(), ModelError> {
         if self.version != MODEL_VERSION {
             let remedy = format!("this program reads version {MODEL_VERSION}; use the program that wrote it");
@@ -261,7 +258,7 @@ impl ModelConfig {
         }
         self.schedule()?;
         self.check_kept()?;
-        if self.prediction != Prediction::X0 && !self.loss.is_pointwise() {
+        if self.prediction != PredictionKind::X0 && !self.loss.is_pointwise() {
             let remedy = "noise and v go with the losses l1 and l2 only; the others need x0";
             return Err(setting("prediction", format!("{:?}", self.prediction), remedy));
         }
@@ -284,10 +281,7 @@ impl ModelConfig {
         Ok(())
     }
 
-    /// The degree, checked.
-    ///
-    /// # Errors
-    /// A degree of 0 or above the largest.
+    /// The degree, checked. Fails on a degree of 0 or above the largest.
     pub fn degree(&self) -> Result<Degree, ModelError> {
         Ok(Degree::new(self.degree)?)
     }
@@ -317,10 +311,7 @@ impl ModelConfig {
         }
     }
 
-    /// The noise schedule.
-    ///
-    /// # Errors
-    /// A length it does not take.
+    /// The noise schedule. Fails on a length it does not take.
     pub fn schedule(&self) -> Result<Schedule, ModelError> {
         Ok(match self.schedule {
             ScheduleKind::Cosine => Schedule::cosine(self.diffusion_steps)?,
@@ -344,7 +335,7 @@ mod tests {
         let base = ModelConfig::new(7, 4);
         for (config, what) in [
             (ModelConfig { version: 9, ..base.clone() }, "version"),
-            (ModelConfig { prediction: Prediction::V, ..base.clone() }, "prediction"),
+            (ModelConfig { prediction: PredictionKind::V, ..base.clone() }, "prediction"),
             (ModelConfig { quadrature: QuadratureRecipe::None, ..base.clone() }, "quadrature"),
             (ModelConfig { low_pass_km: Some(-1.0), ..base.clone() }, "low_pass_km"),
             (ModelConfig { width: 0, ..base.clone() }, "width"),

@@ -58,7 +58,7 @@ impl<M: Deref<Target = Model>> GuidedNetwork<M> {
         self.denoising.set_cond(self.model.net(), self.model.params(), cond)
     }
 
-    /// What the network says about noisy codes at a step of the plan.
+    /// The network's output for noisy codes at a step of the plan.
     pub(crate) fn run(&mut self, x: View<'_>, position: usize) -> Result<&Tensor, NnError> {
         let Self { model, denoising, guidance, natural } = self;
         let (net, params) = (model.net(), model.params());
@@ -70,7 +70,7 @@ impl<M: Deref<Target = Model>> GuidedNetwork<M> {
         Ok(natural)
     }
 
-    /// What it said last.
+    /// The last output.
     pub(crate) fn natural(&self) -> &Tensor {
         &self.natural
     }
@@ -81,7 +81,7 @@ pub(crate) struct Head<M> {
     network: GuidedNetwork<M>,
     /// What the network gave at the plan's first step, pure noise.
     first: Tensor,
-    /// The same at another step, where it is asked for.
+    /// What the network gave at another step, if asked for.
     kept: Option<(usize, Tensor)>,
     /// Natural parameters added to the network's, where samples are of a tilted density.
     tilt: Option<Tensor>,

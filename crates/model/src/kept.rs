@@ -5,7 +5,7 @@ use locdiff_base::setting;
 use locdiff_shdd::sphere::UnitVec;
 
 impl ModelConfig {
-    /// The same model on the `count` coefficients that are largest in mean square over places: the others are never learned, and
+    /// A model on the `count` coefficients that are largest in mean square over places: the others are never learned, and
     /// zero in every code it gives.
     ///
     /// ```
@@ -18,8 +18,7 @@ impl ModelConfig {
     /// # Ok::<(), locdiff_model::ModelError>(())
     /// ```
     ///
-    /// # Errors
-    /// No places, no coefficients or more than there are.
+    /// Fails if there are no places, no coefficients or more than there are.
     pub fn keep_dimensions(self, count: usize, places: &[UnitVec]) -> Result<Self, ModelError> {
         let whole = Self { kept: None, ..self };
         let dimension = whole.code_dim();
@@ -120,7 +119,7 @@ mod tests {
             assert!(zero_elsewhere(found[0].code.as_slice()), "{loss:?}");
             if let Some(evidence) = &found[0].evidence {
                 assert!(zero_elsewhere(evidence.as_slice()), "{loss:?}");
-                assert_eq!(predictor.evidence(&[query], &options).unwrap()[0], *evidence);
+                assert_eq!(predictor.coefficients(&[query], &options).unwrap()[0], *evidence);
             }
             let steps = predictor.trace((&photo).into(), &options).unwrap();
             assert!(steps.iter().all(|step| zero_elsewhere(step.code.as_slice())));

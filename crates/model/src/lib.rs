@@ -7,7 +7,7 @@
 //! | its training losses on a device | [`Objective`] |
 //! | the points that densities are integrated over | [`QuadraturePoints`] |
 //! | places of codes, a batch at a time on a GPU | [`DeviceDecoder`], [`CodeDecoder`] |
-//! | places for embeddings: samples, pooled, with the evidence | [`Predictor`], [`Prediction`] |
+//! | places for embeddings: samples, pooled, with their coefficients | [`Predictor`], [`Prediction`] |
 
 pub mod answer;
 pub mod diffusion;
@@ -33,8 +33,8 @@ pub use codes::CodeWriter;
 pub use config::{CodeScale, LossKind, MODEL_VERSION, ModelConfig, NetworkKind, QuadratureRecipe, ScheduleKind};
 pub use decode::DeviceDecoder;
 pub use error::ModelError;
-/// What the network predicts; [`Prediction`] is what is said of a photo.
-pub use crate::diffusion::Prediction as PredictionKind;
+/// What the network predicts; [`Prediction`] is the result for a photo.
+pub use crate::diffusion::PredictionKind;
 pub use model::{CONFIG_FILE, Model, Standardisation, WEIGHTS_FILE};
 pub use network::{Network, NetworkBuffers};
 pub use objective::{Objective, PAPER_ANCHORS, make_quadrature};

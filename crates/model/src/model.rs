@@ -92,9 +92,7 @@ fn file_params(config: &ModelConfig) -> Result<Params, ModelError> {
 impl Model {
     /// A model with fresh weights from the configuration's seed. One whose quadrature is a pool needs
     /// [`Model::set_quadrature`] before it can be saved or sampled from.
-    ///
-    /// # Errors
-    /// Settings that do not fit together, or too little device memory.
+    /// Fails on settings that do not fit together, or too little device memory.
     pub fn new(device: &Device, config: ModelConfig) -> Result<Self, ModelError> {
         let seed = config.seed;
         Self::with_params(config, |builder| builder.build(device, seed))
@@ -148,10 +146,7 @@ impl Model {
         &self.standardisation
     }
 
-    /// Sets how embeddings are standardised.
-    ///
-    /// # Errors
-    /// Another number of columns.
+    /// Sets how embeddings are standardised. Fails on another number of columns.
     pub fn set_standardisation(&mut self, standardisation: Standardisation) -> Result<(), ModelError> {
         let dim = self.config.embedding_dim;
         if standardisation.mean.len() != dim || standardisation.deviation.len() != dim {
@@ -186,18 +181,13 @@ impl Model {
         Ok(Arc::clone(self.grid.get_or_init(|| made)))
     }
 
-    /// Writes the folder: settings and weights, each whole or not at all.
-    ///
-    /// # Errors
-    /// A folder that cannot be written.
+    /// Writes the folder: settings and weights, each whole or not at all. Fails on a folder that cannot be written.
     pub fn save(&self, folder: &Path) -> Result<(), ModelError> {
         self.save_as(folder, false)
     }
 
-    /// The same with the network's weights rounded to f16: half the size, for models that travel.
-    ///
-    /// # Errors
-    /// A folder that cannot be written.
+    /// Writes the folder with the network's weights rounded to f16: half the size, for models that are distributed.
+    /// Fails on a folder that cannot be written.
     pub fn save_half(&self, folder: &Path) -> Result<(), ModelError> {
         self.save_as(folder, true)
     }
@@ -229,10 +219,7 @@ impl Model {
         Ok(AtomicFile::write_whole(&folder.join(CONFIG_FILE), text.as_bytes())?)
     }
 
-    /// Reads a folder.
-    ///
-    /// # Errors
-    /// Missing or damaged files, another version, tensors that are missing or of another shape.
+    /// Reads a folder. Fails on missing or damaged files, another version, tensors that are missing or of another shape.
     pub fn load(device: &Device, folder: &Path) -> Result<Self, ModelError> {
         let path = folder.join(CONFIG_FILE);
         let text = read_bounded(&path, LARGEST_CONFIG_BYTES).map_err(|error| ModelError::Folder {
@@ -245,10 +232,7 @@ impl Model {
         Self::from_bytes(device, (&path, &text), (&weights, &contents))
     }
 
-    /// A model from the contents of its two files, each with the name that errors shall give.
-    ///
-    /// # Errors
-    /// As [`Model::load`].
+    /// A model from the contents of its two files, each with the name that errors shall give. Fails as [`Model::load`].
     pub fn from_bytes(device: &Device, config: (&Path, &[u8]), weights: (&Path, &[u8])) -> Result<Self, ModelError> {
         let bad = |reason: String| ModelError::Folder { path: config.0.to_owned(), reason: one_line(&reason) };
         // The version first: the rest of another version's settings may not be readable.

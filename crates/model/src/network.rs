@@ -43,10 +43,7 @@ impl NetworkBuffers {
 }
 
 impl Network {
-    /// Adds a configuration's network to `builder`.
-    ///
-    /// # Errors
-    /// Sizes that no network has.
+    /// Adds a configuration's network to `builder`. Fails on sizes that no network has.
     pub(crate) fn register(config: &ModelConfig, builder: &mut ParamsBuilder) -> Result<Self, ModelError> {
         Ok(match config.network {
             NetworkKind::CsUnet => Self::CsUnet(Box::new(config.cs_unet().register(builder)?)),
@@ -62,10 +59,7 @@ impl Network {
         matches!(self, Self::CsUnet(_))
     }
 
-    /// Storage for training with `batch` rows.
-    ///
-    /// # Errors
-    /// Too little device memory.
+    /// Storage for training with `batch` rows. Fails if device memory is too small.
     pub fn work(&self, device: &Device, batch: usize) -> Result<NetworkBuffers, NnError> {
         Ok(match self {
             Self::CsUnet(net) => NetworkBuffers::CsUnet(Box::new(net.workspace(device, batch, true)?)),
@@ -74,9 +68,7 @@ impl Network {
     }
 
     /// The output for noisy codes `x` at times `t` and embeddings `cond`; for [`NetworkKind::Bayes`] that at pure noise.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
+    /// Fails on shapes that do not fit.
     ///
     /// # Panics
     /// Storage of another network.
@@ -96,10 +88,7 @@ impl Network {
         }
     }
 
-    /// The gradients of all weights for the gradient `d_out` of the output.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
+    /// The gradients of all weights for the gradient `d_out` of the output. Fails on shapes that do not fit.
     ///
     /// # Panics
     /// Storage of another network.

@@ -37,9 +37,7 @@ pub struct Objective {
 
 impl Objective {
     /// For a model's loss; `anchors` are the model's, where its loss has any.
-    ///
-    /// # Errors
-    /// Missing anchors, or too little device memory.
+    /// Fails on missing anchors, or too little device memory.
     pub fn new(
         device: &Device,
         config: &ModelConfig,
@@ -68,10 +66,7 @@ impl Objective {
         self.kind == LossKind::KlPaper
     }
 
-    /// Replaces the anchors by the codes of [`PAPER_ANCHORS`] others.
-    ///
-    /// # Errors
-    /// Another number of values.
+    /// Replaces the anchors by the codes of [`PAPER_ANCHORS`] others. Fails on another number of values.
     pub fn set_anchors(&mut self, codes: &[f32]) -> Result<(), NnError> {
         self.quadrature.as_mut().map_or(Ok(()), |quadrature| quadrature.set_grid(codes, None))
     }
@@ -82,10 +77,7 @@ impl Objective {
     }
 
     /// The loss of every row into `loss`, and `scale` times its gradient into `de`. `target` is the code of the true
-    /// place, or what the network should give for the losses `l1` and `l2`.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
+    /// place, or what the network should give for the losses `l1` and `l2`. Fails on shapes that do not fit.
     pub fn apply(
         &mut self,
         de: ViewMut<'_>,
@@ -105,9 +97,7 @@ impl Objective {
 }
 
 /// The points that a configuration asks for; `locations` are the training locations, for a pool.
-///
-/// # Errors
-/// A recipe that cannot be followed.
+/// Fails on a recipe that cannot be followed.
 pub fn make_quadrature(
     config: &ModelConfig,
     locations: &[locdiff_shdd::sphere::UnitVec],

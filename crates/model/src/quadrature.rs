@@ -35,10 +35,7 @@ pub struct QuadraturePoints {
 }
 
 impl QuadraturePoints {
-    /// A Fibonacci grid.
-    ///
-    /// # Errors
-    /// No points.
+    /// A Fibonacci grid. Fails if there are no points.
     pub fn fibonacci(points: usize) -> Result<Self, ModelError> {
         let grid = Grid::fibonacci(points)?;
         let log_weights = grid.weights().iter().map(|w| w.ln() as f32).collect();
@@ -47,9 +44,7 @@ impl QuadraturePoints {
 
     /// `count` points: a Fibonacci grid, and jittered copies of training locations at several scales of 1/(L+1). Each
     /// point's weight is one over the density of the whole mixture there, so that sums are unbiased integrals.
-    ///
-    /// # Errors
-    /// No locations, or fewer points than the grid's share.
+    /// Fails if there are no locations, or fewer points than the grid's share.
     pub fn pool(degree: usize, locations: &[UnitVec], count: usize, seed: u64) -> Result<Self, ModelError> {
         if locations.is_empty() || count < 64 {
             return Err(setting("quadrature pool", count, "at least 64 points and one training location"));
@@ -84,10 +79,7 @@ impl QuadraturePoints {
         Ok(Self { points, log_weights })
     }
 
-    /// The points' codes on a device.
-    ///
-    /// # Errors
-    /// Too little device memory.
+    /// The points' codes on a device. Fails if device memory is too small.
     pub fn on_device(&self, device: &Device, codes: &CodeWriter) -> Result<QuadratureGrid, ModelError> {
         let dimension = codes.dimension();
         if device.is_cuda() {

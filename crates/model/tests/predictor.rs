@@ -112,7 +112,7 @@ fn evidence_is_that_of_pure_noise_and_needs_a_density() {
     let queries: Vec<Query<'_>> =
         photos.iter().map(|photo| Query { views: std::slice::from_ref(photo), key: 0, tilts: &[] }).collect();
     let many = predictor.predict(&queries, &OPTIONS, EVERY).unwrap();
-    let quick = predictor.evidence(&queries, &OPTIONS).unwrap();
+    let quick = predictor.coefficients(&queries, &OPTIONS).unwrap();
     assert_eq!(many[0].evidence.as_ref(), Some(&quick[0]));
     assert_ne!(quick[0], quick[1]);
     // No photo is the mean photo, whose standardised embedding is zero.
@@ -121,7 +121,7 @@ fn evidence_is_that_of_pure_noise_and_needs_a_density() {
     let l2 = model(LossKind::L2);
     let predictor = Predictor::new(&l2).unwrap();
     assert_eq!(predict(&predictor, &photos, OPTIONS)[0].evidence, None);
-    let error = predictor.evidence(&queries, &OPTIONS).unwrap_err().to_string();
+    let error = predictor.coefficients(&queries, &OPTIONS).unwrap_err().to_string();
     assert!(error.contains("nll or kl"), "{error}");
 }
 
@@ -168,7 +168,7 @@ fn by_bayes_rule_the_evidence_knows_no_noise_and_views_weigh_alike() {
     let views: Vec<Embedding> = (0..3).map(embedding).collect();
     let evidence = |views: &[Embedding], seed| {
         let options = SampleOptions { seed, ..OPTIONS };
-        predictor.evidence(&[Query { views, key: seed, tilts: &[] }], &options).unwrap().remove(0).into_vec()
+        predictor.coefficients(&[Query { views, key: seed, tilts: &[] }], &options).unwrap().remove(0).into_vec()
     };
     assert_eq!(evidence(&views[..1], 1), evidence(&views[..1], 2));
     let each: Vec<Vec<f64>> = views.iter().map(|view| evidence(std::slice::from_ref(view), 0)).collect();

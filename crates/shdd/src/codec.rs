@@ -1,7 +1,7 @@
 //! Everything that depends on the degree alone, made once: the codec.
 
 use crate::{Coefficients, ShddError, divergence::Zonal, search::Search};
-use crate::sphere::{Degree, Field, FieldPlan, Harmonics, JetPlan, LatLon, Scalar, UnitVec};
+use crate::sphere::{Degree, Field, FieldPlan, JetPlan, LatLon, Scalar, SphericalHarmonics, UnitVec};
 use std::sync::OnceLock;
 
 /// Encodes points as SHDD codes and reads points and densities off coefficient vectors, at one degree L.
@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 #[derive(Debug)]
 pub struct Codec {
     degree: Degree,
-    harmonics: Harmonics,
+    harmonics: SphericalHarmonics,
     pub(crate) plan: FieldPlan,
     pub(crate) jets: JetPlan,
     pub(crate) search: Search,
@@ -31,7 +31,7 @@ impl Codec {
     pub fn new(degree: Degree) -> Self {
         Self {
             degree,
-            harmonics: Harmonics::new(degree),
+            harmonics: SphericalHarmonics::new(degree),
             plan: FieldPlan::new(degree),
             jets: JetPlan::new(degree),
             search: Search::new(degree),
@@ -45,14 +45,11 @@ impl Codec {
     }
 
     /// The harmonics that codes are made of.
-    pub fn harmonics(&self) -> &Harmonics {
+    pub fn harmonics(&self) -> &SphericalHarmonics {
         &self.harmonics
     }
 
-    /// The field `F = e·Y` of a coefficient vector, ready to be evaluated.
-    ///
-    /// # Errors
-    /// When the vector has another degree.
+    /// The field `F = e·Y` of a coefficient vector, ready to be evaluated. Fails if the vector has another degree.
     pub fn field(&self, e: &Coefficients) -> Result<Field, ShddError> {
         self.check(e)?;
         Ok(self.plan.field(e.as_slice())?)
@@ -69,9 +66,7 @@ impl Codec {
     }
 
     /// The codes of many points, one row a point, on all threads, as f32 or f64.
-    ///
-    /// # Errors
-    /// When `out` has not `points.len() × (L+1)²` values.
+    /// Fails if `out` has not `points.len() × (L+1)²` values.
     pub fn encode_batch<T: Scalar>(&self, points: &[UnitVec], out: &mut [T]) -> Result<(), ShddError> {
         Ok(self.harmonics.write(points, out)?)
     }

@@ -24,10 +24,7 @@ pub struct Coefficients {
 }
 
 impl Coefficients {
-    /// Checks length and values.
-    ///
-    /// # Errors
-    /// When the length is not `(L+1)²` for a supported L, or a value is not finite.
+    /// Checks length and values. Fails if the length is not `(L+1)²` for a supported L, or a value is not finite.
     pub fn new(values: Vec<f64>) -> Result<Self, ShddError> {
         let degree = Degree::from_dimension(values.len())?;
         match values.iter().position(|v| v.is_nan() || v.abs() > LARGEST) {
@@ -37,10 +34,7 @@ impl Coefficients {
         }
     }
 
-    /// `a·self + b·other`.
-    ///
-    /// # Errors
-    /// When the degrees differ, or a sum is not finite.
+    /// `a·self + b·other`. Fails if the degrees differ, or a sum is not finite.
     ///
     /// ```
     /// use locdiff_shdd::Coefficients;

@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 use std::f64::consts::TAU;
 
 /// How far in km the decoded places of `n` random ones are from them, after normal noise of that variance on every
-/// coefficient; `progress` is told how many are done.
+/// coefficient; `progress` receives how many are done.
 ///
 /// ```
 /// use locdiff_shdd::{Codec, Decoder, drifts_km};
@@ -19,8 +19,7 @@ use std::f64::consts::TAU;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # Errors
-/// A decoder that fails.
+/// Fails if the decoder fails.
 pub fn drifts_km(
     codec: &Codec,
     decoder: &Decoder,
@@ -44,10 +43,7 @@ pub fn drifts_km(
     Ok(drifts_km)
 }
 
-/// A code with Gaussian noise of this variance on every number.
-///
-/// # Errors
-/// A variance that is not finite.
+/// A code with Gaussian noise of this variance on every number. Fails on a variance that is not finite.
 pub fn with_noise(code: Coefficients, variance: f64, rng: &mut impl Rng) -> Result<Coefficients, ShddError> {
     let sigma = variance.sqrt();
     Coefficients::new(code.into_vec().into_iter().map(|value| value + sigma * normal(rng)).collect())

@@ -2,7 +2,7 @@
 //! way, then Newton steps in f64 on the sphere. No grid remains in the answer.
 
 use crate::{Coefficients, Mode, ShddError, refine::refine};
-use crate::sphere::{Degree, Harmonics, JetField, JetPlan, UnitVec};
+use crate::sphere::{Degree, JetField, JetPlan, SphericalHarmonics, UnitVec};
 use pulp::{Simd, WithSimd};
 use rustfft::{Fft, num_complex::Complex};
 use std::f64::consts::{PI, TAU};
@@ -70,7 +70,7 @@ impl Search {
         let rings = 2 * (lmax + 1);
         let longitudes = fft_friendly(4 * (lmax + 1));
         let half = (rings / 2).next_multiple_of(LANES);
-        let harmonics = Harmonics::new(degree);
+        let harmonics = SphericalHarmonics::new(degree);
         let north: Vec<Vec<f64>> = (0..rings / 2)
             .map(|i| {
                 // At longitude 0 the sine part vanishes and Y_lm is P_lm itself.

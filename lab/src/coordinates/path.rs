@@ -1,7 +1,7 @@
 //! The way from noise to a place, in training and in sampling.
 
 use crate::error::Result;
-use locdiff_model::diffusion::{Prediction, Sampler, SamplerPlan, Schedule};
+use locdiff_model::diffusion::{PredictionKind, Sampler, SamplerPlan, Schedule};
 use locdiff_shdd::sphere::UnitVec;
 
 /// Coordinates are multiplied by this: unit variance.
@@ -36,7 +36,7 @@ impl CoordinatePath {
                 let t = (uniform * schedule.steps() as f64) as usize;
                 let (signal, level) = (schedule.signal(t), schedule.noise(t));
                 let x = std::array::from_fn(|i| signal * clean[i] + level * noise[i]);
-                let (of_clean, of_noise) = Prediction::V.target(schedule.alpha_bar(t));
+                let (of_clean, of_noise) = PredictionKind::V.target(schedule.alpha_bar(t));
                 let target = std::array::from_fn(|i| of_clean * clean[i] + of_noise * noise[i]);
                 Pair { x, time: t as f64, target }
             }
@@ -77,7 +77,7 @@ impl CoordinatePath {
                 schedule,
                 Sampler::DpmSolverPlusPlus2M,
                 steps.min(schedule.steps()),
-                Prediction::V,
+                PredictionKind::V,
             )?),
             Self::FlowR3 => Plan::Flow { steps, on_sphere: false },
             Self::FlowS2 => Plan::Flow { steps, on_sphere: true },

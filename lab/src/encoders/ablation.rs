@@ -8,7 +8,9 @@ use crate::{
     learner::{Batch, Weights, learn},
     sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
 };
-use locdiff_model::diffusion::{Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample};
+use locdiff_model::diffusion::{
+    Denoiser, PredictionKind, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,
+};
 use locdiff_model::Standardisation;
 use locdiff_nn::{
     Indices, NnError, Params, ParamsBuilder, RowKey, RowNoise, Tensor, View, ViewMut,
@@ -64,7 +66,7 @@ impl PlaceSampler for Generator {
         settings: SamplerSettings,
     ) -> Result<Vec<UnitVec>> {
         let columns = self.net.config().cond_dim;
-        let plan = SamplerPlan::new(&self.schedule, Sampler::DpmSolverPlusPlus2M, settings.steps, Prediction::X0)?;
+        let plan = SamplerPlan::new(&self.schedule, Sampler::DpmSolverPlusPlus2M, settings.steps, PredictionKind::X0)?;
         let device = params.device();
         let mut places = Vec::new();
         for (block, rows) in repeated_blocks(inputs, columns, samples, BLOCK).enumerate() {
@@ -129,7 +131,7 @@ pub(crate) fn fit(
     let times: Vec<f32> = (0..TIMES).map(|t| t as f32).collect();
     let mut weights = Weights::new(builder, task)?;
     let mut work = net.workspace(device, batch, true)?;
-    let tables = TrainingTables::new(device, &schedule, Prediction::X0, 1.0, 0)?;
+    let tables = TrainingTables::new(device, &schedule, PredictionKind::X0, 1.0, 0)?;
     let bank_codes = Tensor::from_slice(device, training.len(), size, &bank_codes)?;
     let (mut code, mut noise, mut noisy) = (zeros(size)?, zeros(size)?, zeros(size)?);
     let (mut d_out, mut loss) = (zeros(size)?, zeros(1)?);

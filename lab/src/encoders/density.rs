@@ -12,7 +12,7 @@ use crate::{
     sampled::{FittedSampler, PlaceSampler, SamplerSettings, network},
 };
 use locdiff_model::answer::Globe;
-use locdiff_model::diffusion::{Prediction, Schedule, TrainingTables};
+use locdiff_model::diffusion::{PredictionKind, Schedule, TrainingTables};
 use locdiff_model::{Standardisation, chance};
 use locdiff_nn::{
     Indices, Params, ParamsBuilder, Tensor, View,
@@ -104,7 +104,7 @@ impl EncoderDensity {
         let times: Vec<f32> = (0..TIMES).map(|t| t as f32).collect();
         let mut weights = Weights::new(builder, task)?;
         let mut work = net.workspace(device, batch, true)?;
-        let tables = TrainingTables::new(device, &schedule, Prediction::X0, 1.0, 0)?;
+        let tables = TrainingTables::new(device, &schedule, PredictionKind::X0, 1.0, 0)?;
         let (mut code, mut noise, mut noisy) = (zeros(size)?, zeros(size)?, zeros(size)?);
         let (mut target, mut d_out, mut loss) = (zeros(size)?, zeros(size)?, zeros(1)?);
         let (mut t, mut held) =

@@ -6,7 +6,7 @@ use super::kind::{
 use crate::{contrastive::FourierFeatures, error::Result};
 use locdiff_base::setting;
 use locdiff_model::chance;
-use locdiff_shdd::sphere::{Degree, Harmonics, UnitVec};
+use locdiff_shdd::sphere::{Degree, SphericalHarmonics, UnitVec};
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
 
@@ -27,10 +27,10 @@ enum State {
     /// Random Fourier features of x, y, z.
     Fourier(FourierFeatures),
     /// The harmonics themselves.
-    Harmonics(Harmonics),
+    Harmonics(SphericalHarmonics),
     /// Harmonics, and weights (row by row) and biases of the layer on them.
     Siren {
-        harmonics: Harmonics,
+        harmonics: SphericalHarmonics,
         weights: Vec<f64>,
         biases: Vec<f64>,
     },
@@ -65,7 +65,7 @@ impl LocationEncoder {
                 State::Frequencies((0..RANDOM_SIZE as u64).map(frequency).collect())
             }
             EncoderKind::SirenSh => {
-                let harmonics = Harmonics::new(Degree::new(SIREN_DEGREE)?);
+                let harmonics = SphericalHarmonics::new(Degree::new(SIREN_DEGREE)?);
                 let inputs = harmonics.degree().dimension();
                 // Sitzmann's first layer: uniform in ±1/inputs.
                 let draw =
@@ -77,7 +77,7 @@ impl LocationEncoder {
                 }
             }
             EncoderKind::GeoClip => State::Fourier(FourierFeatures::new(seed)),
-            EncoderKind::Shdd => State::Harmonics(Harmonics::new(Degree::new(SHDD_DEGREE)?)),
+            EncoderKind::Shdd => State::Harmonics(SphericalHarmonics::new(Degree::new(SHDD_DEGREE)?)),
             _ => State::None,
         };
         Ok(Self { kind, state })
@@ -217,7 +217,7 @@ mod tests {
             EncoderKind::Rbf => State::Anchors(rows("anchors").iter().map(|r| [r[0], r[1]]).collect()),
             EncoderKind::Rff => State::Frequencies(rows("frequencies").iter().map(|r| [r[0], r[1], r[2]]).collect()),
             EncoderKind::SirenSh => State::Siren {
-                harmonics: Harmonics::new(Degree::new(SIREN_DEGREE).unwrap()),
+                harmonics: SphericalHarmonics::new(Degree::new(SIREN_DEGREE).unwrap()),
                 weights: rows("siren_weights").concat(),
                 biases: numbers(&fixture["siren_biases"]),
             },

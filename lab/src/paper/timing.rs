@@ -8,7 +8,7 @@ use locdiff_nn::Device;
 use locdiff_model::report::Table;
 use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
 use locdiff_shdd::sphere::{Degree, Grid, LatLon, UnitVec};
-use locdiff_model::train::{Dataset, Job, Rows, TrainPreset, train};
+use locdiff_model::train::{Dataset, Rows, TrainPreset, TrainingJob, train};
 use serde_json::{Value, json};
 use std::{sync::atomic::AtomicBool, time::Instant};
 
@@ -130,7 +130,7 @@ fn training(device: &Device, degree: usize, steps: u32) -> Result<(f64, Option<f
     config.train.log_every = 1.max(steps / 2);
     config.train.validate_every = 0;
     let folder = tempfile::tempdir()?;
-    let job = Job {
+    let job = TrainingJob {
         device,
         config,
         training: Rows { data: &data, rows: &rows },

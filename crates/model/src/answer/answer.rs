@@ -1,10 +1,10 @@
-//! What is said about a photo: stable types, ready for JSON.
+//! The answer for a photo: stable types, ready for JSON.
 
 use crate::answer::Density;
 use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;
 
-/// Where a photo was taken, as far as can be told.
+/// Where a photo was taken, as far as is known.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Answer {
@@ -23,7 +23,7 @@ pub struct Answer {
     /// Half of all photos with answers like this one were taken within this distance of the best place; NaN (null in JSON) where the
     /// model gives no density to read it off.
     pub radius_50_km: f64,
-    /// The same for nine in ten.
+    /// Nine in ten photos with answers like this one were taken within this distance of the best place.
     pub radius_90_km: f64,
     /// Places it may be, the most probable first; the first is the best place.
     pub hypotheses: Vec<Hypothesis>,
@@ -42,7 +42,7 @@ pub struct Answer {
 pub struct FromDensity {
     /// Area of the smallest region that holds the place with probability ½.
     pub area_50_km2: f64,
-    /// The same with probability 0.9.
+    /// Area of the smallest region that holds the place with probability 0.9.
     pub area_90_km2: f64,
     /// The radius of the window that the density was seen through.
     pub window_km: f64,
@@ -93,7 +93,7 @@ pub enum AnsweredBy {
 }
 
 impl AnsweredBy {
-    /// One word.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Model => "model",
@@ -105,11 +105,11 @@ impl AnsweredBy {
 /// What a gallery had to do with an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GalleryContribution {
-    /// Who settled the place: whoever has more of the probability around it.
+    /// Which of the two has more of the probability around the place.
     pub answered_by: AnsweredBy,
     /// The gallery's share of that probability.
     pub share: f64,
-    /// The gallery's photo that speaks for the place most: of those within the window the one most alike, or the one most alike of
+    /// The gallery's photo that supports the place most: of those within the window the one most alike, or the one most alike of
     /// all.
     #[serde(rename = "match")]
     pub matched: Option<Match>,

@@ -1,9 +1,9 @@
-//! How far a model's word can be trusted, measured on photos it has not seen, and stored with it.
+//! How far a model's output can be trusted, measured on photos it has not seen, and stored with it.
 
 use crate::answer::density::{Density, Mixture, log_sum};
 use crate::answer::{
-    AnswerError, Evidence, GalleryMix, Globe, Kernels, Knowledge, LEVELS, PlaceField, PlaceSettings, Probe, SureLevels,
-    Sureness, support::Support,
+    AnswerError, GalleryMix, Globe, Kernels, Knowledge, LEVELS, ModelOutput, PlaceField, PlaceSettings, Probe,
+    SureLevels, Sureness, support::Support,
 };
 use locdiff_io::data::Fingerprint;
 use locdiff_shdd::Coefficients;
@@ -33,7 +33,7 @@ pub struct Calibration {
     /// hold that share of true places: an answer is where the model errs, if it errs, so its radii must be a little larger
     /// than the density alone would have them.
     pub radius_levels: [f64; 9],
-    /// The same by how sure an answer is. They go before those where there are any.
+    /// Radius levels by how sure an answer is. If there are any, they replace `radius_levels`.
     pub levels_by_radius: SureLevels,
     /// What holds for photos of another kind.
     pub out_of_domain: Option<OutOfDomain>,
@@ -64,7 +64,7 @@ pub struct ModelShape<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Factors {
-    /// The factor on what the network says about a photo: below 1, for it is surer of itself than it should be.
+    /// The factor on the network's coefficients: below 1, because the network is overconfident.
     pub evidence: f64,
     /// The factor on what it expects without a photo.
     pub background_weight: f64,
@@ -76,7 +76,7 @@ pub struct Factors {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutOfDomain {
-    /// How they are told.
+    /// The probe that detects them.
     pub probe: Probe,
     /// Their factors.
     pub factors: Factors,
@@ -99,16 +99,16 @@ pub struct FitReport {
     pub seed: u64,
     /// Mean −log density at the true places, nats per steradian.
     pub nll_nats: f64,
-    /// The same for the density without a photo.
+    /// Mean −log density at the true places without a photo, nats per steradian.
     pub background_nll_nats: f64,
-    /// Shares of true places inside the regions said to hold 10, 20 … 90 %.
+    /// Shares of true places inside the regions that should hold 10, 20 … 90 %.
     pub regions: Vec<f64>,
-    /// Shares of true places within the radii that the density alone says hold 10, 20 … 90 %.
+    /// Shares of true places within the radii that should hold 10, 20 … 90 % by the density alone.
     pub radii: Vec<f64>,
 }
 
 impl Calibration {
-    /// The network taken at its word, for a model that was never calibrated.
+    /// The network's output unchanged, for a model that was never calibrated.
     pub fn none(background: Coefficients) -> Self {
         Self {
             factors: Factors { evidence: 1.0, background_weight: 0.0, floor: FLOOR },
@@ -130,7 +130,7 @@ impl Calibration {
         self.fit.is_some()
     }
 
-    /// The same for answers with a gallery: its mixture's window, radii and threshold take the place of the model's own.
+    /// The calibration for answers with a gallery: the mixture's window, radii and threshold replace the model's own.
     #[must_use]
     pub fn with_gallery(mut self, mix: GalleryMix) -> Self {
         if mix.is_fitted() {
@@ -174,60 +174,55 @@ impl Calibration {
         interpolated_level(level, self.radius_levels_for(ood, sure), LEVELS)
     }
 
-    /// What is said about a photo whose views have these embeddings: it is as strange as they are on the mean.
-    pub fn evidence_of<'a, 'b>(
+    /// The output for a photo whose views have these embeddings; its out-of-domain probability is their mean.
+    pub fn model_output<'a, 'b>(
         &self,
         evidence: &'a Coefficients,
         views: impl IntoIterator<Item = &'b [f32]>,
-    ) -> Evidence<'a> {
+    ) -> ModelOutput<'a> {
         let Some(out_of_domain) = &self.out_of_domain else {
-            return Evidence::new(evidence);
+            return ModelOutput::new(evidence);
         };
         let (mut sum, mut count) = (0.0, 0);
         for view in views {
             sum += out_of_domain.probe.share(view);
             count += 1;
         }
-        Evidence { ood: sum / f64::from(count.max(1)), ..Evidence::new(evidence) }
+        ModelOutput { ood: sum / f64::from(count.max(1)), ..ModelOutput::new(evidence) }
     }
 
-    /// The density for what the network said about a photo.
-    ///
-    /// # Errors
-    /// A globe, an evidence and a calibration of different degrees.
+    /// The density for the models' output for a photo. Fails on a globe, coefficients and a calibration of different degrees.
     pub fn density(
         &self,
         globe: &Arc<Globe>,
-        said: Evidence<'_>,
+        output: ModelOutput<'_>,
         knowledge: Option<Arc<Knowledge>>,
     ) -> Result<Density, AnswerError> {
         let mut parts = vec![(self.factors, 1.0)];
         if let Some(out_of_domain) = &self.out_of_domain
-            && said.ood > NO_OOD
+            && output.ood > NO_OOD
         {
-            parts = vec![(self.factors, 1.0 - said.ood), (out_of_domain.factors, said.ood)];
+            parts = vec![(self.factors, 1.0 - output.ood), (out_of_domain.factors, output.ood)];
         }
-        let gallery = self.gallery.as_ref().filter(|_| !said.neighbours.is_empty());
-        let gallery = gallery.map(|mix| (mix.kernels.kernels(said.neighbours), mix.share_for(said.ood)));
+        let gallery = self.gallery.as_ref().filter(|_| !output.neighbours.is_empty());
+        let gallery = gallery.map(|mix| (mix.kernels.kernels(output.neighbours), mix.share_for(output.ood)));
         let gallery = gallery.filter(|(_, share)| *share > 0.0);
         let model = 1.0 - gallery.as_ref().map_or(0.0, |(_, share)| *share);
-        let places = said.places.zip(self.places.as_ref()).map(|(field, own)| (field.clone(), model * own.share));
+        let places = output.places.zip(self.places.as_ref()).map(|(field, own)| (field.clone(), model * own.share));
         let model = model - places.as_ref().map_or(0.0, |(_, share)| *share);
-        let natural =
-            |factors: Factors| said.evidence.combine(factors.evidence, &self.background, factors.background_weight);
+        let natural = |factors: Factors| {
+            output.coefficients.combine(factors.evidence, &self.background, factors.background_weight)
+        };
         let parts = parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, model * share)));
         density_of(globe, parts.collect::<Result<_, AnswerError>>()?, (places, gallery), knowledge)
     }
 
     /// What makes so many samples of the network's density samples of this one, as natural parameters to add: one for each sample,
     /// of which as many have the factors for photos of another kind as the photo probably is of one. Empty where nothing changes. The
-    /// floor is left out.
-    ///
-    /// # Errors
-    /// An evidence and a calibration of different degrees.
-    pub fn tilts(&self, said: Evidence<'_>, samples: usize) -> Result<Vec<Coefficients>, AnswerError> {
+    /// floor is left out. Fails on coefficients and a calibration of different degrees.
+    pub fn tilts(&self, output: ModelOutput<'_>, samples: usize) -> Result<Vec<Coefficients>, AnswerError> {
         let factors = |sample: usize| match &self.out_of_domain {
-            Some(other) if (sample as f64 + 0.5) / samples as f64 > 1.0 - said.ood => other.factors,
+            Some(other) if (sample as f64 + 0.5) / samples as f64 > 1.0 - output.ood => other.factors,
             _ => self.factors,
         };
         let is_plain = |factors: Factors| factors.evidence == 1.0 && factors.background_weight == 0.0;
@@ -235,7 +230,7 @@ impl Calibration {
             return Ok(Vec::new());
         }
         let tilt = |factors: Factors| {
-            said.evidence.combine(factors.evidence - 1.0, &self.background, factors.background_weight)
+            output.coefficients.combine(factors.evidence - 1.0, &self.background, factors.background_weight)
         };
         (0..samples).map(|sample| Ok(tilt(factors(sample))?)).collect()
     }

@@ -1,6 +1,7 @@
 //! A calibration's file in its model's folder.
 
 use crate::answer::calibration::WINDOW_KM;
+use crate::answer::place_table::out_of_range;
 use crate::answer::{
     AnswerError, Calibration, Factors, FitReport, GalleryMix, ModelShape, OutOfDomain, PlaceSettings, Probe, SureLevels,
 };
@@ -74,18 +75,11 @@ impl Stored {
             return Some(format!("its probe has {met} weights, but the model takes embeddings of {wanted} numbers"));
         }
         let own = Factors { evidence: self.evidence, background_weight: self.background_weight, floor: self.floor };
-        let share = |name: &str, value: f64| {
-            (!(0.0..=1.0).contains(&value)).then(|| format!("{name} is {value}, not from 0 to 1"))
-        };
-        let window = || {
-            let fits = (1.0..=20_000.0).contains(&self.window_km);
-            (!fits).then(|| format!("window_km is {}, not from 1 to 20000", self.window_km))
-        };
+        let ranges = [("window_km", self.window_km, 1.0, 20_000.0), ("can_tell_from", self.can_tell_from, 0.0, 1.0)];
         factors_fault(&own)
             .or_else(|| levels_fault(&self.radius_levels))
             .or_else(|| self.levels_by_radius.fault(levels_fault))
-            .or_else(window)
-            .or_else(|| share("can_tell_from", self.can_tell_from))
+            .or_else(|| out_of_range(&ranges))
             .or_else(|| self.out_of_domain.as_ref().and_then(ood_fault))
             .or_else(|| self.places.as_ref().and_then(PlaceSettings::fault))
             .or_else(|| {
@@ -97,14 +91,14 @@ impl Stored {
 }
 
 fn factors_fault(factors: &Factors) -> Option<String> {
-    let factor = |name: &str, value: f64| {
-        (!(0.0..=10.0).contains(&value)).then(|| format!("{name} is {value}, not from 0 to 10"))
-    };
-    let floor = factors.floor;
-    factor("evidence", factors.evidence)
-        .or_else(|| factor("background_weight", factors.background_weight))
-        .or_else(|| (!(0.0..=1.0).contains(&floor)).then(|| format!("floor is {floor}, not from 0 to 1")))
-        .or_else(|| (floor == 1.0).then(|| "floor is 1: nothing would be left for the photo".to_owned()))
+    let Factors { evidence, background_weight, floor } = *factors;
+    let ranges = [
+        ("evidence", evidence, 0.0, 10.0),
+        ("background_weight", background_weight, 0.0, 10.0),
+        ("floor", floor, 0.0, 1.0),
+    ];
+    let is_all = || (floor == 1.0).then(|| "floor is 1: nothing would be left for the photo".to_owned());
+    out_of_range(&ranges).or_else(is_all)
 }
 
 fn levels_fault(levels: &[f64; 9]) -> Option<String> {
@@ -124,10 +118,7 @@ fn ood_fault(out_of_domain: &OutOfDomain) -> Option<String> {
 }
 
 impl Calibration {
-    /// Reads a model folder's calibration; `None` if it has none.
-    ///
-    /// # Errors
-    /// A file that cannot be read or does not fit the model.
+    /// Reads a model folder's calibration; `None` if it has none. Fails on a file that cannot be read or does not fit the model.
     pub fn load(folder: impl AsRef<Path>, model: &ModelShape<'_>) -> Result<Option<Self>, AnswerError> {
         let path = folder.as_ref().join(CALIBRATION_FILE);
         match read_bounded(&path, LARGEST_FILE_BYTES) {
@@ -138,9 +129,7 @@ impl Calibration {
     }
 
     /// A calibration from the contents of its file; `path` is the name that errors give.
-    ///
-    /// # Errors
-    /// Contents that are no calibration, or that of another degree, encoder or size of embeddings.
+    /// Fails on contents that are no calibration, or that of another degree, encoder or size of embeddings.
     pub fn from_bytes(path: impl AsRef<Path>, contents: &[u8], model: &ModelShape<'_>) -> Result<Self, AnswerError> {
         let bad = |reason: String| AnswerError::Calibration {
             path: path.as_ref().to_owned(),
@@ -171,10 +160,7 @@ impl Calibration {
         })
     }
 
-    /// Writes it into a model's folder.
-    ///
-    /// # Errors
-    /// A folder that cannot be written.
+    /// Writes it into a model's folder. Fails on a folder that cannot be written.
     pub fn save(&self, folder: impl AsRef<Path>) -> Result<(), AnswerError> {
         let path = folder.as_ref().join(CALIBRATION_FILE);
         let stored = Stored {
@@ -210,7 +196,7 @@ mod tests {
         let text = std::fs::read_to_string(folder.path().join(CALIBRATION_FILE)).unwrap();
         let shape = ModelShape { degree: 3, embedding_dim: 4, encoder: None };
         assert_eq!(Calibration::from_bytes("x", text.as_bytes(), &shape).unwrap(), plain);
-        for (from, to, said) in [
+        for (from, to, message) in [
             ("\"version\": 2", "\"version\": 3", "version 3, but"),
             ("\"evidence\": 1.0", "\"evidence\": 11.0", "evidence is 11"),
             ("\"floor\": 0.01", "\"floor\": 1.0", "floor is 1"),
@@ -221,7 +207,7 @@ mod tests {
             assert!(text.contains(from), "{from}: {text}");
             let error = Calibration::from_bytes("x.json", text.replacen(from, to, 1).as_bytes(), &shape);
             let error = error.unwrap_err().to_string();
-            assert!(error.contains("x.json") && error.contains(said), "{error}");
+            assert!(error.contains("x.json") && error.contains(message), "{error}");
         }
         let other = ModelShape { degree: 4, ..shape };
         let error = Calibration::from_bytes("x", text.as_bytes(), &other).unwrap_err().to_string();

@@ -18,7 +18,7 @@ impl Calibration {
         })
     }
 
-    /// The same as lines for people.
+    /// The summary as lines for people.
     pub fn to_text(&self) -> String {
         let Some(report) = &self.fit else { return "not fitted\n".to_owned() };
         let percent = |shares: &[f64]| {

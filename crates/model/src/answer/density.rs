@@ -1,4 +1,4 @@
-//! The density of an answer: what the model says, calibrated, times what the user knows.
+//! The density of an answer: the model's, calibrated, times what the user knows.
 
 use crate::answer::pixel_sums::smooth;
 use crate::answer::support::{Support, reach_rad};
@@ -96,7 +96,7 @@ pub struct DensityRegion {
     pub area_km2: f64,
 }
 
-/// A place that the density speaks of.
+/// A probable place of a density.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Peak {
     /// The centre of the mass around it.
@@ -143,8 +143,8 @@ impl Density {
     }
 
     /// Log density at the support's points, short of [`Density::log_total`].
-    fn point_values(&self, said: Option<Vec<f64>>) -> Vec<f64> {
-        self.with_knowledge(said.unwrap_or_else(|| self.mixture.log_densities(self.support())))
+    fn point_values(&self, values: Option<Vec<f64>>) -> Vec<f64> {
+        self.with_knowledge(values.unwrap_or_else(|| self.mixture.log_densities(self.support())))
     }
 
     /// Log densities at the support's points times what is known, over the total.
@@ -164,7 +164,7 @@ impl Density {
         values
     }
 
-    /// The same density without its values at the pixels: a few kilobytes instead of megabytes.
+    /// Drops the values at the pixels: a few kilobytes instead of megabytes remain.
     #[must_use]
     pub fn compact(self) -> Self {
         Self { support: OnceLock::new(), at_points: OnceLock::new(), masses: OnceLock::new(), ..self }
@@ -178,8 +178,8 @@ impl Density {
     /// Log density per steradian at points.
     pub fn log_density(&self, points: &[UnitVec]) -> Vec<f64> {
         let known = |point: &UnitVec| self.knowledge.as_ref().map_or(0.0, |k| k.log_weight(*point));
-        let said = self.mixture.log_densities_by(points, |field| field.values(points));
-        said.into_iter().zip(points).map(|(said, point)| said + known(point) - self.log_total).collect()
+        let logs = self.mixture.log_densities_by(points, |field| field.values(points));
+        logs.into_iter().zip(points).map(|(log, point)| log + known(point) - self.log_total).collect()
     }
 
     /// The points that it is summed over: centres of pixels, of one size unless a model's places are finer somewhere.
@@ -282,7 +282,7 @@ impl Density {
         mass_within(self.support(), self.masses(), center.to_unit(), radius_km / EARTH_RADIUS_KM)
     }
 
-    /// The same of the gallery's part alone; `None` where no gallery takes part.
+    /// The probability of the gallery's part within a distance of a place; `None` if no gallery takes part.
     pub fn gallery_mass_within_km(&self, center: LatLon, radius_km: f64) -> Option<f64> {
         let found = self.with_knowledge(self.mixture.gallery_log_densities(self.points())?);
         let masses = self.support().masses(&found);
@@ -294,13 +294,13 @@ impl Density {
         self.mass_within_km(place, COUNTRY_KM).clamp(0.0, 1.0)
     }
 
-    /// The places that it speaks of, the most probable first, at most `most`: maxima of the density seen through a window of
+    /// The most probable places first, at most `most`: maxima of the density seen through a window of
     /// this radius, each with what lies within the window.
     pub fn peaks(&self, window_km: f64, most: usize) -> Vec<Peak> {
         self.peaks_after(None, window_km, most)
     }
 
-    /// The same where the first place is settled already, by something that knows more than the density.
+    /// The most probable places after a first one that is settled already; see [`Density::peaks`].
     pub fn peaks_after(&self, first: Option<LatLon>, window_km: f64, most: usize) -> Vec<Peak> {
         let is_possible =
             |point: UnitVec| self.knowledge.as_ref().is_none_or(|k| k.log_weight(point) > f64::NEG_INFINITY);
@@ -325,7 +325,7 @@ impl Density {
 }
 
 impl Globe {
-    /// The places that a density speaks of, given by the masses of the pixels, the most probable first: see
+    /// The places of a density given by the masses of the pixels, the most probable first: see
     /// [`Density::peaks`].
     pub fn peaks(self: &Arc<Self>, masses: &[f64], window_km: f64, most: usize) -> Vec<Peak> {
         let support = Support::Globe(self.clone());

@@ -1,4 +1,4 @@
-//! What can go wrong between a network's word and an answer.
+//! What can go wrong between a network's output and an answer.
 
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! LocDiff+kNN: the model's density mixed with a gallery's.
 
-use crate::answer::{KernelSettings, LEVELS};
+use crate::answer::{KernelSettings, LEVELS, place_table::out_of_range};
 use serde::{Deserialize, Serialize};
 
 /// How a gallery's density is mixed with a model's, `q = (1 − share)·model + share·gallery`, and how the answer is then read.
@@ -19,7 +19,7 @@ pub struct GalleryMix {
     pub kernels: KernelSettings,
     /// The gallery's share for photos of the model's kind.
     pub share: f64,
-    /// The same for photos of another kind.
+    /// The gallery's share for photos of another kind.
     #[serde(alias = "strangers_share")]
     pub out_of_domain_share: f64,
     /// As the calibration's own, for the mixed density: the window,
@@ -64,15 +64,14 @@ impl GalleryMix {
     /// What is out of range, if anything.
     pub(crate) fn fault(&self) -> Option<String> {
         let KernelSettings { neighbours, temperature, width_km } = self.kernels;
-        let off = |name: &str, value: f64, from: f64, to: f64| {
-            (!(from..=to).contains(&value)).then(|| format!("gallery: {name} is {value}, not from {from} to {to}"))
-        };
-        off("neighbours", neighbours as f64, 1.0, 100_000.0)
-            .or_else(|| off("temperature", temperature, 1e-6, 1e6))
-            .or_else(|| off("width_km", width_km, 1.0, 20_000.0))
-            .or_else(|| off("share", self.share, 0.0, 1.0))
-            .or_else(|| off("out_of_domain_share", self.out_of_domain_share, 0.0, 1.0))
-            .or_else(|| off("window_km", self.window_km, 1.0, 20_000.0))
-            .or_else(|| off("can_tell_from", self.can_tell_from, 0.0, 1.0))
+        out_of_range(&[
+            ("gallery: neighbours", neighbours as f64, 1.0, 100_000.0),
+            ("gallery: temperature", temperature, 1e-6, 1e6),
+            ("gallery: width_km", width_km, 1.0, 20_000.0),
+            ("gallery: share", self.share, 0.0, 1.0),
+            ("gallery: out_of_domain_share", self.out_of_domain_share, 0.0, 1.0),
+            ("gallery: window_km", self.window_km, 1.0, 20_000.0),
+            ("gallery: can_tell_from", self.can_tell_from, 0.0, 1.0),
+        ])
     }
 }

@@ -41,24 +41,18 @@ pub struct Globe {
 }
 
 impl Globe {
-    /// For densities of this degree.
-    ///
-    /// # Errors
-    /// A degree out of range.
+    /// For densities of this degree. Fails on a degree out of range.
     pub fn new(degree: usize) -> Result<Self, AnswerError> {
         Self::of(Arc::new(Codec::new(Degree::new(degree)?)))
     }
 
-    /// For densities of a codec's degree, with that codec.
-    ///
-    /// # Errors
-    /// A failure to lay out the pixels.
+    /// For densities of a codec's degree, with that codec. Fails if the pixels cannot be laid out.
     pub fn of(codec: Arc<Codec>) -> Result<Self, AnswerError> {
         let depth = depth(codec.degree().get());
         Ok(Self { codec, pixels: Pixels::new(depth)? })
     }
 
-    /// The same with pixels twice as wide, for work on many densities at once.
+    /// A globe with pixels twice as wide, for work on many densities at once.
     pub(crate) fn coarser(&self) -> Result<Self, AnswerError> {
         Ok(Self { codec: self.codec.clone(), pixels: Pixels::new(self.pixels.depth().saturating_sub(1))? })
     }

@@ -1,4 +1,4 @@
-//! The density that retrieval gives: kernels about the places of the photos that look most alike.
+//! The density that retrieval gives: kernels about the places of the most similar photos.
 
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 use rayon::prelude::*;
@@ -11,7 +11,7 @@ const FAR_OF_MANY: f64 = -16.0;
 
 /// So many places are many.
 const MANY: usize = 128;
-/// Points that are looked at together, and those of parts of them.
+/// Points that are evaluated together, and those of parts of them.
 const BLOCK: usize = 1024;
 const PARTS: [usize; 2] = [128, 16];
 
@@ -78,12 +78,12 @@ impl Kernels {
         Self { places, kappa, far: FAR }
     }
 
-    /// The same of very many places beside a floor: what is far from all of them may count nothing.
+    /// Kernels about very many places, to be added to a floor: what is far from all of them counts nothing.
     pub(crate) fn of_many(places: Vec<(UnitVec, f64)>, width_km: f64) -> Self {
         Self { far: FAR_OF_MANY, ..Self::new(places, width_km) }
     }
 
-    /// The same with kernels of another deviation.
+    /// Kernels of another deviation about these places.
     pub(crate) fn with_width_km(&self, width_km: f64) -> Self {
         Self { far: self.far, ..Self::new(self.places.clone(), width_km) }
     }
@@ -107,7 +107,7 @@ impl Kernels {
     }
 
     /// The density at points. Points that follow one another are best near each other: of many places only those near a block of points
-    /// are looked at, in their order, so that the sums are the same bits.
+    /// count, in their order, so that the sums are the same bits.
     pub(crate) fn densities(&self, points: &[UnitVec]) -> Vec<f64> {
         if self.places.len() < MANY {
             return self.each(points);

@@ -1,6 +1,6 @@
 //! The density of a model that gives places scores.
 
-use crate::answer::{Kernels, PlaceSettings, PlaceTable};
+use crate::answer::{CandidatePlaces, Kernels, PlaceSettings};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixel, UnitVec};
 
 /// A place that holds a smaller share than this is one of its pixel's, not one by itself.
@@ -24,7 +24,7 @@ pub struct PlaceField {
 
 impl PlaceField {
     /// Of scores in the table's order, and of places beside the table's with their scores.
-    pub fn new(table: &PlaceTable, scores: &[f32], beside: &[(UnitVec, f32)], settings: &PlaceSettings) -> Self {
+    pub fn new(table: &CandidatePlaces, scores: &[f32], beside: &[(UnitVec, f32)], settings: &PlaceSettings) -> Self {
         let all = scores.iter().chain(beside.iter().map(|(_, score)| score));
         let best = f64::from(all.copied().fold(f32::MIN, f32::max));
         let rate = 1.0 / settings.temperature_for(best);
@@ -65,7 +65,7 @@ impl PlaceField {
         self.best
     }
 
-    /// The same with kernels no narrower than this: for a coarse grid.
+    /// Widens kernels narrower than this, for a coarse grid.
     #[must_use]
     pub fn no_narrower_than_km(&self, width_km: f64) -> Self {
         let width = |kernels: &Kernels| kernels.centres().next().map_or(0.0, |(_, rad)| rad * EARTH_RADIUS_KM);
@@ -118,7 +118,7 @@ mod tests {
             })
             .collect();
         places.sort_by_key(|place| Pixel::holding(place.to_latlon(), 13).index);
-        let table = PlaceTable::new(places.iter().map(|place| place.to_latlon()));
+        let table = CandidatePlaces::new(places.iter().map(|place| place.to_latlon()));
         let scores: Vec<f32> = (0..6000).map(|_| rng.random_range(-0.2..0.2)).collect();
         let beside = [(places[17], 0.21_f32)];
         for (width_km, sharpening) in [(20.0, 0.0), (100.0, 1.0), (400.0, 0.0)] {

@@ -8,13 +8,13 @@ const DEPTH: u8 = 13;
 
 /// The places that a model gives scores, in the order of the scores. Places near each other should follow one another.
 #[derive(Debug)]
-pub struct PlaceTable {
+pub struct CandidatePlaces {
     points: Vec<UnitVec>,
     /// The pixel of each at [`DEPTH`].
     cells: Vec<u64>,
 }
 
-impl PlaceTable {
+impl CandidatePlaces {
     /// Of places.
     pub fn new(places: impl IntoIterator<Item = LatLon>) -> Self {
         let each = places.into_iter().map(|place| (place.to_unit(), Pixel::holding(place, DEPTH).index));
@@ -84,14 +84,19 @@ impl PlaceSettings {
 
     /// What is out of range, if anything.
     pub(crate) fn fault(&self) -> Option<String> {
-        let off = |name: &str, value: f64, from: f64, to: f64| {
-            (!(from..=to).contains(&value)).then(|| format!("places: {name} is {value}, not from {from} to {to}"))
-        };
-        off("temperature", self.temperature, 1e-6, 1e6)
-            .or_else(|| off("sharpening", self.sharpening, 0.0, 4.0))
-            .or_else(|| off("width_km", self.width_km, 1.0, 20_000.0))
-            .or_else(|| off("share", self.share, 0.0, 0.9999))
+        out_of_range(&[
+            ("places: temperature", self.temperature, 1e-6, 1e6),
+            ("places: sharpening", self.sharpening, 0.0, 4.0),
+            ("places: width_km", self.width_km, 1.0, 20_000.0),
+            ("places: share", self.share, 0.0, 0.9999),
+        ])
     }
+}
+
+/// The first of some named values that is not from one number to another, in words.
+pub(crate) fn out_of_range(values: &[(&str, f64, f64, f64)]) -> Option<String> {
+    let (name, value, from, to) = values.iter().find(|(_, value, from, to)| !(from..=to).contains(&value))?;
+    Some(format!("{name} is {value}, not from {from} to {to}"))
 }
 
 /// How noisy a vector is whose best place has this score.

@@ -32,9 +32,7 @@ pub struct Probe {
 
 impl Probe {
     /// Learns to tell two sets of embeddings apart, both taken as equally probable: logistic regression on standardised columns.
-    ///
-    /// # Errors
-    /// An empty set, or rows of different sizes.
+    /// Fails on an empty set, or rows of different sizes.
     pub fn fit(familiar: &[Vec<f32>], strange: &[Vec<f32>]) -> Result<Self, AnswerError> {
         let columns = familiar.first().map_or(0, Vec::len);
         let all: Vec<&Vec<f32>> = familiar.iter().chain(strange).collect();

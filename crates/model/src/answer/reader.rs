@@ -1,12 +1,12 @@
-//! From what a network said to an answer, and to a verdict where the truth is known.
+//! From a model's output to an answer, and to a verdict if the truth is known.
 
 use crate::answer::{
-    Answer, AnswerError, Calibration, Density, Evidence, FromDensity, Globe, Hypothesis, Knowledge, LEVELS, Sureness,
+    Answer, AnswerError, Calibration, Density, FromDensity, Globe, Hypothesis, Knowledge, LEVELS, ModelOutput, Sureness,
 };
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::sync::Arc;
 
-/// Reads answers off a calibrated model's word.
+/// Reads answers off a calibrated model's output.
 #[derive(Debug)]
 pub struct Reader {
     globe: Arc<Globe>,
@@ -54,17 +54,14 @@ pub struct Verdict {
     pub region_level: f64,
     /// Area of that region, to half a pixel.
     pub region_area_km2: f64,
-    /// The share that is said of the radius that just reaches the truth.
+    /// The share that the radius to the truth should hold.
     pub radius_share: f64,
-    /// The radii about the answer that are said to hold 10, 20 … 90 %.
+    /// The radii about the answer that should hold 10, 20 … 90 %.
     pub radii_km: Vec<f64>,
 }
 
 impl Reader {
-    /// For a globe and a calibration of one degree.
-    ///
-    /// # Errors
-    /// Different degrees.
+    /// For a globe and a calibration of one degree. Fails on different degrees.
     pub fn new(globe: Arc<Globe>, calibration: Calibration) -> Result<Self, AnswerError> {
         let background = calibration.background_density(&globe)?;
         Ok(Self { globe, calibration, background })
@@ -80,26 +77,21 @@ impl Reader {
         &self.calibration
     }
 
-    /// The density for what the network said about a photo.
-    ///
-    /// # Errors
-    /// Evidence of another degree, or knowledge that leaves no place.
-    pub fn density(&self, said: Evidence<'_>, knowledge: Option<Arc<Knowledge>>) -> Result<Density, AnswerError> {
-        let density = self.calibration.density(&self.globe, said, knowledge)?;
+    /// The density for the models' output for a photo.
+    /// Fails on coefficients of another degree, or on knowledge that leaves no place.
+    pub fn density(&self, output: ModelOutput<'_>, knowledge: Option<Arc<Knowledge>>) -> Result<Density, AnswerError> {
+        let density = self.calibration.density(&self.globe, output, knowledge)?;
         if density.is_possible() { Ok(density) } else { Err(AnswerError::Impossible) }
     }
 
-    /// The answer for what the network said.
-    ///
-    /// # Errors
-    /// As [`Reader::density`].
+    /// The answer for the models' output for a photo. Fails as [`Reader::density`].
     pub fn answer(
         &self,
-        said: Evidence<'_>,
+        output: ModelOutput<'_>,
         knowledge: Option<Arc<Knowledge>>,
         options: &ReadOptions,
     ) -> Result<Answer, AnswerError> {
-        Ok(self.answer_from(self.density(said, knowledge)?, said.ood, None, options))
+        Ok(self.answer_from(self.density(output, knowledge)?, output.ood, None, options))
     }
 
     /// The window that options ask for.

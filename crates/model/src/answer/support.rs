@@ -43,7 +43,7 @@ impl Support {
         Self::Fine(Arc::new(FinePixels { pixels, points, depths }))
     }
 
-    /// The same with pixels of one size cut in four, again and again, about kernels (centre and deviation in radians) that are narrower.
+    /// Cuts pixels of one size in four, repeatedly, around kernels (centre and deviation in radians) that are narrower than a pixel.
     pub(crate) fn cut_about(&self, kernels: impl Iterator<Item = (UnitVec, f64)>) -> Self {
         let narrow: Vec<(UnitVec, f64)> =
             kernels.filter(|(_, deviation)| Pixel::width_rad(self.depth()) > FINE_ENOUGH * deviation).collect();
@@ -74,20 +74,22 @@ impl Support {
         }
     }
 
+    /// Depths of the widest and of the narrowest pixels.
+    fn depths(&self) -> (u8, u8) {
+        match self {
+            Self::Globe(globe) => (globe.pixels().depth(), globe.pixels().depth()),
+            Self::Fine(own) => own.depths,
+        }
+    }
+
     /// How deep the narrowest pixels are.
     pub(crate) fn depth(&self) -> u8 {
-        match self {
-            Self::Globe(globe) => globe.pixels().depth(),
-            Self::Fine(own) => own.depths.1,
-        }
+        self.depths().1
     }
 
     /// How deep the widest pixels are.
     pub(crate) fn widest_depth(&self) -> u8 {
-        match self {
-            Self::Globe(globe) => globe.pixels().depth(),
-            Self::Fine(own) => own.depths.0,
-        }
+        self.depths().0
     }
 
     /// How deep a pixel is.

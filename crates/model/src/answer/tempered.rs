@@ -1,7 +1,7 @@
 //! The least that makes a density of what a network says: one exponent, for validations during training.
 
 use crate::answer::calibration::{FLOOR, WINDOW_KM};
-use crate::answer::{AnswerError, Calibration, Evidence, Globe, pixel_sums::log_integral};
+use crate::answer::{AnswerError, Calibration, Globe, ModelOutput, pixel_sums::log_integral};
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
@@ -10,7 +10,7 @@ use std::{f64::consts::PI, sync::Arc};
 /// Exponents that are tried.
 const TEMPERS: std::ops::Range<u32> = 2..25; // of 0.05
 
-/// Evidence with the exponent under which it is most probable.
+/// The exponent on coefficients under which known places are most probable.
 ///
 /// ```
 /// use locdiff_model::answer::{Globe, Tempered};
@@ -32,10 +32,7 @@ pub struct Tempered {
 }
 
 impl Tempered {
-    /// The best exponent for what was said about photos of known places.
-    ///
-    /// # Errors
-    /// Evidence of another degree than the globe's.
+    /// The best exponent for coefficients of photos of known places. Fails on coefficients of another degree than the globe's.
     pub fn fit(globe: &Arc<Globe>, evidence: &[Coefficients], truths: &[LatLon]) -> Result<Self, AnswerError> {
         let globe = globe.coarser()?;
         let pixels = globe.pixels();
@@ -45,9 +42,9 @@ impl Tempered {
             .zip(truths)
             .map(|(evidence, truth)| {
                 let field = globe.codec().field(evidence)?;
-                let (said, here) = (pixels.values(&field), field.values(&[truth.to_unit()])[0]);
+                let (values, here) = (pixels.values(&field), field.values(&[truth.to_unit()])[0]);
                 let nll = |temper: &f64| {
-                    let tempered: Vec<f64> = said.iter().map(|value| temper * value).collect();
+                    let tempered: Vec<f64> = values.iter().map(|value| temper * value).collect();
                     let log = temper * here - log_integral(&tempered, pixels.area_sr());
                     -((1.0 - FLOOR) * log.exp() + FLOOR / (4.0 * PI)).ln()
                 };
@@ -59,15 +56,12 @@ impl Tempered {
         Ok(Self { temper: tempers[best], nll_nats: mean(best) })
     }
 
-    /// The places that the tempered densities mean, through a window about as wide as a country.
-    ///
-    /// # Errors
-    /// As [`Tempered::fit`].
+    /// The places that the tempered densities mean, through a window about as wide as a country. Fails as [`Tempered::fit`].
     pub fn places(&self, globe: &Arc<Globe>, evidence: &[Coefficients]) -> Result<Vec<LatLon>, AnswerError> {
-        let place = |said: &Coefficients| {
-            let mut calibration = Calibration::none(said.clone());
+        let place = |e: &Coefficients| {
+            let mut calibration = Calibration::none(e.clone());
             calibration.factors.evidence = self.temper;
-            Ok(calibration.density(globe, Evidence::new(said), None)?.peaks(WINDOW_KM, 1)[0].place)
+            Ok(calibration.density(globe, ModelOutput::new(e), None)?.peaks(WINDOW_KM, 1)[0].place)
         };
         evidence.par_iter().map(place).collect()
     }

@@ -1,8 +1,8 @@
-//! The places that a density speaks of: where most of it lies within a window.
+//! The most probable places of a density: where most of it lies within a window.
 //!
 //! A place is a maximum of the density convolved with a Gaussian window (found by mean shift, so that it is the centre of the
 //! mass around it and needs no grid), and its probability is what lies within the window's radius. The first place is the one
-//! with the most; what it holds is taken away before the next is looked for.
+//! with the most; what it holds is taken away before the next is searched.
 
 use crate::answer::pixel_sums::share_within;
 use crate::answer::support::{Support, reach_rad};
@@ -20,7 +20,7 @@ const LUMP: f64 = 0.6;
 const SEED_LUMP: f64 = 1.5;
 /// Lumps lighter than this share of the heaviest do not move anything.
 const LIGHT: f64 = 1e-4;
-/// Lumps up to this many deviations away are gathered, and anew after a walk of so many.
+/// Lumps up to this many deviations away are gathered, and again after a move of so many.
 const AROUND: f64 = 8.0;
 const WANDERED: f64 = 2.0;
 /// The Gaussian counts nothing where it is below e to the power of this.
@@ -221,8 +221,8 @@ fn value(lumps: &[Lump], sharpness: f64, here: UnitVec) -> ([f64; 3], f64) {
     (sum, held)
 }
 
-/// Mean shift: to the centre of mass of the window, again and again. It never goes down. Only lumps around are looked at; where it
-/// wanders off, they are gathered anew.
+/// Mean shift: to the centre of mass of the window, again and again. It never goes down. Only lumps around count; if it
+/// moves away, they are gathered again.
 fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize) -> (UnitVec, f64) {
     let deviation_rad = sharpness.powf(-0.5);
     let gather = |here: UnitVec| -> Vec<Lump> {

@@ -1,6 +1,6 @@
 //! `LocDiff`'s diffusion: noise schedules and samplers over any [`Denoiser`].
 //!
-//! The process is variance preserving: `x_t = √ᾱ_t·x_0 + √(1−ᾱ_t)·z`. A [`Schedule`] holds ᾱ, a [`Prediction`] says
+//! The process is variance preserving: `x_t = √ᾱ_t·x_0 + √(1−ᾱ_t)·z`. A [`Schedule`] holds ᾱ, a [`PredictionKind`] says
 //! what the network's output means, and a [`SamplerPlan`] is a list of steps whose coefficients are worked out once on
 //! the host in f64: DDPM, DDIM and DPM-Solver++(2M) differ in these numbers only. [`sample`] runs a plan on any device,
 //! and can be recorded as one CUDA graph.
@@ -8,7 +8,7 @@
 //! # Example
 //! A denoiser that knows its target, one point, ends there:
 //! ```
-//! use locdiff_model::diffusion::{Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, sample};
+//! use locdiff_model::diffusion::{Denoiser, PredictionKind, SampleState, Sampler, SamplerPlan, Schedule, sample};
 //! use locdiff_nn::{Device, NnError, RowNoise, Tensor, View, ViewMut, ops};
 //!
 //! struct Point(Tensor);
@@ -20,7 +20,7 @@
 //! }
 //!
 //! let device = Device::cpu();
-//! let plan = SamplerPlan::new(&Schedule::cosine(200)?, Sampler::DpmSolverPlusPlus2M, 20, Prediction::X0)?;
+//! let plan = SamplerPlan::new(&Schedule::cosine(200)?, Sampler::DpmSolverPlusPlus2M, 20, PredictionKind::X0)?;
 //! let mut state = SampleState::new(&device, 4, 2)?;
 //! let noise = RowNoise::new(&device, 4)?;
 //! let mut denoiser = Point(Tensor::from_slice(&device, 1, 2, &[0.5, -2.0])?);
@@ -29,16 +29,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod denoiser;
 mod error;
 mod plan;
 mod prediction;
 mod sampling;
 mod schedule;
 
-pub use denoiser::{Denoiser, PosteriorMean};
 pub use error::DiffusionError;
 pub use plan::{PlannedStep, Sampler, SamplerPlan};
-pub use prediction::{Prediction, TrainingTables};
-pub use sampling::{SampleState, initial_noise, sample, sample_watched};
+pub use prediction::{PredictionKind, TrainingTables};
+pub use sampling::{Denoiser, SampleState, initial_noise, sample, sample_watched};
 pub use schedule::Schedule;

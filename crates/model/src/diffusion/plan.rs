@@ -1,6 +1,6 @@
 //! Samplers as lists of coefficients.
 
-use crate::diffusion::{DiffusionError, Prediction, Schedule};
+use crate::diffusion::{DiffusionError, PredictionKind, Schedule};
 use locdiff_base::{Named, setting};
 use locdiff_nn::ops::SamplerStep;
 
@@ -56,8 +56,8 @@ impl PlannedStep {
 /// A sampler over a subset of the schedule's steps. The last step's x is its clean estimate.
 ///
 /// ```
-/// use locdiff_model::diffusion::{Prediction, Sampler, SamplerPlan, Schedule};
-/// let plan = SamplerPlan::new(&Schedule::cosine(200)?, Sampler::Ddpm, 200, Prediction::X0)?;
+/// use locdiff_model::diffusion::{PredictionKind, Sampler, SamplerPlan, Schedule};
+/// let plan = SamplerPlan::new(&Schedule::cosine(200)?, Sampler::Ddpm, 200, PredictionKind::X0)?;
 /// assert_eq!(plan.steps().len(), 200);
 /// assert_eq!(plan.timesteps()[0], 199.0);
 /// # Ok::<(), locdiff_model::diffusion::DiffusionError>(())
@@ -68,28 +68,23 @@ pub struct SamplerPlan {
 }
 
 impl SamplerPlan {
-    /// `count` steps of `sampler`, evenly spread over the schedule.
-    ///
-    /// # Errors
-    /// A count outside 1 … T, or an eta outside [0, 1].
+    /// `count` steps of `sampler`, evenly spread over the schedule. Fails on a count outside 1 … T, or an eta outside [0, 1].
     pub fn new(
         schedule: &Schedule,
         sampler: Sampler,
         count: usize,
-        prediction: Prediction,
+        prediction: PredictionKind,
     ) -> Result<Self, DiffusionError> {
         Self::over(schedule, sampler, &schedule.subset(count)?, prediction)
     }
 
     /// The steps at these time steps, which must fall.
-    ///
-    /// # Errors
-    /// Time steps that do not fall or lie outside the schedule, or an eta outside [0, 1].
+    /// Fails on time steps that do not fall or lie outside the schedule, or an eta outside [0, 1].
     pub fn over(
         schedule: &Schedule,
         sampler: Sampler,
         timesteps: &[usize],
-        prediction: Prediction,
+        prediction: PredictionKind,
     ) -> Result<Self, DiffusionError> {
         let falling = timesteps.windows(2).all(|pair| pair[0] > pair[1]);
         if !falling || timesteps.first().is_none_or(|&t| t >= schedule.steps()) {
@@ -204,7 +199,7 @@ mod tests {
         let (mean, var) = (1.5, 0.25);
         let error = |sampler: Sampler, steps: usize| {
             let schedule = Schedule::cosine(steps).unwrap();
-            let plan = SamplerPlan::new(&schedule, sampler, steps, Prediction::X0).unwrap();
+            let plan = SamplerPlan::new(&schedule, sampler, steps, PredictionKind::X0).unwrap();
             let (got_mean, got_var) = propagate(&schedule, &plan, mean, var);
             assert!((got_mean - mean).abs() < 0.01, "{sampler:?}: mean {got_mean}");
             (got_var / expected_variance(&schedule, var) - 1.0).abs()
@@ -226,8 +221,8 @@ mod tests {
     fn ddim_with_eta_1_is_ddpm() {
         let schedule = Schedule::cosine(200).unwrap();
         for count in [200, 37] {
-            let ancestral = SamplerPlan::new(&schedule, Sampler::Ddpm, count, Prediction::X0).unwrap();
-            let implicit = SamplerPlan::new(&schedule, Sampler::Ddim { eta: 1.0 }, count, Prediction::X0).unwrap();
+            let ancestral = SamplerPlan::new(&schedule, Sampler::Ddpm, count, PredictionKind::X0).unwrap();
+            let implicit = SamplerPlan::new(&schedule, Sampler::Ddim { eta: 1.0 }, count, PredictionKind::X0).unwrap();
             for (a, b) in ancestral.steps().iter().zip(implicit.steps()) {
                 for (a, b) in a.next.iter().zip(&b.next) {
                     assert!((a - b).abs() < 1e-9, "{a} {b}");
@@ -251,7 +246,7 @@ mod tests {
         let error = |sampler: Sampler, count: usize| {
             let stride = (n - 1) / count;
             let times: Vec<usize> = (0..=count).map(|k| n - 1 - k * stride).collect();
-            let plan = SamplerPlan::over(&schedule, sampler, &times, Prediction::X0).unwrap();
+            let plan = SamplerPlan::over(&schedule, sampler, &times, PredictionKind::X0).unwrap();
             let (mut x, mut x0) = (1.0, 0.0);
             for step in &plan.steps()[..count] {
                 let (gain, offset) = exact_x0(&schedule, step.t, 0.0, var);
@@ -271,16 +266,16 @@ mod tests {
     #[test]
     fn predictions_change_only_the_clean_estimate() {
         let schedule = Schedule::cosine(50).unwrap();
-        let base = SamplerPlan::new(&schedule, Sampler::Ddpm, 10, Prediction::X0).unwrap();
-        for prediction in [Prediction::Noise, Prediction::V] {
+        let base = SamplerPlan::new(&schedule, Sampler::Ddpm, 10, PredictionKind::X0).unwrap();
+        for prediction in [PredictionKind::Noise, PredictionKind::V] {
             let other = SamplerPlan::new(&schedule, Sampler::Ddpm, 10, prediction).unwrap();
             for (a, b) in base.steps().iter().zip(other.steps()) {
                 assert_eq!((a.t, a.next), (b.t, b.next));
                 assert_eq!(b.x0, prediction.to_x0(schedule.alpha_bar(b.t)));
             }
         }
-        assert!(SamplerPlan::over(&schedule, Sampler::Ddpm, &[3, 3], Prediction::X0).is_err());
-        assert!(SamplerPlan::over(&schedule, Sampler::Ddpm, &[50], Prediction::X0).is_err());
-        assert!(SamplerPlan::new(&schedule, Sampler::Ddim { eta: 1.5 }, 10, Prediction::X0).is_err());
+        assert!(SamplerPlan::over(&schedule, Sampler::Ddpm, &[3, 3], PredictionKind::X0).is_err());
+        assert!(SamplerPlan::over(&schedule, Sampler::Ddpm, &[50], PredictionKind::X0).is_err());
+        assert!(SamplerPlan::new(&schedule, Sampler::Ddim { eta: 1.5 }, 10, PredictionKind::X0).is_err());
     }
 }

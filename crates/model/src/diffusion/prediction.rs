@@ -9,7 +9,7 @@ named! {
     /// What the network predicts. All three are linear in each other given `x_t`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
-    pub enum Prediction: "prediction" {
+    pub enum PredictionKind: "prediction" {
         /// The clean code `x_0` (`LocDiff`'s choice).
         #[default]
         X0 = "x0", "the clean code";
@@ -19,13 +19,13 @@ named! {
     }
 }
 
-impl Prediction {
+impl PredictionKind {
     /// The factors (of `x_t`, of the output) that give `x_0`.
     ///
     /// ```
-    /// use locdiff_model::diffusion::Prediction;
+    /// use locdiff_model::diffusion::PredictionKind;
     /// let (x_t, z, alpha_bar) = (0.8 * 3.0 + 0.6 * 0.5, 0.5, 0.64_f64);
-    /// let (from_x, from_output) = Prediction::Noise.to_x0(alpha_bar);
+    /// let (from_x, from_output) = PredictionKind::Noise.to_x0(alpha_bar);
     /// assert!((from_x * x_t + from_output * z - 3.0_f64).abs() < 1e-12);
     /// ```
     pub fn to_x0(self, alpha_bar: f64) -> (f64, f64) {
@@ -60,14 +60,12 @@ pub struct TrainingTables {
 
 impl TrainingTables {
     /// Tables for a schedule and a kind of prediction; `scale` multiplies `x_0` (√4π brings codes to unit RMS). The noisiest
-    /// step stands `repeats` times more at the end, so that a uniform draw of rows meets it so much more often.
-    ///
-    /// # Errors
-    /// Too little device memory.
+    /// step stands `repeats` times more at the end, so that a uniform draw of rows picks it so much more often.
+    /// Fails if device memory is too small.
     pub fn new(
         device: &Device,
         schedule: &Schedule,
-        prediction: Prediction,
+        prediction: PredictionKind,
         scale: f64,
         repeats: usize,
     ) -> Result<Self, NnError> {
@@ -93,7 +91,7 @@ mod tests {
 
     #[test]
     fn every_target_leads_back_to_x0() {
-        for prediction in [Prediction::X0, Prediction::Noise, Prediction::V] {
+        for prediction in [PredictionKind::X0, PredictionKind::Noise, PredictionKind::V] {
             for alpha_bar in [1e-5, 0.1, 0.5, 0.9, 0.9999] {
                 let (x0, z) = (1.7, -0.4);
                 let x_t = f64::sqrt(alpha_bar) * x0 + f64::sqrt(1.0 - alpha_bar) * z;
@@ -103,6 +101,6 @@ mod tests {
                 assert!((back - x0).abs() < 1e-9, "{prediction:?} {alpha_bar}: {back}");
             }
         }
-        assert_eq!(locdiff_base::Named::from_name("v"), Ok(Prediction::V));
+        assert_eq!(locdiff_base::Named::from_name("v"), Ok(PredictionKind::V));
     }
 }

@@ -1,10 +1,17 @@
 //! Running a plan.
 
-use crate::diffusion::{Denoiser, PlannedStep, SamplerPlan};
-use locdiff_nn::{Device, NnError, RowNoise, Tensor, ops};
+use crate::diffusion::{PlannedStep, SamplerPlan};
+use locdiff_nn::{Device, NnError, RowNoise, Tensor, View, ViewMut, ops};
 
 /// The stream of the initial noise; step k draws from stream k.
 const INITIAL_STREAM: u32 = 0xFFFF_FFFF;
+
+/// A network (or anything else) that predicts from noisy codes.
+pub trait Denoiser {
+    /// Writes the prediction for `x` at the plan's step number `position` (0 is the noisiest; the plan's
+    /// [`timesteps`](crate::diffusion::SamplerPlan::timesteps) say which time step that is). Fails if the engine fails.
+    fn predict(&mut self, out: ViewMut<'_>, x: View<'_>, position: usize) -> Result<(), NnError>;
+}
 
 /// A sampler's storage for one batch: the noisy codes, the clean estimate, the prediction.
 pub struct SampleState {
@@ -14,10 +21,7 @@ pub struct SampleState {
 }
 
 impl SampleState {
-    /// Storage for `batch` codes of size `dim`.
-    ///
-    /// # Errors
-    /// Too little device memory.
+    /// Storage for `batch` codes of size `dim`. Fails if device memory is too small.
     pub fn new(device: &Device, batch: usize, dim: usize) -> Result<Self, NnError> {
         Ok(Self {
             x: Tensor::zeros(device, batch, dim)?,
@@ -37,10 +41,7 @@ impl SampleState {
     }
 }
 
-/// The pure noise that a sampler starts from.
-///
-/// # Errors
-/// A number of rows other than the noise has keys for.
+/// The pure noise that a sampler starts from. Fails on a number of rows other than the noise has keys for.
 pub fn initial_noise(x: &mut Tensor, noise: &RowNoise) -> Result<(), NnError> {
     ops::fill_row_noise(x.view_mut(), noise, INITIAL_STREAM)
 }
@@ -48,10 +49,7 @@ pub fn initial_noise(x: &mut Tensor, noise: &RowNoise) -> Result<(), NnError> {
 /// Draws fresh noise and runs all steps of `plan`; the samples are then in [`SampleState::clean`].
 ///
 /// Noise belongs to the rows: a row's sample depends on its [`locdiff_nn::RowKey`], not on its place in the batch. The
-/// whole call allocates nothing and can be given to [`locdiff_nn::Recorded`].
-///
-/// # Errors
-/// What the denoiser or the engine reports.
+/// whole call allocates nothing and can be given to [`locdiff_nn::Recorded`]. Fails if the denoiser or the engine fails.
 pub fn sample(
     plan: &SamplerPlan,
     denoiser: &mut impl Denoiser,
@@ -61,10 +59,7 @@ pub fn sample(
     sample_watched(plan, denoiser, state, noise, |_, _| Ok(()))
 }
 
-/// The same, and `watch` sees every step with the state after it.
-///
-/// # Errors
-/// What the denoiser, the engine or `watch` reports.
+/// Samples as [`sample`] does and shows `watch` every step with the state after it. Fails if the denoiser, the engine or `watch` fails.
 pub fn sample_watched(
     plan: &SamplerPlan,
     denoiser: &mut impl Denoiser,

@@ -21,10 +21,7 @@ const MIN_ALPHA_BAR: f64 = 1e-5;
 
 impl Schedule {
     /// The cosine schedule of Nichol and Dhariwal with s = 0.008: `ᾱ_t = f(t+1)/f(0)` with
-    /// `f(t) = cos²((t/T + s)/(1 + s)·π/2)`.
-    ///
-    /// # Errors
-    /// A schedule of no steps.
+    /// `f(t) = cos²((t/T + s)/(1 + s)·π/2)`. Fails on a schedule of no steps.
     pub fn cosine(steps: usize) -> Result<Self, DiffusionError> {
         let f = |t: f64| {
             let angle = (t / steps as f64 + 0.008) / 1.008 * std::f64::consts::FRAC_PI_2;
@@ -34,9 +31,7 @@ impl Schedule {
     }
 
     /// The linear schedule of Ho et al.: β from 1e-4 to 0.02 over 1000 steps, scaled to keep the same end for others.
-    ///
-    /// # Errors
-    /// A schedule of fewer than 21 steps (β would pass 1).
+    /// Fails on a schedule of fewer than 21 steps (β would pass 1).
     pub fn linear(steps: usize) -> Result<Self, DiffusionError> {
         if steps <= 20 {
             return Err(setting("steps", steps, "at least 21 for the linear schedule"));
@@ -52,9 +47,7 @@ impl Schedule {
     }
 
     /// A schedule of one's own: ᾱ for every step, falling, within (0, 1].
-    ///
-    /// # Errors
-    /// No steps, or values that do not fall inside (0, 1].
+    /// Fails if there are no steps, or values that do not fall inside (0, 1].
     pub fn from_alpha_bar(alpha_bar: Vec<f64>) -> Result<Self, DiffusionError> {
         if alpha_bar.is_empty() {
             return Err(setting("steps", 0, "at least 1"));
@@ -95,9 +88,7 @@ impl Schedule {
     }
 
     /// `count` time steps from T−1 down to 0, evenly spread and rounded: all of them for `count = T`.
-    ///
-    /// # Errors
-    /// A count of 0 or above T.
+    /// Fails on a count of 0 or above T.
     pub fn subset(&self, count: usize) -> Result<Vec<usize>, DiffusionError> {
         let last = self.steps() - 1;
         if count == 0 || count > self.steps() {

@@ -51,10 +51,7 @@ pub struct Correlogram {
 }
 
 impl Correlogram {
-    /// From truths and distances, one per photo; ∞ is no answer and is left out.
-    ///
-    /// # Errors
-    /// When there is not one distance per photo.
+    /// From truths and distances, one per photo; ∞ is no answer and is left out. Fails if there is not one distance per photo.
     pub fn new(truths: &[LatLon], errors_km: &[f64], seed: u64) -> Result<Self, EvalError> {
         expect_len("distances", errors_km.len(), truths.len())?;
         let photos = truths.iter().zip(errors_km).filter(|(_, km)| km.is_finite());

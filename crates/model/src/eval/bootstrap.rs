@@ -49,22 +49,20 @@ impl Default for Bootstrap {
 }
 
 impl Bootstrap {
-    /// The same with blocks of 5° drawn, where the photos' places are in enough of them.
+    /// Draws blocks of 5° if the photos' places are in enough of them.
     #[must_use]
     pub fn by_places(&self, places: &[LatLon]) -> Self {
         Self { blocks: Blocks::of_places(places), ..self.clone() }
     }
 
-    /// The same for some of the photos, in this order.
+    /// A bootstrap for some of the photos, in this order.
     #[must_use]
     pub fn select(&self, photos: &[usize]) -> Self {
         Self { blocks: self.blocks.as_ref().and_then(|blocks| blocks.select(photos)), ..self.clone() }
     }
 
     /// Checks the settings.
-    ///
-    /// # Errors
-    /// Fewer than 40 or more than a million replicates, or a confidence that is not between 0 and 1.
+    /// Fails on fewer than 40 or more than a million replicates, or a confidence that is not between 0 and 1.
     pub fn check(&self) -> Result<(), EvalError> {
         if !(40..=1_000_000).contains(&self.replicates) {
             return Err(setting("replicates", self.replicates, "40 to 1000000"));
@@ -75,7 +73,7 @@ impl Bootstrap {
         Ok(())
     }
 
-    /// The values of a statistic over the replicates. It is told how often each of `n` photos was drawn; where blocks are drawn,
+    /// The values of a statistic over the replicates. It receives how often each of `n` photos was drawn; where blocks are drawn,
     /// that is not `n` times in all.
     ///
     /// # Panics

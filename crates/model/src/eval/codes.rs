@@ -1,11 +1,11 @@
-//! What densities said about the truths.
+//! How densities hold the truths.
 
 use crate::eval::{EvalError, error::expect_len};
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
 use rayon::prelude::*;
 
-/// What one photo's density said about its truth.
+/// How one photo's density holds its truth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TruthInDensity {
     /// log q at the truth, in nats per steradian.
@@ -14,7 +14,7 @@ pub struct TruthInDensity {
     pub region_level: f64,
     /// Area of that region.
     pub region_area_km2: f64,
-    /// Probability within the truth's distance of the highest mode: the same for the radii told with answers.
+    /// Probability within the truth's distance of the highest mode: the level of the radii reported with answers.
     pub radius_level: f64,
     /// The highest mode; `None` for a constant density.
     pub mode: Option<LatLon>,
@@ -33,8 +33,7 @@ pub struct TruthInDensity {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # Errors
-/// When there is not one code of the codec's degree per photo.
+/// Fails if there is not one code of the codec's degree per photo.
 pub fn truths_in_densities(
     codec: &Codec,
     codes: &[Coefficients],

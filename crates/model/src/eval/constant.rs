@@ -1,4 +1,4 @@
-//! What an answer that never looks at the photo gets.
+//! The baseline that answers the same place for every photo.
 
 use crate::eval::RADII_KM;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};

@@ -1,6 +1,6 @@
 //! The same numbers for parts of the photos.
 
-use crate::eval::{Bootstrap, EvalError, Rules, Scores, error::expect_len};
+use crate::eval::{Bootstrap, DistanceScores, EvalError, Rules, error::expect_len};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ pub struct Group {
     /// What its photos share.
     pub name: String,
     /// Its scores.
-    pub scores: Scores,
+    pub scores: DistanceScores,
 }
 
 impl Group {
     fn new(name: String, photos: &[usize], errors_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Self {
         let part: Vec<f64> = photos.iter().map(|&photo| errors_km[photo]).collect();
-        let mut scores = Scores::new(&part, rules, &bootstrap.select(photos));
+        let mut scores = DistanceScores::new(&part, rules, &bootstrap.select(photos));
         scores.curve.clear(); // no one plots hundreds of them
         Self { name, scores }
     }
@@ -34,8 +34,7 @@ impl Group {
 /// # Ok::<(), locdiff_model::eval::EvalError>(())
 /// ```
 ///
-/// # Errors
-/// When there is not one label per photo.
+/// Fails if there is not one label per photo.
 pub fn by_label<S: AsRef<str>>(
     labels: &[S],
     errors_km: &[f64],
@@ -54,10 +53,7 @@ pub fn by_label<S: AsRef<str>>(
 }
 
 /// The scores by the distance from each truth to the nearest training photo, from near to far: whether a system knows
-/// places or finds them.
-///
-/// # Errors
-/// When there is not one distance per photo.
+/// places or finds them. Fails if there is not one distance per photo.
 pub fn by_novelty(
     nearest_km: &[f64],
     errors_km: &[f64],

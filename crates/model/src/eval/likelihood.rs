@@ -25,9 +25,9 @@ pub struct Likelihood {
 impl Likelihood {
     /// From log densities at the truths, per steradian. NaN is a photo without a density.
     pub fn new(log_densities: &[f64], bootstrap: &Bootstrap) -> Self {
-        let told: Vec<usize> = (0..log_densities.len()).filter(|&photo| !log_densities[photo].is_nan()).collect();
-        let minus: Vec<f64> = told.iter().map(|&photo| -log_densities[photo]).collect();
-        let nats = bootstrap.select(&told).mean(&minus);
+        let known: Vec<usize> = (0..log_densities.len()).filter(|&photo| !log_densities[photo].is_nan()).collect();
+        let minus: Vec<f64> = known.iter().map(|&photo| -log_densities[photo]).collect();
+        let nats = bootstrap.select(&known).mean(&minus);
         Self { n: minus.len(), nats, plonk: nats.value / (3.0 * LN_2) }
     }
 }

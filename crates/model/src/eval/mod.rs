@@ -5,7 +5,7 @@
 //! | published rules: distance, radius, GeoScore | [`Preset`], [`Rules`] |
 //! | published test photos, and which rules are theirs | [`Benchmark`] |
 //! | a few numbers | [`Accuracy`] |
-//! | all numbers that distances give, with intervals | [`Scores`] |
+//! | all numbers that distances give, with intervals | [`DistanceScores`] |
 //! | an interval for a statistic of your own | [`Bootstrap`], [`Blocks`] |
 //! | whether one system is better than another | [`Paired`], [`sign_test`] |
 //! | what always answering one place gets | [`best_constant`] |
@@ -50,4 +50,4 @@ pub use prdc::{PRDC_CHUNKS, PRDC_NEIGHBOURS, Prdc};
 pub use preset::{DistanceRule, Preset, RADII_KM, RADIUS_NAMES, Rules};
 pub use recall_area::{AreaAtRecall, RecallArea, RecallPoint};
 pub use reliability::{LEVELS, ReliabilityCurve, ReliabilityPoint};
-pub use scores::{ErrorQuantile, RadiusShare, Scores};
+pub use scores::{DistanceScores, ErrorQuantile, RadiusShare};

@@ -1,5 +1,6 @@
 //! Whether one system is better than another on the same photos.
 
+use crate::eval::scores::{cumulative, weighted_quantile};
 use crate::eval::{Bootstrap, Estimate, EvalError, RADII_KM, Rules, error::expect_len};
 use serde::Serialize;
 
@@ -51,9 +52,7 @@ pub struct Paired {
 
 impl Paired {
     /// From the distances of two systems on the same photos in the same order; ∞ is no answer.
-    ///
-    /// # Errors
-    /// When the lists differ in length.
+    /// Fails if the lists differ in length.
     pub fn new(first_km: &[f64], second_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Result<Self, EvalError> {
         let n = first_km.len();
         expect_len("distances of the second system", second_km.len(), n)?;
@@ -118,34 +117,22 @@ fn difference(a: f64, b: f64) -> f64 {
     if a == b { 0.0 } else { a - b }
 }
 
-/// Distances with the order of their sizes.
-struct Order<'a> {
-    km: &'a [f64],
-    order: Vec<usize>,
+/// Distances from small to large, with the photo of each.
+struct Order {
+    sorted_km: Vec<f64>,
+    photos: Vec<usize>,
 }
 
-impl<'a> Order<'a> {
-    fn new(km: &'a [f64]) -> Self {
-        let mut order: Vec<usize> = (0..km.len()).collect();
-        order.sort_by(|&i, &j| km[i].total_cmp(&km[j]));
-        Self { km, order }
+impl Order {
+    fn new(km: &[f64]) -> Self {
+        let mut photos: Vec<usize> = (0..km.len()).collect();
+        photos.sort_by(|&i, &j| km[i].total_cmp(&km[j]));
+        Self { sorted_km: photos.iter().map(|&photo| km[photo]).collect(), photos }
     }
 
     /// The median when photo k counts `counts[k]` times.
     fn median(&self, counts: &[u32]) -> f64 {
-        let total: u64 = counts.iter().map(|count| u64::from(*count)).sum();
-        let Some(last) = total.checked_sub(1) else { return f64::NAN };
-        let (mut seen, mut lower) = (0, None);
-        for &index in &self.order {
-            seen += u64::from(counts[index]);
-            if lower.is_none() && seen > last / 2 {
-                lower = Some(self.km[index]);
-            }
-            if let Some(low) = lower.filter(|_| seen > last.div_ceil(2)) {
-                return crate::eval::accuracy::between(low, self.km[index], 0.5);
-            }
-        }
-        f64::NAN
+        weighted_quantile(&self.sorted_km, &cumulative(self.photos.iter().map(|&photo| counts[photo])), 0.5)
     }
 }
 

@@ -42,10 +42,7 @@ pub struct Prdc {
 }
 
 impl Prdc {
-    /// Of all points at once.
-    ///
-    /// # Errors
-    /// When a set has not more than `neighbours` points, or `neighbours` is 0.
+    /// Of all points at once. Fails if a set has not more than `neighbours` points, or `neighbours` is 0.
     pub fn new(real: &[LatLon], fake: &[LatLon], neighbours: usize) -> Result<Self, EvalError> {
         let fewest = real.len().min(fake.len());
         if neighbours == 0 || neighbours >= fewest {
@@ -71,10 +68,7 @@ impl Prdc {
 
     /// The mean over chunks of rows in their order, as plonk does it (20 chunks, cut as `torch.chunk` cuts: all of
     /// ⌈n / chunks⌉ rows but the last). A last chunk of no more than `neighbours` rows, with which plonk would stop,
-    /// is left out. Row k of both sets is the same photo.
-    ///
-    /// # Errors
-    /// When the sets differ in length or a chunk has too few points.
+    /// is left out. Row k of both sets is the same photo. Fails if the sets differ in length or a chunk has too few points.
     pub fn chunked(real: &[LatLon], fake: &[LatLon], neighbours: usize, chunks: usize) -> Result<Self, EvalError> {
         crate::eval::error::expect_len("answers", fake.len(), real.len())?;
         let rows = real.len().div_ceil(chunks.max(1));
@@ -95,7 +89,7 @@ impl Prdc {
     }
 }
 
-/// What a point met among others.
+/// What a point found among others.
 struct Meeting {
     /// Balls it lies in.
     inside: usize,

@@ -6,7 +6,7 @@ use locdiff_shdd::sphere::{LatLon, geodesic_km, haversine_km};
 use serde::Serialize;
 use std::fmt;
 
-/// The radii in km at which accuracy is told: street, city, region, country, continent.
+/// The radii in km at which accuracy is reported: street, city, region, country, continent.
 pub const RADII_KM: [f64; 5] = [1.0, 25.0, 200.0, 750.0, 2500.0];
 
 /// What the radii are called.
@@ -83,10 +83,7 @@ impl Rules {
         }
     }
 
-    /// Distances of answers from truths, one per photo; ∞ where there is no answer.
-    ///
-    /// # Errors
-    /// When the lists differ in length.
+    /// Distances of answers from truths, one per photo; ∞ where there is no answer. Fails if the lists differ in length.
     pub fn errors_km(&self, truths: &[LatLon], answers: &[Option<LatLon>]) -> Result<Vec<f64>, EvalError> {
         crate::eval::error::expect_len("answers", answers.len(), truths.len())?;
         let pairs = truths.iter().zip(answers);

@@ -1,11 +1,11 @@
 //! How much of the Earth a density must be given until it holds the truth.
 
 use crate::eval::accuracy::quantile;
-use crate::eval::scores::weighted_quantile;
+use crate::eval::scores::{cumulative, weighted_quantile};
 use crate::eval::{Bootstrap, Estimate};
 use serde::Serialize;
 
-/// The shares of the photos that are told.
+/// The shares of the photos that are reported.
 const RECALLS: [f64; 3] = [0.1, 0.5, 0.9];
 /// Points of the curve, evenly spaced in the logarithm, and where it begins and ends: the Earth's surface.
 const CURVE_POINTS: usize = 81;
@@ -56,12 +56,7 @@ impl RecallArea {
         order.sort_by(|&a, &b| areas_km2[a].total_cmp(&areas_km2[b]));
         let sorted: Vec<f64> = order.iter().map(|&k| areas_km2[k]).collect();
         let drawn = bootstrap.select(&order).draws(sorted.len(), |counts| {
-            let mut below = Vec::with_capacity(counts.len() + 1);
-            below.push(0u64);
-            below.extend(counts.iter().scan(0u64, |sum, count| {
-                *sum += u64::from(*count);
-                Some(*sum)
-            }));
+            let below = cumulative(counts.iter().copied());
             RECALLS.map(|recall| weighted_quantile(&sorted, &below, recall))
         });
         let at = RECALLS.iter().enumerate().map(|(k, &recall)| {

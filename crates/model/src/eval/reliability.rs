@@ -56,20 +56,18 @@ impl ReliabilityCurve {
         Self::of_curve(LEVELS.iter().map(|&p| ReliabilityPoint::new(p, hits(p), n)).collect())
     }
 
-    /// From the radii that were told with the answers: for each promised probability the radius of every photo, NaN
-    /// where none was told. A photo without an answer (a distance of ∞) breaks its promise.
-    ///
-    /// # Errors
-    /// When a list has not one radius per photo, or a probability is not between 0 and 1.
+    /// From the radii that were reported with the answers: for each promised probability the radius of every photo, NaN
+    /// if none was reported. A photo without an answer (a distance of ∞) breaks its promise.
+    /// Fails if a list has not one radius per photo, or a probability is not between 0 and 1.
     pub fn of_radii(errors_km: &[f64], radii_km: &[(f64, Vec<f64>)], rules: Rules) -> Result<Self, EvalError> {
         let curve = radii_km.iter().map(|(p, radii)| {
             expect_len("radii", radii.len(), errors_km.len())?;
             if !(*p > 0.0 && *p < 1.0) {
                 return Err(setting("probability of a radius", p, "between 0 and 1"));
             }
-            let told = errors_km.iter().zip(radii).filter(|(_, radius)| !radius.is_nan());
-            let hits = told.clone().filter(|(km, radius)| rules.is_within(**km, **radius)).count();
-            Ok(ReliabilityPoint::new(*p, hits, told.count()))
+            let given = errors_km.iter().zip(radii).filter(|(_, radius)| !radius.is_nan());
+            let hits = given.clone().filter(|(km, radius)| rules.is_within(**km, **radius)).count();
+            Ok(ReliabilityPoint::new(*p, hits, given.count()))
         });
         Ok(Self::of_curve(curve.collect::<Result<_, EvalError>>()?))
     }
@@ -97,8 +95,8 @@ mod tests {
     #[test]
     fn radii_that_hold_what_they_say() {
         let errors: Vec<f64> = (0..100).map(f64::from).chain([f64::INFINITY]).collect();
-        let told = [(0.9, vec![89.5; 101]), (0.5, vec![24.5; 101])];
-        let found = ReliabilityCurve::of_radii(&errors, &told, Rules::default()).unwrap();
+        let given = [(0.9, vec![89.5; 101]), (0.5, vec![24.5; 101])];
+        let found = ReliabilityCurve::of_radii(&errors, &given, Rules::default()).unwrap();
         let observed: Vec<f64> = found.curve.iter().map(|point| point.observed * 101.0).collect();
         assert!((observed[0] - 25.0).abs() < 1e-9 && (observed[1] - 90.0).abs() < 1e-9);
         assert!((found.largest_error - (0.5 - 25.0 / 101.0)).abs() < 1e-12);

@@ -4,7 +4,7 @@ use crate::eval::accuracy::{between, quantile};
 use crate::eval::{Bootstrap, Estimate, RADII_KM, Rules};
 use serde::Serialize;
 
-/// The quantiles that are told.
+/// The quantiles that are reported.
 const QUANTILES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
 /// Points of the accuracy curve, evenly spaced in the logarithm.
 const CURVE_POINTS: usize = 81;
@@ -35,15 +35,15 @@ pub struct ErrorQuantile {
 /// than any other; the mean is that of the answers.
 ///
 /// ```
-/// use locdiff_model::eval::{Bootstrap, Rules, Scores};
+/// use locdiff_model::eval::{Bootstrap, Rules, DistanceScores};
 /// let errors_km: Vec<f64> = (0..300).map(|k| f64::from(k) * 10.0).collect();
-/// let scores = Scores::new(&errors_km, Rules::default(), &Bootstrap::default());
+/// let scores = DistanceScores::new(&errors_km, Rules::default(), &Bootstrap::default());
 /// let country = &scores.radii[3];
 /// assert_eq!((country.radius_km, country.share.value), (750.0, 0.25));
 /// assert!(country.share.low > 0.19 && country.share.high < 0.31);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Scores {
+pub struct DistanceScores {
     /// Number of photos.
     pub n: usize,
     /// Photos without an answer.
@@ -61,7 +61,7 @@ pub struct Scores {
     pub curve: Vec<RadiusShare>,
 }
 
-impl Scores {
+impl DistanceScores {
     /// From distances, one per photo; ∞ is no answer.
     pub fn new(errors_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Self {
         let sorted = Sorted::new(errors_km, rules);
@@ -96,7 +96,7 @@ impl Scores {
     }
 }
 
-/// Distances from small to large: a weighted statistic of all kinds is one walk over them.
+/// Distances from small to large: every weighted statistic is one pass over them.
 struct Sorted {
     /// The photo of each.
     order: Vec<usize>,
@@ -128,11 +128,9 @@ impl Sorted {
 
     /// Shares, GeoScore, mean, quantiles, when photo k counts `counts[k]` times.
     fn statistics(&self, counts: &[u32]) -> Vec<f64> {
-        let mut below = Vec::with_capacity(counts.len() + 1);
-        below.push(0u64);
+        let below = cumulative(counts.iter().copied());
         let (mut score, mut sum) = (0.0, 0.0);
         for (index, &count) in counts.iter().enumerate() {
-            below.push(below[index] + u64::from(count));
             score += f64::from(count) * self.scores[index];
             if index < self.answered && count > 0 {
                 sum += f64::from(count) * self.km[index];
@@ -145,6 +143,16 @@ impl Sorted {
         row.extend(QUANTILES.map(|p| weighted_quantile(&self.km, &below, p)));
         row
     }
+}
+
+/// How often all before index k count, for k from 0 to their number.
+pub(crate) fn cumulative(counts: impl ExactSizeIterator<Item = u32>) -> Vec<u64> {
+    let mut below = Vec::with_capacity(counts.len() + 1);
+    below.push(0);
+    for count in counts {
+        below.push(below[below.len() - 1] + u64::from(count));
+    }
+    below
 }
 
 /// The quantile of sorted values of which those before index k count `below[k]` times in all.
@@ -192,7 +200,7 @@ mod tests {
     fn values_are_those_without_intervals() {
         let errors: Vec<f64> = (0..997).map(|k| (f64::from(k) * 0.02).exp()).collect();
         for (preset, ..) in <Preset as locdiff_base::Named>::ALL {
-            let scores = Scores::new(&errors, preset.rules(), &Bootstrap::default());
+            let scores = DistanceScores::new(&errors, preset.rules(), &Bootstrap::default());
             let plain = Accuracy::of(&errors, preset.rules());
             for (with, without) in scores.radii.iter().zip(plain.within) {
                 assert_eq!(with.share.value, without);

@@ -1,8 +1,8 @@
 //! From embeddings to places: the one predictor that every command and the facade use.
 
+mod batch_buffers;
 mod drawing;
 mod engines;
-mod evidence;
 mod options;
 mod prediction;
 mod query;
@@ -12,15 +12,15 @@ pub use prediction::Prediction;
 pub use query::{Query, TraceStep};
 
 use crate::{Model, ModelError};
+use batch_buffers::BatchBuffers;
 use drawing::Drawing;
 use engines::{Engine, Engines, batches};
-use evidence::Evidence;
 use locdiff_base::setting;
 use locdiff_io::data::{Embedding, RowFile};
 use locdiff_shdd::{Codec, Coefficients};
 use std::{ops::Deref, sync::Arc};
 
-/// A model at work: samples, pools and reads the evidence in one call.
+/// A model at work: samples, pools and reads the coefficients in one call.
 ///
 /// Noise belongs to the photo: it depends on the seed, the photo's key and the sample's number, and on nothing else, so a
 /// photo's prediction is the same alone or among others, in any order (on the CPU to the last bit).
@@ -43,14 +43,11 @@ pub struct Predictor<M = Arc<Model>> {
     model: M,
     codec: Arc<Codec>,
     samplers: Engines<Drawing<M>>,
-    readers: Engines<Evidence<M>>,
+    readers: Engines<BatchBuffers<M>>,
 }
 
 impl<M: Deref<Target = Model> + Clone> Predictor<M> {
-    /// For a model (an `Arc` or a reference), on the model's device.
-    ///
-    /// # Errors
-    /// A degree out of range.
+    /// For a model (an `Arc` or a reference), on the model's device. Fails on a degree out of range.
     pub fn new(model: M) -> Result<Self, ModelError> {
         let codec = Arc::new(Codec::new(model.config().degree()?));
         Ok(Self { model, codec, samplers: Engines::new(), readers: Engines::new() })
@@ -67,9 +64,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     }
 
     /// What the model says about photos, one after the other.
-    ///
-    /// # Errors
-    /// Options out of range, embeddings of another size, samples that are not finite, or a failure of the device.
+    /// Fails on options out of range, embeddings of another size, samples that are not finite, or a failure of the device.
     pub fn predict(
         &self,
         photos: &[Query<'_>],
@@ -82,12 +77,9 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         prediction::read(&self.codec, drawn, options.samples, reading)
     }
 
-    /// The evidence alone: natural parameters at pure noise, from one evaluation of the network without sampling. A network that
-    /// reads noise has the same for all photos.
-    ///
-    /// # Errors
-    /// As [`Predictor::predict`]; a model whose network gives no densities.
-    pub fn evidence(&self, photos: &[Query<'_>], options: &SampleOptions) -> Result<Vec<Coefficients>, ModelError> {
+    /// The coefficients alone: natural parameters at pure noise, from one evaluation of the network without sampling. A network that
+    /// reads noise has the same for all photos. Fails as [`Predictor::predict`], and for a network that gives no densities.
+    pub fn coefficients(&self, photos: &[Query<'_>], options: &SampleOptions) -> Result<Vec<Coefficients>, ModelError> {
         self.needs_densities()?;
         let read = |photos: &[Query<'_>], options: SampleOptions| {
             self.in_batches(&self.readers, photos, options, |engine, batch| {
@@ -107,23 +99,18 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         Ok(all)
     }
 
-    /// The evidence without a photo, the mean over `draws` of noise: the places that the model has learned to expect.
-    ///
-    /// # Errors
-    /// As [`Predictor::evidence`].
+    /// The coefficients without a photo, the mean over `draws` of noise: the places that the model has learned to expect.
+    /// Fails as [`Predictor::coefficients`].
     pub fn background(&self, draws: usize) -> Result<Coefficients, ModelError> {
         let options = SampleOptions { samples: draws, steps: 1, guidance: 0.0, seed: 0, ..SampleOptions::default() };
         // The mean embedding becomes zeros, which training puts where it drops the condition.
         let nothing = Embedding::new(self.model.standardisation().mean.clone(), None)?;
-        Ok(self.evidence(&[(&nothing).into()], &options)?.swap_remove(0))
+        Ok(self.coefficients(&[(&nothing).into()], &options)?.swap_remove(0))
     }
 
     /// The density that the network gives each sample after a share of the way from pure noise, as natural parameters: samples that stop
     /// there would be drawn from their mixture, so that its mean over many is the sampler's own density, exactly and with less
-    /// chance than the samples' places have.
-    ///
-    /// # Errors
-    /// As [`Predictor::evidence`]; a share outside 0 … 1.
+    /// chance than the samples' places have. Fails as [`Predictor::coefficients`], and for a share outside 0 … 1.
     pub fn posteriors(
         &self,
         photos: &[Query<'_>],
@@ -149,17 +136,12 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     }
 
     /// The natural parameters of the density that is the same everywhere.
-    ///
-    /// # Errors
-    /// None: a code of the model's degree may be all zeros.
+    /// Never fails: a code of the model's degree may be all zeros.
     pub fn nothing(&self) -> Result<Coefficients, ModelError> {
         Ok(Coefficients::new(vec![0.0; self.model.config().whole_dim()])?)
     }
 
-    /// The backward process of one photo, noisiest step first.
-    ///
-    /// # Errors
-    /// As [`Predictor::predict`].
+    /// The backward process of one photo, noisiest step first. Fails as [`Predictor::predict`].
     pub fn trace(&self, photo: Query<'_>, options: &SampleOptions) -> Result<Vec<TraceStep>, ModelError> {
         options.check()?;
         self.check(photo, options.samples)?;
@@ -169,9 +151,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
 
     /// Predictions for rows of files of embeddings, one file for each view of the photos, a block at a time: memory stays at one
     /// block. `each` gets the row, its first view's embedding and the prediction, in the order of `rows`.
-    ///
-    /// # Errors
-    /// As [`Predictor::predict`]; a row that cannot be read; the first error of `each`.
+    /// Fails as [`Predictor::predict`], if a row cannot be read, or with the first error of `each`.
     pub fn predict_rows<E: From<ModelError>>(
         &self,
         views: &[&RowFile],
@@ -183,18 +163,16 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         in_blocks(views, rows, |queries| self.predict(queries, options, reading), each)
     }
 
-    /// The evidence alone for rows of a file of embeddings, a block at a time.
-    ///
-    /// # Errors
-    /// As [`Predictor::evidence`]; a row that cannot be read; the first error of `each`.
-    pub fn evidence_rows<E: From<ModelError>>(
+    /// The coefficients alone for rows of a file of embeddings, a block at a time.
+    /// Fails as [`Predictor::coefficients`], if a row cannot be read, or with the first error of `each`.
+    pub fn coefficients_of_rows<E: From<ModelError>>(
         &self,
         file: &RowFile,
         rows: &[usize],
         options: &SampleOptions,
         each: impl FnMut(usize, &Embedding, Coefficients) -> Result<(), E>,
     ) -> Result<(), E> {
-        in_blocks(&[file], rows, |queries| self.evidence(queries, options), each)
+        in_blocks(&[file], rows, |queries| self.coefficients(queries, options), each)
     }
 
     /// Runs photos in batches, each with an engine of its size.
@@ -245,8 +223,8 @@ fn in_blocks<T, E: From<ModelError>>(
         let photos: Vec<Vec<Embedding>> =
             block.iter().map(views).collect::<Result<_, _>>().map_err(ModelError::from)?;
         let queries: Vec<Query<'_>> = photos.iter().map(|views| Query::of(views)).collect();
-        for ((row, views), said) in block.iter().zip(&photos).zip(ask(&queries)?) {
-            each(*row, &views[0], said)?;
+        for ((row, views), found) in block.iter().zip(&photos).zip(ask(&queries)?) {
+            each(*row, &views[0], found)?;
         }
     }
     Ok(())

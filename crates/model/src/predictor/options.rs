@@ -29,10 +29,7 @@ impl Default for SampleOptions {
 }
 
 impl SampleOptions {
-    /// Whether the options can be used.
-    ///
-    /// # Errors
-    /// The first one that cannot, with what would be accepted.
+    /// Whether the options can be used. Fails with the first one that cannot and what would be accepted.
     pub fn check(&self) -> Result<(), ModelError> {
         if self.samples == 0 || self.samples > BLOCK_ROWS {
             return Err(setting("samples", self.samples, format!("1 to {BLOCK_ROWS}")));

@@ -36,7 +36,7 @@ pub(super) fn mean_row(rows: &[f32], dim: usize) -> Vec<f64> {
     mean
 }
 
-/// The same as coefficients, of photo number `photo` from 0.
+/// The mean of rows as coefficients; `photo` counts from 0 and is named in the error.
 pub(super) fn mean_code(rows: &[f32], dim: usize, photo: usize) -> Result<Coefficients, ModelError> {
     Coefficients::new(mean_row(rows, dim)).map_err(|_| ModelError::NotFinite { photo: photo + 1 })
 }

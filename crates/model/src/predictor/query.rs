@@ -26,7 +26,7 @@ impl<'a> Query<'a> {
         Self { views, key: chance::hash(&numbers.collect::<Vec<u64>>()), tilts: &[] }
     }
 
-    /// The same with tilts.
+    /// Adds tilts.
     #[must_use]
     pub fn tilted(self, tilts: &'a [Coefficients]) -> Self {
         Self { tilts, ..self }

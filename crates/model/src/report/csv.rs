@@ -1,78 +1,74 @@
 //! The report as rows: section, group, metric, value, low, high, n.
 
 use crate::report::{Report, words::short};
-use crate::eval::{Estimate, ReliabilityCurve, Scores};
+use crate::eval::{DistanceScores, Estimate, ReliabilityCurve};
 use std::fmt::Write;
 
 impl Report {
     /// One line per number: section, group, metric, value, low, high, n.
     pub fn to_csv(&self) -> String {
-        csv(self)
-    }
-}
-
-fn csv(report: &Report) -> String {
-    let mut rows = Rows { text: "section,group,metric,value,low,high,n\n".to_owned() };
-    rows.scores("scores", &report.name, &report.scores);
-    for point in &report.scores.curve {
-        rows.estimate("curve", &report.name, &within(point.radius_km), &point.share, report.scores.n);
-    }
-    if let Some(prdc) = &report.prdc {
-        let n = report.scores.n - report.scores.missing;
-        for (group, found) in [("all", prdc.whole), ("chunked", prdc.chunked)] {
-            let Some(found) = found else { continue };
-            for (metric, value) in [
-                ("precision", found.precision),
-                ("recall", found.recall),
-                ("density", found.density),
-                ("coverage", found.coverage),
-            ] {
-                rows.value("prdc", group, metric, value, n);
+        let mut rows = Rows { text: "section,group,metric,value,low,high,n\n".to_owned() };
+        rows.scores("scores", &self.name, &self.scores);
+        for point in &self.scores.curve {
+            rows.estimate("curve", &self.name, &within(point.radius_km), &point.share, self.scores.n);
+        }
+        if let Some(prdc) = &self.prdc {
+            let n = self.scores.n - self.scores.missing;
+            for (group, found) in [("all", prdc.whole), ("chunked", prdc.chunked)] {
+                let Some(found) = found else { continue };
+                for (metric, value) in [
+                    ("precision", found.precision),
+                    ("recall", found.recall),
+                    ("density", found.density),
+                    ("coverage", found.coverage),
+                ] {
+                    rows.value("prdc", group, metric, value, n);
+                }
             }
         }
-    }
-    if let Some(likelihood) = &report.likelihood {
-        rows.estimate("likelihood", &report.name, "nll_nats_per_sr", &likelihood.nats, likelihood.n);
-        rows.value("likelihood", &report.name, "nll_plonk", likelihood.plonk, likelihood.n);
-    }
-    if let Some(found) = &report.recall_area {
-        for at in &found.at {
-            let metric = format!("area_km2_at_{}", at.recall);
-            rows.estimate("recall_area", &report.name, &metric, &at.area_km2, found.n);
+        if let Some(likelihood) = &self.likelihood {
+            rows.estimate("likelihood", &self.name, "nll_nats_per_sr", &likelihood.nats, likelihood.n);
+            rows.value("likelihood", &self.name, "nll_plonk", likelihood.plonk, likelihood.n);
         }
-        for point in &found.curve {
-            let metric = format!("recall_in_{}_km2", short(point.area_km2));
-            rows.value("recall_area", &report.name, &metric, point.recall, found.n);
+        if let Some(found) = &self.recall_area {
+            for at in &found.at {
+                let metric = format!("area_km2_at_{}", at.recall);
+                rows.estimate("recall_area", &self.name, &metric, &at.area_km2, found.n);
+            }
+            for point in &found.curve {
+                let metric = format!("recall_in_{}_km2", short(point.area_km2));
+                rows.value("recall_area", &self.name, &metric, point.recall, found.n);
+            }
         }
-    }
-    for (group, calibration) in [("regions", &report.regions), ("radii", &report.radii)] {
-        if let Some(calibration) = calibration {
-            rows.calibration(group, calibration);
+        for (group, calibration) in [("regions", &self.regions), ("radii", &self.radii)] {
+            if let Some(calibration) = calibration {
+                rows.calibration(group, calibration);
+            }
         }
-    }
-    for lag in report.correlogram.iter().flat_map(|found| &found.lags) {
-        let group = format!("{} to {} km", lag.from_km, lag.to_km);
-        rows.value("correlogram", &group, "moran_i", lag.moran_i, lag.pairs as usize);
-        rows.value("correlogram", &group, "z", lag.z, lag.pairs as usize);
-    }
-    for breakdown in &report.breakdowns {
-        for group in &breakdown.groups {
-            rows.scores(&format!("by {}", breakdown.by), &group.name, &group.scores);
+        for lag in self.correlogram.iter().flat_map(|found| &found.lags) {
+            let group = format!("{} to {} km", lag.from_km, lag.to_km);
+            rows.value("correlogram", &group, "moran_i", lag.moran_i, lag.pairs as usize);
+            rows.value("correlogram", &group, "z", lag.z, lag.pairs as usize);
         }
-    }
-    for rival in report.rival.iter().chain(&report.constant) {
-        rows.scores("scores", &rival.name, &rival.scores);
-        let group = format!("less {}", rival.name);
-        for radius in &rival.paired.radii {
-            let metric = within(radius.radius_km);
-            rows.estimate("paired", &group, &metric, &radius.difference, rival.paired.n);
-            rows.value("paired", &group, &format!("{metric}_p"), radius.p_value, rival.paired.n);
+        for breakdown in &self.breakdowns {
+            for group in &breakdown.groups {
+                rows.scores(&format!("by {}", breakdown.by), &group.name, &group.scores);
+            }
         }
-        rows.estimate("paired", &group, "geoscore", &rival.paired.geoscore, rival.paired.n);
-        rows.estimate("paired", &group, "median_km", &rival.paired.median_km, rival.paired.n);
-        rows.value("paired", &group, "nearer_p", rival.paired.nearer_p_value, rival.paired.n);
+        for rival in self.rival.iter().chain(&self.constant) {
+            rows.scores("scores", &rival.name, &rival.scores);
+            let group = format!("less {}", rival.name);
+            for radius in &rival.paired.radii {
+                let metric = within(radius.radius_km);
+                rows.estimate("paired", &group, &metric, &radius.difference, rival.paired.n);
+                rows.value("paired", &group, &format!("{metric}_p"), radius.p_value, rival.paired.n);
+            }
+            rows.estimate("paired", &group, "geoscore", &rival.paired.geoscore, rival.paired.n);
+            rows.estimate("paired", &group, "median_km", &rival.paired.median_km, rival.paired.n);
+            rows.value("paired", &group, "nearer_p", rival.paired.nearer_p_value, rival.paired.n);
+        }
+        rows.text
     }
-    rows.text
 }
 
 struct Rows {
@@ -96,7 +92,7 @@ impl Rows {
         self.row(section, group, metric, [value, f64::NAN, f64::NAN], n);
     }
 
-    fn scores(&mut self, section: &str, group: &str, scores: &Scores) {
+    fn scores(&mut self, section: &str, group: &str, scores: &DistanceScores) {
         for radius in &scores.radii {
             self.estimate(section, group, &within(radius.radius_km), &radius.share, scores.n);
         }
@@ -123,7 +119,7 @@ fn within(radius_km: f64) -> String {
     format!("within_{}_km", short(radius_km))
 }
 
-/// A text field, in quotes where it needs them. A leading sign that a spreadsheet would take for a formula is told so.
+/// A text field, in quotes where it needs them. A leading sign that a spreadsheet would take for a formula is marked as text.
 fn field(text: &str) -> String {
     let safe = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() };
     if safe.contains([',', '"', '\n', '\r']) { format!("\"{}\"", safe.replace('"', "\"\"")) } else { safe }

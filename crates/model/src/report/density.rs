@@ -1,4 +1,4 @@
-//! What one density says about where: in words, as JSON, as GeoJSON and as a picture.
+//! The summary of one density: in words, as JSON, as GeoJSON and as a picture.
 
 use crate::report::ReportError;
 use locdiff_base::named;
@@ -47,9 +47,7 @@ pub struct DensitySummary {
 
 impl DensitySummary {
     /// Regions of [`REGION_PROBABILITIES`] and the `modes` most probable modes (at least one).
-    ///
-    /// # Errors
-    /// A density whose regions cannot be found.
+    /// Fails on a density whose regions cannot be found.
     pub fn new(codec: &Codec, density: &CodeDensity<'_>, modes: usize) -> Result<Self, ReportError> {
         let regions = REGION_PROBABILITIES.iter().map(|&p| density.credible_region(p));
         Ok(Self {
@@ -61,10 +59,7 @@ impl DensitySummary {
         })
     }
 
-    /// The outlines of the regions.
-    ///
-    /// # Errors
-    /// As [`region_polygons`].
+    /// The outlines of the regions. Fails as [`region_polygons`].
     pub fn outlines(&self, density: &CodeDensity<'_>) -> Result<Vec<Vec<Polygon>>, ReportError> {
         Ok(self.regions.iter().map(|region| region_polygons(density, region)).collect::<Result<_, _>>()?)
     }
@@ -138,10 +133,7 @@ impl DensitySummary {
         out
     }
 
-    /// A map of the density with its regions and modes.
-    ///
-    /// # Errors
-    /// A window that cannot be.
+    /// A map of the density with its regions and modes. Fails on a window that cannot be.
     pub fn to_png(
         &self,
         density: &CodeDensity<'_>,
@@ -177,7 +169,7 @@ impl DensitySummary {
     }
 }
 
-/// Some surroundings help the eye; a degree of longitude is drawn as short as it is there.
+/// A margin around the region; a degree of longitude is drawn as short as it is there.
 fn window_around(place: LatLon, radius_km: f64) -> Result<Window, ReportError> {
     const ROWS: usize = 640;
     let window = Window::around(place, (4.0 * radius_km).clamp(250.0, 9000.0), ROWS)?;

@@ -4,8 +4,8 @@ use crate::report::report::{Breakdown, PrdcReport, Report, Rival};
 use crate::report::{ReportError, System};
 use locdiff_base::{Named, named};
 use crate::eval::{
-    Bootstrap, Correlogram, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired, Prdc, Preset, RecallArea,
-    ReliabilityCurve, Rules, Scores, best_constant, by_label, by_novelty,
+    Bootstrap, Correlogram, DistanceScores, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired, Prdc, Preset,
+    RecallArea, ReliabilityCurve, Rules, best_constant, by_label, by_novelty,
 };
 use locdiff_map::places::{Countries, Places, continent};
 use locdiff_shdd::sphere::LatLon;
@@ -81,7 +81,7 @@ pub struct Evaluation {
     pub bootstrap: Bootstrap,
     /// What a photo without an answer is.
     pub missing: MissingRule,
-    /// Parts whose accuracy is told.
+    /// Parts whose accuracy is reported.
     pub divisions: Vec<Division>,
     /// Whether answers are spread as truths are.
     pub prdc: PrdcChoice,
@@ -90,7 +90,7 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Judges a system, and another beside it, by the truths (named for the report); `step` is told whenever a part is
+    /// Judges a system, and another for comparison, by the truths (named for the report); `step` is called whenever a part is
     /// done: four, and one per division.
     ///
     /// ```
@@ -103,8 +103,7 @@ impl Evaluation {
     /// # Ok::<(), locdiff_model::report::ReportError>(())
     /// ```
     ///
-    /// # Errors
-    /// Settings out of range, lists of different lengths, or nothing to evaluate.
+    /// Fails on settings out of range, lists of different lengths, or nothing to evaluate.
     pub fn judge(
         &self,
         truth_name: &str,
@@ -140,7 +139,7 @@ impl Evaluation {
         let rival = |other: System| -> Result<Rival, ReportError> {
             let others_km = rules.errors_km(&truths, &other.answers)?;
             Ok(Rival {
-                scores: Scores::new(&others_km, rules, &bootstrap),
+                scores: DistanceScores::new(&others_km, rules, &bootstrap),
                 paired: Paired::new(&errors_km, &others_km, rules, &bootstrap)?,
                 name: other.name,
             })
@@ -163,7 +162,7 @@ impl Evaluation {
         step: impl Fn(),
     ) -> Result<Report, ReportError> {
         let (rules, bootstrap) = (self.preset.rules(), self.bootstrap.by_places(truths));
-        let scores = Scores::new(errors_km, rules, &bootstrap);
+        let scores = DistanceScores::new(errors_km, rules, &bootstrap);
         let mut report = Report::new(&system.name, truth_name, self.preset, bootstrap.clone(), scores);
         step();
         self.add_prdc(&mut report, truths, &system.answers)?;

@@ -3,39 +3,37 @@
 use crate::report::plots::{self, ERROR_CLASSES, MOST_DOTS, error_class};
 use crate::report::words::{km, km_interval, p_value, percent, percent_interval};
 use crate::report::{Breakdown, PrdcReport, Report, Rival, page::Page};
-use crate::eval::{Estimate, RADIUS_NAMES, ReliabilityCurve, Scores};
+use crate::eval::{DistanceScores, Estimate, RADIUS_NAMES, ReliabilityCurve};
 
 type Cell = (String, String);
 
 impl Report {
     /// One page that needs no other file and no network.
     pub fn to_html(&self) -> String {
-        html(self)
+        let mut page = Page::new(&format!("{} against {}", self.name, self.truth));
+        page.paragraph(&format!("{}; {}.", self.counts_in_words(), self.intervals_in_words()));
+        page.paragraph(&format!("Preset {}: {}.", self.preset, self.rules_in_words()));
+        tiles(&mut page, &self.scores);
+        curves(&mut page, self);
+        map(&mut page, self);
+        scores_table(&mut page, self);
+        for rival in self.rival.iter().chain(&self.constant) {
+            comparison(&mut page, self, rival);
+        }
+        for breakdown in &self.breakdowns {
+            groups(&mut page, breakdown);
+        }
+        for note in &self.notes {
+            page.paragraph(note);
+        }
+        let version = env!("CARGO_PKG_VERSION");
+        page.finish(&format!(
+            "Made by locdiff evaluate {version}. Coastlines: Natural Earth. The page needs no network."
+        ))
     }
 }
 
-fn html(report: &Report) -> String {
-    let mut page = Page::new(&format!("{} against {}", report.name, report.truth));
-    page.paragraph(&format!("{}; {}.", report.counts_in_words(), report.intervals_in_words()));
-    page.paragraph(&format!("Preset {}: {}.", report.preset, report.rules_in_words()));
-    tiles(&mut page, &report.scores);
-    curves(&mut page, report);
-    map(&mut page, report);
-    scores_table(&mut page, report);
-    for rival in report.rival.iter().chain(&report.constant) {
-        comparison(&mut page, report, rival);
-    }
-    for breakdown in &report.breakdowns {
-        groups(&mut page, breakdown);
-    }
-    for note in &report.notes {
-        page.paragraph(note);
-    }
-    let version = env!("CARGO_PKG_VERSION");
-    page.finish(&format!("Made by locdiff evaluate {version}. Coastlines: Natural Earth. The page needs no network."))
-}
-
-fn tiles(page: &mut Page, scores: &Scores) {
+fn tiles(page: &mut Page, scores: &DistanceScores) {
     let mut tiles: Vec<(String, String, String)> = RADIUS_NAMES
         .iter()
         .zip(&scores.radii)
@@ -58,23 +56,20 @@ fn curves(page: &mut Page, report: &Report) {
         "Share of photos within a distance of the truth; the band is the interval.".to_owned(),
     )];
     if report.regions.is_some() || report.radii.is_some() {
-        let told = |name: &str, found: &Option<ReliabilityCurve>| {
-            found.as_ref().map(|c| {
-                format!(
-                    "{name}: mean absolute error {:.1} points, largest {:.1}.",
-                    100.0 * c.mean_absolute_error,
-                    100.0 * c.largest_error
-                )
+        let caption_of = |name: &str, found: &Option<ReliabilityCurve>| {
+            found.as_ref().map(|found| {
+                let [mean, largest] = [found.mean_absolute_error, found.largest_error].map(|error| 100.0 * error);
+                format!("{name}: mean absolute error {mean:.1} points, largest {largest:.1}.")
             })
         };
-        let parts =
-            [told("Credible regions (first colour)", &report.regions), told("Radii (second colour)", &report.radii)];
+        let parts = [
+            caption_of("Credible regions (first colour)", &report.regions),
+            caption_of("Radii (second colour)", &report.radii),
+        ];
         let caption = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
         let plot = plots::reliability(report.regions.as_ref(), report.radii.as_ref());
-        figures.push((
-            plot,
-            format!("Reliability: on the diagonal every promise is kept; the grey band is chance. {caption}"),
-        ));
+        let caption = format!("Reliability: on the diagonal every promise is kept; the grey band is chance. {caption}");
+        figures.push((plot, caption));
     }
     if let Some(found) = &report.recall_area {
         let caption = "Recall against area: the share of photos whose densest region of an area holds the truth.";
@@ -166,12 +161,9 @@ fn spread_table(page: &mut Page, prdc: &PrdcReport) {
 fn comparison(page: &mut Page, report: &Report, rival: &Rival) {
     let paired = &rival.paired;
     page.heading(&format!("{} less {}", report.name, rival.name));
+    let (n, first, second, p) = (paired.n, paired.nearer_first, paired.nearer_second, p_value(paired.nearer_p_value));
     page.paragraph(&format!(
-        "Both on the same {} photos. Nearer to the truth: first {}, second {}; sign test p {}.",
-        paired.n,
-        paired.nearer_first,
-        paired.nearer_second,
-        p_value(paired.nearer_p_value)
+        "Both on the same {n} photos. Nearer to the truth: first {first}, second {second}; sign test p {p}."
     ));
     let points = |share: f64| format!("{:+.2}", 100.0 * share);
     let rows: Vec<Vec<Cell>> = paired

@@ -5,7 +5,7 @@
 //! | answers judged by truths | [`Evaluation`], [`System`] |
 //! | which answer belongs to which truth | [`match_rows`] |
 //! | all of it as text, JSON, CSV or a page | [`Report`] |
-//! | what one density says, in words and as a map | [`DensitySummary`] |
+//! | a summary of one density, in words and as a map | [`DensitySummary`] |
 //! | a table for a terminal or for Markdown | [`Table`] |
 //! | a plot of your own | [`svg::Plot`] |
 

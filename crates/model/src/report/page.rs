@@ -33,49 +33,49 @@ impl Page {
 
     /// Large numbers: value, name, interval.
     pub(crate) fn tiles(&mut self, tiles: &[(String, String, String)]) {
-        self.html.push_str("<div class=tiles>");
+        self.put("<div class=tiles>");
         for (value, name, interval) in tiles {
             let (value, name, interval) = (escape_markup(value), escape_markup(name), escape_markup(interval));
             self.put(&format!("<div class=tile><span>{name}</span><b>{value}</b><span>{interval}</span></div>"));
         }
-        self.html.push_str("</div>\n");
+        self.put("</div>\n");
     }
 
     /// Pictures beside each other where there is room: SVG (as it is) and its caption.
     pub(crate) fn figures(&mut self, figures: &[(String, String)]) {
-        self.html.push_str("<div class=pair>");
+        self.put("<div class=pair>");
         for (picture, caption) in figures {
             self.put(&format!("<figure>{picture}<figcaption>{}</figcaption></figure>", escape_markup(caption)));
         }
-        self.html.push_str("</div>\n");
+        self.put("</div>\n");
     }
 
     /// Colours with their meaning: class and text.
     pub(crate) fn key(&mut self, entries: &[(&str, String)]) {
-        self.html.push_str("<p>");
+        self.put("<p>");
         for (class, text) in entries {
             self.put(&format!("<span class=key><i class='{class}'></i>{}</span>", escape_markup(text)));
         }
-        self.html.push_str("</p>\n");
+        self.put("</p>\n");
     }
 
     /// A table; a cell is a text and a smaller one below it.
     pub(crate) fn table(&mut self, header: &[&str], rows: &[Vec<(String, String)>]) {
-        self.html.push_str("<div class=scroll><table><thead><tr>");
+        self.put("<div class=scroll><table><thead><tr>");
         for cell in header {
             self.put(&format!("<th>{}</th>", escape_markup(cell)));
         }
-        self.html.push_str("</tr></thead><tbody>");
+        self.put("</tr></thead><tbody>");
         for row in rows {
-            self.html.push_str("<tr>");
+            self.put("<tr>");
             for (text, small) in row {
                 let small =
                     if small.is_empty() { String::new() } else { format!("<small>{}</small>", escape_markup(small)) };
                 self.put(&format!("<td>{}{small}</td>", escape_markup(text)));
             }
-            self.html.push_str("</tr>");
+            self.put("</tr>");
         }
-        self.html.push_str("</tbody></table></div>\n");
+        self.put("</tbody></table></div>\n");
     }
 
     pub(crate) fn finish(mut self, footer: &str) -> String {

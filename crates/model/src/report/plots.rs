@@ -2,7 +2,7 @@
 
 use crate::report::svg::{Axis, Plot};
 use crate::report::{Report, words::percent};
-use crate::eval::{RADII_KM, RecallArea, ReliabilityCurve, Scores};
+use crate::eval::{DistanceScores, RADII_KM, RecallArea, ReliabilityCurve};
 use locdiff_map::{Coast, Detail};
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ pub(crate) fn accuracy_curve(report: &Report) -> String {
     let ticks = RADII_KM.iter().chain(&[5.0, 10_000.0]).map(|km| (*km, km.to_string())).collect();
     let x = Axis { from: 1.0, to: last, is_log: true, ticks, label: "distance from the truth, km" };
     let mut plot = Plot::new(x, percent_axis("photos within"));
-    let mut draw = |scores: &Scores, name: &str, class: &str| {
+    let mut draw = |scores: &DistanceScores, name: &str, class: &str| {
         let band: Vec<(f64, f64, f64)> =
             scores.curve.iter().map(|p| (p.radius_km, p.share.low, p.share.high)).collect();
         plot.band(&format!("band {class}"), &band);

@@ -1,7 +1,8 @@
 //! Everything that was found out, to be read by people and by programs.
 
 use crate::eval::{
-    Bootstrap, Correlogram, Group, Likelihood, Paired, Prdc, Preset, RecallArea, ReliabilityCurve, Rules, Scores,
+    Bootstrap, Correlogram, DistanceScores, Group, Likelihood, Paired, Prdc, Preset, RecallArea, ReliabilityCurve,
+    Rules,
 };
 use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;
@@ -34,7 +35,7 @@ pub struct Rival {
     /// Its name.
     pub name: String,
     /// Its scores.
-    pub scores: Scores,
+    pub scores: DistanceScores,
     /// The first system less this one.
     pub paired: Paired,
 }
@@ -43,10 +44,10 @@ pub struct Rival {
 /// [`Report::to_html`] tell it.
 ///
 /// ```
-/// use locdiff_model::eval::{Bootstrap, Preset, Scores};
+/// use locdiff_model::eval::{Bootstrap, Preset, DistanceScores};
 /// use locdiff_model::report::Report;
 /// let bootstrap = Bootstrap::default();
-/// let scores = Scores::new(&[0.4, 12.0, 3000.0], Preset::Plonk.rules(), &bootstrap);
+/// let scores = DistanceScores::new(&[0.4, 12.0, 3000.0], Preset::Plonk.rules(), &bootstrap);
 /// let report = Report::new("predictions.csv", "truth.csv", Preset::Plonk, bootstrap, scores);
 /// assert!(report.to_text().contains("33.33 %"));
 /// assert!(report.to_html().starts_with("<!doctype html>"));
@@ -68,7 +69,7 @@ pub struct Report {
     /// Rows without an answer that were left out rather than counted as misses.
     pub skipped: usize,
     /// What distances say.
-    pub scores: Scores,
+    pub scores: DistanceScores,
     /// Whether answers are spread as truths are.
     pub prdc: Option<PrdcReport>,
     /// How probable the truths were held to be.
@@ -77,7 +78,7 @@ pub struct Report {
     pub recall_area: Option<RecallArea>,
     /// Whether credible regions hold what they promise.
     pub regions: Option<ReliabilityCurve>,
-    /// Whether the radii told with the answers do.
+    /// Whether the radii reported with the answers do.
     pub radii: Option<ReliabilityCurve>,
     /// Scores of parts.
     pub breakdowns: Vec<Breakdown>,
@@ -96,7 +97,7 @@ pub struct Report {
 
 impl Report {
     /// A report of distances alone; the rest is added by setting fields.
-    pub fn new(name: &str, truth: &str, preset: Preset, bootstrap: Bootstrap, scores: Scores) -> Self {
+    pub fn new(name: &str, truth: &str, preset: Preset, bootstrap: Bootstrap, scores: DistanceScores) -> Self {
         Self {
             name: name.to_owned(),
             truth: truth.to_owned(),

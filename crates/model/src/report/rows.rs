@@ -80,8 +80,7 @@ fn and_more(count: usize) -> String {
 /// assert_eq!(match_rows(truth, predictions, Matching::default()), Ok((vec![Some(1), Some(0)], 0)));
 /// ```
 ///
-/// # Errors
-/// Files whose rows do not belong together.
+/// Fails on files whose rows do not belong together.
 pub fn match_rows(
     truth: FileRows<'_>,
     predictions: FileRows<'_>,

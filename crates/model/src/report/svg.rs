@@ -73,34 +73,21 @@ impl Plot {
         let mut plot = Self { x, y, body: String::new() };
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
         for (value, text) in std::mem::take(&mut plot.x.ticks) {
-            let x = plot.px(value);
+            let (x, text) = (plot.px(value), escape_markup(&text));
             draw!(plot, "<line class='grid' x1='{x:.1}' y1='{TOP}' x2='{x:.1}' y2='{bottom}' />");
-            draw!(plot, "<text x='{x:.1}' y='{}' text-anchor='middle'>{}</text>", bottom + 18.0, escape_markup(&text));
+            draw!(plot, "<text x='{x:.1}' y='{}' text-anchor='middle'>{text}</text>", bottom + 18.0);
         }
         for (value, text) in std::mem::take(&mut plot.y.ticks) {
-            let y = plot.py(value);
+            let (y, text) = (plot.py(value), escape_markup(&text));
             draw!(plot, "<line class='grid' x1='{LEFT}' y1='{y:.1}' x2='{right}' y2='{y:.1}' />");
-            draw!(
-                plot,
-                "<text x='{}' y='{:.1}' text-anchor='end'>{}</text>",
-                LEFT - 8.0,
-                y + 4.0,
-                escape_markup(&text)
-            );
+            draw!(plot, "<text x='{}' y='{:.1}' text-anchor='end'>{text}</text>", LEFT - 8.0, y + 4.0);
         }
         draw!(plot, "<rect class='frame' x='{LEFT}' y='{TOP}' width='{}' height='{}' />", right - LEFT, bottom - TOP);
-        let (middle, down) = (0.5 * (LEFT + right), HEIGHT - 10.0);
-        draw!(
-            plot,
-            "<text class='title' x='{middle}' y='{down}' text-anchor='middle'>{}</text>",
-            escape_markup(plot.x.label)
-        );
-        let up = 0.5 * (TOP + bottom);
-        draw!(
-            plot,
-            "<text class='title' transform='translate(14 {up}) rotate(-90)' text-anchor='middle'>{}</text>",
-            escape_markup(plot.y.label)
-        );
+        let (middle, down, up) = (0.5 * (LEFT + right), HEIGHT - 10.0, 0.5 * (TOP + bottom));
+        let (x, y) = (escape_markup(plot.x.label), escape_markup(plot.y.label));
+        draw!(plot, "<text class='title' x='{middle}' y='{down}' text-anchor='middle'>{x}</text>");
+        let turned = format!("transform='translate(14 {up}) rotate(-90)'");
+        draw!(plot, "<text class='title' {turned} text-anchor='middle'>{y}</text>");
         plot
     }
 
@@ -136,12 +123,8 @@ impl Plot {
     /// A dot with a text that appears under the pointer.
     pub fn dot(&mut self, class: &str, x: f64, y: f64, tip: &str) {
         if x.is_finite() && y.is_finite() {
-            let (x, y) = (self.px(x), self.py(y));
-            draw!(
-                self,
-                "<circle class='{class}' cx='{x:.1}' cy='{y:.1}' r='4'><title>{}</title></circle>",
-                escape_markup(tip)
-            );
+            let (x, y, tip) = (self.px(x), self.py(y), escape_markup(tip));
+            draw!(self, "<circle class='{class}' cx='{x:.1}' cy='{y:.1}' r='4'><title>{tip}</title></circle>");
         }
     }
 

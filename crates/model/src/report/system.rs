@@ -11,13 +11,13 @@ pub struct System {
     pub name: String,
     /// Its places; `None` for a photo without an answer.
     pub answers: Vec<Option<LatLon>>,
-    /// Radii told with the answers: probability, and km per photo.
+    /// Radii reported with the answers: probability, and km per photo.
     pub radii: Vec<(f64, Vec<f64>)>,
-    /// Log density at the truth in nats per steradian; NaN where not told.
+    /// Log density at the truth in nats per steradian; NaN if not given.
     pub log_density: Option<Vec<f64>>,
-    /// Probability of the smallest region that holds the truth; NaN where not told.
+    /// Probability of the smallest region that holds the truth; NaN if not given.
     pub region_level: Option<Vec<f64>>,
-    /// Area of that region in km²; NaN where not told.
+    /// Area of that region in km²; NaN if not given.
     pub region_area_km2: Option<Vec<f64>>,
     /// Answers that belong to no truth.
     pub strange: usize,

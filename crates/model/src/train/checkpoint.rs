@@ -141,10 +141,10 @@ mod tests {
         let whole = fs::read(&path).unwrap();
         for length in [0, 7, whole.len() / 2, whole.len() - 1] {
             fs::write(&path, &whole[..length]).unwrap();
-            let mut said = Vec::new();
-            let found = checkpoints.load_newest(|message| said.push(message));
+            let mut messages = Vec::new();
+            let found = checkpoints.load_newest(|message| messages.push(message));
             assert_eq!(found, Some((state(20), standing)), "{length}");
-            assert!(said.len() == 1 && said[0].contains("step-00000030") && said[0].contains("damaged"));
+            assert!(messages.len() == 1 && messages[0].contains("step-00000030") && messages[0].contains("damaged"));
         }
         // One bit flipped.
         let mut flipped = whole.clone();

@@ -13,14 +13,14 @@ const BLOCK: usize = 2048;
 
 /// An embedding file, and the tensor of a safetensors file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct EmbeddingSource {
     /// The file.
     pub path: PathBuf,
     /// The tensor; the only one where absent.
     pub tensor: Option<String>,
 }
 
-impl Source {
+impl EmbeddingSource {
     /// A file's photos, then their other copies: each a file, or else a tensor of the same file.
     pub fn with_copies(path: &Path, tensor: Option<&str>, augmented: &[String]) -> Vec<Self> {
         let own = Self { path: path.to_owned(), tensor: tensor.map(str::to_owned) };
@@ -36,10 +36,7 @@ impl Source {
     }
 
     /// The copies that `embed` left beside the photos in a safetensors file: its tensors `augmented_1`, `augmented_2` … in
-    /// this order.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
+    /// this order. Fails on a file that cannot be read.
     pub fn copies_in(path: &Path) -> Result<Vec<String>, TrainError> {
         let is_safetensors = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors"));
         if !is_safetensors {
@@ -84,10 +81,8 @@ enum Copy {
 
 impl Dataset {
     /// Opens embedding files (the first is the photo itself, the others augmented copies) and the file of locations.
-    ///
-    /// # Errors
-    /// Files that cannot be read, are empty, or differ in rows or columns.
-    pub fn open(sources: &[Source], locations: &Path) -> Result<Self, TrainError> {
+    /// Fails on files that cannot be read, are empty, or differ in rows or columns.
+    pub fn open(sources: &[EmbeddingSource], locations: &Path) -> Result<Self, TrainError> {
         let copies = sources
             .iter()
             .map(|source| Ok(RowFile::open(&source.path, source.tensor.as_deref())?))
@@ -114,9 +109,7 @@ impl Dataset {
     }
 
     /// Embeddings that are in memory already: each copy row by row, the photos themselves first.
-    ///
-    /// # Errors
-    /// No photos, no copies, or a number of values that does not fit.
+    /// Fails if there are no photos, no copies, or a number of values that does not fit.
     pub fn in_memory(columns: usize, copies: Vec<Vec<f32>>, places: Vec<LatLon>) -> Result<Self, TrainError> {
         if places.is_empty() || columns == 0 || copies.is_empty() {
             return Err(setting("embeddings", "none", "give at least one photo"));
@@ -166,10 +159,7 @@ impl Dataset {
         }
     }
 
-    /// Reads one copy of one photo's embedding.
-    ///
-    /// # Errors
-    /// When the file fails.
+    /// Reads one copy of one photo's embedding. Fails if the file cannot be read.
     pub fn read(&self, row: usize, copy: usize, out: &mut [f32]) -> Result<(), TrainError> {
         match &self.copies[copy] {
             Copy::File(file) => Ok(file.read_row(row, out)?),
@@ -180,10 +170,7 @@ impl Dataset {
         }
     }
 
-    /// The first copy of one photo's embedding.
-    ///
-    /// # Errors
-    /// When the file fails, or a number is not finite.
+    /// The first copy of one photo's embedding. Fails if the file cannot be read, or a number is not finite.
     pub fn embedding(&self, row: usize) -> Result<Embedding, TrainError> {
         let mut values = vec![0.0; self.columns];
         self.read(row, 0, &mut values)?;
@@ -191,9 +178,7 @@ impl Dataset {
     }
 
     /// One pass over the given rows of all copies: mean and deviation of every column, and a hash of everything.
-    ///
-    /// # Errors
-    /// A row that holds NaN or infinity, named; or a file that fails.
+    /// Fails on a row that holds NaN or infinity, named; or a file that fails.
     pub fn survey(&self, rows: &[u32]) -> Result<(Standardisation, String), TrainError> {
         let columns = self.columns();
         struct Part {

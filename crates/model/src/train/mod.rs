@@ -3,9 +3,9 @@
 //! | you want | item |
 //! |---|---|
 //! | named sets of choices | [`TrainPreset`], [`RunConfig`], [`TrainSettings`] |
-//! | embedding files with locations | [`Dataset`], [`Source`], [`Rows`] |
+//! | embedding files with locations | [`Dataset`], [`EmbeddingSource`], [`Rows`] |
 //! | a validation split without neighbours | [`split_by_blocks`] |
-//! | the loop | [`train`], [`Job`], [`Event`], [`Outcome`], [`clear_run`] |
+//! | the loop | [`train`], [`TrainingJob`], [`Event`], [`Outcome`], [`clear_run`] |
 //!
 //! A run's folder: `config.json` and `model.safetensors` (the model, once finished), `best/` (the model of the best
 //! validation), `run.json` (every choice), `metrics.jsonl`, `checkpoints/`.
@@ -24,8 +24,8 @@ mod step;
 mod validation;
 
 pub use course::{BEST_FOLDER, Event, Outcome};
-pub use dataset::{Dataset, Rows, Source};
+pub use dataset::{Dataset, EmbeddingSource, Rows};
 pub use error::TrainError;
-pub use run::{Job, clear_run, train};
+pub use run::{TrainingJob, clear_run, train};
 pub use settings::{RateKind, RunConfig, TrainPreset, TrainSettings};
 pub use split::{Split, split_by_blocks};

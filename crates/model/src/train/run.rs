@@ -15,7 +15,7 @@ use std::{path::Path, sync::atomic::AtomicBool, sync::mpsc, time::Instant};
 const RUN_FILE: &str = "run.json";
 
 /// What to train on and where.
-pub struct Job<'a> {
+pub struct TrainingJob<'a> {
     /// The device.
     pub device: &'a Device,
     /// Every choice; the fingerprint is filled in from the data.
@@ -41,11 +41,11 @@ pub struct Job<'a> {
 ///
 /// ```no_run
 /// use locdiff_nn::{Device, DeviceSpec};
-/// use locdiff_model::train::{Dataset, Job, TrainPreset, Rows, Source, split_by_blocks, train};
-/// let source = Source { path: "embeddings.safetensors".into(), tensor: None };
+/// use locdiff_model::train::{Dataset, TrainingJob, TrainPreset, Rows, EmbeddingSource, split_by_blocks, train};
+/// let source = EmbeddingSource { path: "embeddings.safetensors".into(), tensor: None };
 /// let data = Dataset::open(&[source], "places.csv".as_ref())?;
 /// let split = split_by_blocks(data.places(), 0.1, 0);
-/// let job = Job {
+/// let job = TrainingJob {
 ///     device: &Device::open(DeviceSpec::Auto)?,
 ///     config: TrainPreset::Default.run_config(data.columns()),
 ///     training: Rows { data: &data, rows: &split.train },
@@ -60,11 +60,10 @@ pub struct Job<'a> {
 /// # Ok::<(), locdiff_model::train::TrainError>(())
 /// ```
 ///
-/// # Errors
-/// Settings or data that cannot be used, a run folder that belongs to another run, a full disk, a loss that diverges.
-pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, TrainError> {
+/// Fails on settings or data that cannot be used, a run folder that belongs to another run, a full disk, a loss that diverges.
+pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, TrainError> {
     let called = Instant::now();
-    let Job { device, mut config, training, validation, out, resume, stream, stop } = job;
+    let TrainingJob { device, mut config, training, validation, out, resume, stream, stop } = job;
     config.train.check()?;
     check_data(&config, training, validation)?;
     config.model.encoder = training.data.encoder().cloned();
@@ -174,10 +173,7 @@ impl Start {
 }
 
 /// Makes a folder free for a new run: the checkpoints of the one before are removed. Another process that trains there is an
-/// error, and nothing is removed.
-///
-/// # Errors
-/// A folder in use, or one that cannot be written.
+/// error, and nothing is removed. Fails on a folder in use, or one that cannot be written.
 pub fn clear_run(out: &Path) -> Result<(), TrainError> {
     if !out.is_dir() {
         return Ok(());

@@ -76,10 +76,7 @@ fn one() -> usize {
 }
 
 impl TrainSettings {
-    /// Whether the settings can be used.
-    ///
-    /// # Errors
-    /// The first one that cannot, with what would be accepted.
+    /// Whether the settings can be used. Fails with the first one that cannot and what would be accepted.
     pub fn check(&self) -> Result<(), TrainError> {
         let positive = [
             ("steps", self.steps as usize),

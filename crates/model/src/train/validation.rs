@@ -36,7 +36,7 @@ pub(crate) fn validate(model: &Model, rows: Rows<'_>, settings: &TrainSettings) 
         let embeddings = block.iter().map(|row| rows.data.embedding(*row)).collect::<Result<Vec<_>, TrainError>>()?;
         let queries: Vec<Query<'_>> = embeddings.iter().map(Query::from).collect();
         if gives_densities {
-            evidence.extend(predictor.evidence(&queries, &options)?);
+            evidence.extend(predictor.coefficients(&queries, &options)?);
         } else {
             let found = predictor.predict(&queries, &options, Reading::default())?;
             places.extend(found.iter().map(|found| found.place));

@@ -1,6 +1,8 @@
 //! A calibration finds what is wrong with a model, and densities say what holds.
 
-use locdiff_model::answer::{Calibration, Evidence, Factors, Globe, LEVELS, Observation, OutOfDomain, Probe, Sureness, fit};
+use locdiff_model::answer::{
+    Calibration, Factors, Globe, LEVELS, ModelOutput, Observation, OutOfDomain, Probe, Sureness, fit,
+};
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::LatLon;
 use rand::{RngExt, SeedableRng};
@@ -63,7 +65,7 @@ fn a_loud_model_is_turned_down() {
 fn tilts_turn_the_networks_density_into_the_calibrated_one() {
     let [said, nothing] = [0.7, -0.2].map(|value| Coefficients::new(vec![value; 16]).unwrap());
     let plain = Calibration::none(nothing.clone());
-    let said = Evidence { ood: 0.25, ..Evidence::new(&said) };
+    let said = ModelOutput { ood: 0.25, ..ModelOutput::new(&said) };
     assert!(plain.tilts(said, 8).unwrap().is_empty());
     let [factors, other] = [(0.5, 0.25), (0.1, 2.0)].map(|(evidence, background_weight)| Factors {
         evidence,
@@ -76,8 +78,8 @@ fn tilts_turn_the_networks_density_into_the_calibrated_one() {
     assert_eq!(tilts.len(), 8);
     for (sample, tilt) in tilts.iter().enumerate() {
         let own = if sample < 6 { factors } else { other };
-        let natural = said.evidence.combine(1.0, tilt, 1.0).unwrap();
-        let wanted = said.evidence.combine(own.evidence, &nothing, own.background_weight).unwrap();
+        let natural = said.coefficients.combine(1.0, tilt, 1.0).unwrap();
+        let wanted = said.coefficients.combine(own.evidence, &nothing, own.background_weight).unwrap();
         let apart = natural.combine(1.0, &wanted, -1.0).unwrap();
         assert!(apart.as_slice().iter().all(|value| value.abs() < 1e-12), "{sample}");
     }

@@ -1,6 +1,8 @@
 //! A gallery beside a model: it counts as much as it is worth, and what is said holds.
 
-use locdiff_model::answer::{Calibration, Evidence, Globe, Kernels, Neighbour, Observation, ReadOptions, Reader, fit_gallery};
+use locdiff_model::answer::{
+    Calibration, Globe, Kernels, ModelOutput, Neighbour, Observation, ReadOptions, Reader, fit_gallery,
+};
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 use rand::{RngExt, SeedableRng};
@@ -76,7 +78,7 @@ fn one_mixed_density_is_read_for_everything() {
     let mix = calibration.gallery.clone().unwrap();
     let reader = Reader::new(globe.clone(), calibration.with_gallery(mix)).unwrap();
     for seen in photos(&globe, true, 8) {
-        let said = Evidence::new(&seen.evidence).with_neighbours(&seen.neighbours);
+        let said = ModelOutput::new(&seen.evidence).with_neighbours(&seen.neighbours);
         let answer = reader.answer(said, None, &ReadOptions::default()).unwrap();
         let total: f64 = answer.density().unwrap().point_log_density().iter().map(|v| v.exp()).sum::<f64>()
             * answer.density().unwrap().pixel_area_sr();
@@ -92,7 +94,7 @@ fn one_mixed_density_is_read_for_everything() {
             answer.density().unwrap().mass_within_km(answer.best, answer.from_density.as_ref().unwrap().window_km);
         assert!(of_gallery > 0.0 && of_gallery <= of_all, "{of_gallery} {of_all}");
         // Without neighbours it is the model's own density.
-        let alone = reader.answer(Evidence::new(&seen.evidence), None, &ReadOptions::default()).unwrap();
+        let alone = reader.answer(ModelOutput::new(&seen.evidence), None, &ReadOptions::default()).unwrap();
         assert!(alone.density().unwrap().gallery_mass_within_km(alone.best, 100.0).is_none());
         assert!(alone.radius_50_km > answer.radius_50_km);
     }

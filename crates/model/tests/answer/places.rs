@@ -2,8 +2,8 @@
 //! say on photos that were never seen, however noisy they are.
 
 use locdiff_model::answer::{
-    Calibration, Evidence, Globe, Observation, PlaceField, PlaceFit, PlaceSettings, PlaceTable, ReadOptions, Reader,
-    fit_places,
+    Calibration, CandidatePlaces, Globe, ModelOutput, Observation, PlaceField, PlaceFit, PlaceSettings, ReadOptions,
+    Reader, fit_places,
 };
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
@@ -57,7 +57,7 @@ impl LocationEncoder {
 /// Places in towns, and what finds them.
 struct World {
     encoder: LocationEncoder,
-    table: PlaceTable,
+    table: CandidatePlaces,
     vectors: Vec<Vec<f32>>,
 }
 
@@ -84,7 +84,7 @@ impl World {
             places.extend((0..10).map(|_| about(town, 0.7, random)));
         }
         let vectors = places.par_iter().map(|place| encoder.vector(place.to_unit())).collect();
-        Self { encoder, table: PlaceTable::new(places), vectors }
+        Self { encoder, table: CandidatePlaces::new(places), vectors }
     }
 
     /// Photos with noises in turn.
@@ -143,7 +143,7 @@ fn held(noises: &[f64]) -> Vec<(Option<f64>, [f64; 2])> {
     let photos = world.photos(noises, 1200, 3);
     let held = |photo: &Photo| {
         let (field, evidence) = (world.field(photo, &settings), nothing());
-        let evidence = Evidence::new(&evidence).with_places(Some(&field));
+        let evidence = ModelOutput::new(&evidence).with_places(Some(&field));
         let answer = reader.answer(evidence, None, &ReadOptions::default()).unwrap();
         let km = haversine_km(answer.best, photo.truth);
         (photo.noise, [km <= answer.radius_50_km, km <= answer.radius_90_km])

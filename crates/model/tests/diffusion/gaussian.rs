@@ -5,7 +5,7 @@ mod common;
 
 use common::devices;
 use locdiff_model::diffusion::{
-    Denoiser, PosteriorMean, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,
+    Denoiser, PredictionKind, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,
 };
 use locdiff_nn::{
     Device, Indices, NnError, Recorded, RowKey, RowNoise, Tensor, View, ViewMut, losses::Quadrature, ops,
@@ -15,13 +15,13 @@ use locdiff_nn::{
 struct Gaussian {
     schedule: Schedule,
     timesteps: Vec<usize>,
-    prediction: Prediction,
+    prediction: PredictionKind,
     deviation: f64,
     mean: Tensor,
 }
 
 impl Gaussian {
-    fn new(device: &Device, schedule: &Schedule, plan: &SamplerPlan, prediction: Prediction, mean: &[f32]) -> Self {
+    fn new(device: &Device, schedule: &Schedule, plan: &SamplerPlan, prediction: PredictionKind, mean: &[f32]) -> Self {
         Self {
             schedule: schedule.clone(),
             timesteps: plan.steps().iter().map(|step| step.t).collect(),
@@ -72,7 +72,7 @@ fn every_sampler_and_prediction_draws_the_gaussian() {
             (Sampler::Ddim { eta: 1.0 }, 200),
             (Sampler::DpmSolverPlusPlus2M, 20),
         ] {
-            for prediction in [Prediction::X0, Prediction::Noise, Prediction::V] {
+            for prediction in [PredictionKind::X0, PredictionKind::Noise, PredictionKind::V] {
                 let plan = SamplerPlan::new(&schedule, sampler, steps, prediction).unwrap();
                 let mut denoiser = Gaussian::new(&device, &schedule, &plan, prediction, &[2.0, -1.0]);
                 let mut state = SampleState::new(&device, 8000, 2).unwrap();
@@ -95,8 +95,8 @@ fn every_sampler_and_prediction_draws_the_gaussian() {
 fn the_same_keys_give_the_same_sample_recorded_or_not() {
     let schedule = Schedule::cosine(200).unwrap();
     for device in devices() {
-        let plan = SamplerPlan::new(&schedule, Sampler::Ddpm, 25, Prediction::X0).unwrap();
-        let mut denoiser = Gaussian::new(&device, &schedule, &plan, Prediction::X0, &[0.0; 5]);
+        let plan = SamplerPlan::new(&schedule, Sampler::Ddpm, 25, PredictionKind::X0).unwrap();
+        let mut denoiser = Gaussian::new(&device, &schedule, &plan, PredictionKind::X0, &[0.0; 5]);
         let mut state = SampleState::new(&device, 6, 5).unwrap();
         let mut draws = Vec::new();
         for key in 0..4 {
@@ -124,12 +124,15 @@ fn the_same_keys_give_the_same_sample_recorded_or_not() {
 struct TwoPoints {
     schedule: Schedule,
     timesteps: Vec<usize>,
+    quadrature: Quadrature,
+    natural: Tensor,
 }
 
 impl Denoiser for TwoPoints {
     fn predict(&mut self, out: ViewMut<'_>, x: View<'_>, position: usize) -> Result<(), NnError> {
         let alpha_bar = self.schedule.alpha_bar(self.timesteps[position]);
-        ops::axpby(out, (alpha_bar.sqrt() / (1.0 - alpha_bar)) as f32, x, 0.0)
+        ops::axpby(self.natural.view_mut(), (alpha_bar.sqrt() / (1.0 - alpha_bar)) as f32, x, 0.0)?;
+        self.quadrature.posterior_mean(out, self.natural.view())
     }
 }
 
@@ -137,12 +140,11 @@ impl Denoiser for TwoPoints {
 fn the_posterior_mean_denoiser_finds_both_modes() {
     let schedule = Schedule::cosine(200).unwrap();
     for device in devices() {
-        let plan = SamplerPlan::new(&schedule, Sampler::Ddpm, 200, Prediction::X0).unwrap();
+        let plan = SamplerPlan::new(&schedule, Sampler::Ddpm, 200, PredictionKind::X0).unwrap();
         let timesteps = plan.steps().iter().map(|step| step.t).collect();
         let quadrature = Quadrature::new(&device, 1, &[1.0, -1.0], None, 2000, 1 << 20).unwrap();
         let natural = Tensor::zeros(&device, 2000, 1).unwrap();
-        let inner = TwoPoints { schedule: schedule.clone(), timesteps };
-        let mut denoiser = PosteriorMean::new(inner, quadrature, natural, 1.0);
+        let mut denoiser = TwoPoints { schedule: schedule.clone(), timesteps, quadrature, natural };
         let mut state = SampleState::new(&device, 2000, 1).unwrap();
         let noise = noise(&device, 6, 0, 2000);
         sample(&plan, &mut denoiser, &mut state, &noise).unwrap();
@@ -150,7 +152,7 @@ fn the_posterior_mean_denoiser_finds_both_modes() {
         assert!(values.iter().all(|v| (v.abs() - 1.0).abs() < 1e-3));
         let up = values.iter().filter(|v| **v > 0.0).count();
         assert!((800..1200).contains(&up), "{up}");
-        assert!(denoiser.natural().to_vec().unwrap().iter().all(|e| e.abs() > 3.0));
+        assert!(denoiser.natural.to_vec().unwrap().iter().all(|e| e.abs() > 3.0));
     }
 }
 
@@ -158,7 +160,7 @@ fn the_posterior_mean_denoiser_finds_both_modes() {
 fn training_tables_noise_and_target_agree_with_the_schedule() {
     let schedule = Schedule::cosine(200).unwrap();
     for device in devices() {
-        let tables = TrainingTables::new(&device, &schedule, Prediction::V, 2.0, 0).unwrap();
+        let tables = TrainingTables::new(&device, &schedule, PredictionKind::V, 2.0, 0).unwrap();
         let t = Indices::from_slice(&device, &[0, 120, 199]).unwrap();
         let x0 = Tensor::from_slice(&device, 3, 1, &[1.0, 1.0, 1.0]).unwrap();
         let z = Tensor::from_slice(&device, 3, 1, &[-1.0, -1.0, -1.0]).unwrap();

@@ -1,6 +1,6 @@
 //! Intervals hold the truth as often as they say: many worlds are drawn, each gets its interval.
 
-use locdiff_model::eval::{Bootstrap, Paired, Rules, Scores};
+use locdiff_model::eval::{Bootstrap, DistanceScores, Paired, Rules};
 use locdiff_shdd::sphere::LatLon;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -29,7 +29,8 @@ fn scores_are_covered() {
     let mut covered = [0u32; 4];
     for world in 0..WORLDS {
         let mut rng = ChaCha8Rng::seed_from_u64(world);
-        let scores = Scores::new(&errors(200, &mut rng), rules, &Bootstrap { seed: world, ..bootstrap.clone() });
+        let scores =
+            DistanceScores::new(&errors(200, &mut rng), rules, &Bootstrap { seed: world, ..bootstrap.clone() });
         let estimates = [
             (scores.radii[1].share, share(25.0)),
             (scores.radii[3].share, share(750.0)),
@@ -105,7 +106,7 @@ fn regions_that_err_alike_are_covered_by_blocks() {
         }
         let by_photos = Bootstrap { replicates: 400, seed: world, ..Bootstrap::default() };
         for (count, bootstrap) in covered.iter_mut().zip([by_photos.by_places(&places), by_photos]) {
-            let share = Scores::new(&errors, rules, &bootstrap).radii[3].share;
+            let share = DistanceScores::new(&errors, rules, &bootstrap).radii[3].share;
             let truth = 0.4 * 0.8 + 0.6 * 0.1;
             *count += u32::from(share.low <= truth && truth <= share.high);
         }

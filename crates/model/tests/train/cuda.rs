@@ -3,7 +3,7 @@
 use locdiff_io::data::{Dtype, MatrixWriter};
 use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
 use locdiff_nn::{Device, Precision};
-use locdiff_model::train::{Dataset, Event, Job, Rows, RunConfig, Source, TrainPreset, TrainSettings, train};
+use locdiff_model::train::{Dataset, EmbeddingSource, Event, Rows, RunConfig, TrainPreset, TrainSettings, TrainingJob, train};
 use std::{fmt::Write, fs, path::Path, sync::atomic::AtomicBool};
 
 const COLUMNS: usize = 12;
@@ -27,7 +27,7 @@ fn toy(folder: &Path, dtype: Dtype) -> Dataset {
     }
     writer.finish().unwrap();
     fs::write(&locations, text).unwrap();
-    let source = |name: &str| Source { path: embeddings.clone(), tensor: Some(name.to_owned()) };
+    let source = |name: &str| EmbeddingSource { path: embeddings.clone(), tensor: Some(name.to_owned()) };
     Dataset::open(&tensors.map(source), &locations).unwrap()
 }
 
@@ -44,7 +44,7 @@ fn config(loss: LossKind, steps: u32) -> RunConfig {
 fn run(device: &Device, config: RunConfig, data: &Dataset, stream: bool) -> (Vec<f32>, Vec<f64>) {
     let folder = tempfile::tempdir().unwrap();
     let rows: Vec<u32> = (0..data.len() as u32).filter(|row| row % 7 != 0).collect();
-    let job = Job {
+    let job = TrainingJob {
         device,
         config,
         training: Rows { data, rows: &rows },
@@ -113,7 +113,7 @@ fn a_checkpoint_taken_in_passing_resumes_to_the_same_bits() {
     config.train.keep_checkpoints = 100;
     let rows: Vec<u32> = (0..data.len() as u32).collect();
     let go = |resume: bool| {
-        let job = Job {
+        let job = TrainingJob {
             device: &device,
             config: config.clone(),
             training: Rows { data: &data, rows: &rows },

@@ -4,7 +4,9 @@ use locdiff_io::data::{Dtype, MatrixWriter};
 use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
 use locdiff_nn::Device;
 use locdiff_shdd::sphere::UnitVec;
-use locdiff_model::train::{Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainError, TrainPreset, train};
+use locdiff_model::train::{
+    Dataset, EmbeddingSource, Event, Outcome, Rows, RunConfig, TrainError, TrainPreset, TrainingJob, train,
+};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt::Write, fs};
@@ -34,7 +36,7 @@ fn toy(folder: &Path, name: &str, rows: usize, seed: u64) -> (PathBuf, PathBuf) 
 }
 
 fn open(files: &(PathBuf, PathBuf)) -> Result<Dataset, TrainError> {
-    Dataset::open(&[Source { path: files.0.clone(), tensor: None }], &files.1)
+    Dataset::open(&[EmbeddingSource { path: files.0.clone(), tensor: None }], &files.1)
 }
 
 fn tiny(loss: LossKind) -> RunConfig {
@@ -69,7 +71,7 @@ fn run(
     let rows: Vec<u32> = (0..data.len() as u32).collect();
     let other: Vec<u32> = (0..validation.map_or(0, Dataset::len) as u32).collect();
     let stop = AtomicBool::new(false);
-    let job = Job {
+    let job = TrainingJob {
         device: &Device::cpu(),
         config,
         training: Rows { data, rows: &rows },

@@ -15,9 +15,7 @@ pub struct Anchors {
 
 impl Anchors {
     /// Anchors from a grid or a gallery, and the window radius ρ (0: the highest anchor wins).
-    ///
-    /// # Errors
-    /// When the radius is not between 0 and π.
+    /// Fails if the radius is not between 0 and π.
     ///
     /// ```
     /// use locdiff_shdd::{Anchors, Codec, Decoder};

@@ -32,19 +32,13 @@ impl Default for Decoder {
 }
 
 impl Codec {
-    /// The place a coefficient vector means.
-    ///
-    /// # Errors
-    /// When the vector has another degree.
+    /// The place a coefficient vector means. Fails if the vector has another degree.
     pub fn decode(&self, e: &Coefficients, decoder: &Decoder) -> Result<Mode, ShddError> {
         self.check(e)?;
         self.decode_with(e, decoder, &mut self.search.scratch())
     }
 
-    /// The places of many vectors, on all threads, in order.
-    ///
-    /// # Errors
-    /// When a vector has another degree.
+    /// The places of many vectors, on all threads, in order. Fails if a vector has another degree.
     pub fn decode_batch(&self, vectors: &[Coefficients], decoder: &Decoder) -> Result<Vec<Mode>, ShddError> {
         vectors.iter().try_for_each(|e| self.check(e))?;
         vectors
@@ -65,8 +59,7 @@ impl Codec {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// # Errors
-    /// When the vector has another degree.
+    /// Fails if the vector has another degree.
     pub fn mode_at(&self, e: &Coefficients, point: UnitVec) -> Result<Mode, ShddError> {
         self.check(e)?;
         let mut field = self.jets.field(e.as_slice())?;
@@ -74,10 +67,7 @@ impl Codec {
         Ok(Mode { point, value: jet.value, hessian: jet.hessian })
     }
 
-    /// The same on this thread alone (for benches).
-    ///
-    /// # Errors
-    /// When a vector has another degree.
+    /// The places of many vectors, on this thread alone (for benches). Fails if a vector has another degree.
     pub fn decode_single_thread(&self, vectors: &[Coefficients], decoder: &Decoder) -> Result<Vec<Mode>, ShddError> {
         vectors.iter().try_for_each(|e| self.check(e))?;
         let mut scratch = self.search.scratch();

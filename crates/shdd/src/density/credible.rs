@@ -27,7 +27,7 @@ pub struct RegionCell {
 }
 
 impl CodeDensity<'_> {
-    /// Cells that together cover all points whose log density is at least `log_density`: where to look when drawing.
+    /// Cells that together cover all points whose log density is at least `log_density`, for drawing.
     pub fn region_cells(&self, log_density: f64) -> Vec<RegionCell> {
         self.fine()
             .iter()
@@ -76,9 +76,7 @@ impl CodeDensity<'_> {
     }
 
     /// The smallest region that holds probability `p`, and the radius about the highest mode that does.
-    ///
-    /// # Errors
-    /// When `p` is not between 0 and 1.
+    /// Fails if `p` is not between 0 and 1.
     pub fn credible_region(&self, p: f64) -> Result<CredibleRegion, ShddError> {
         if !(p > 0.0 && p < 1.0) {
             return Err(ShddError::Probability(p));

@@ -28,10 +28,7 @@ impl RasterMass {
 }
 
 impl CodeDensity<'_> {
-    /// Probability within `radius_rad` of `center`.
-    ///
-    /// # Errors
-    /// When the radius is not a positive number.
+    /// Probability within `radius_rad` of `center`. Fails if the radius is not a positive number.
     pub fn cap_mass(&self, center: UnitVec, radius_rad: f64) -> Result<f64, ShddError> {
         if !(radius_rad > 0.0 && radius_rad.is_finite()) {
             return Err(ShddError::Radius(radius_rad));

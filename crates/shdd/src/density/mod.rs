@@ -52,10 +52,7 @@ pub struct WeightedMode {
 }
 
 impl Codec {
-    /// The density of a coefficient vector.
-    ///
-    /// # Errors
-    /// When the vector has another degree.
+    /// The density of a coefficient vector. Fails if the vector has another degree.
     pub fn density(&self, e: &Coefficients) -> Result<CodeDensity<'_>, ShddError> {
         let field = Codec::field(self, e)?;
         let Cubature { leaves, modes, top } = Cubature::new(self, e, &field, &mut self.search.scratch())?;
@@ -88,7 +85,7 @@ impl CodeDensity<'_> {
         Coefficients::new(mean).expect("a mean of finite codes is finite")
     }
 
-    /// Local maxima, the most probable first, at most `most`; each with the probability of its surroundings. Their
+    /// Local maxima, the most probable first, at most `most`; each with the probability around it. Their
     /// masses sum to 1.
     pub fn modes(&self, most: usize) -> Vec<WeightedMode> {
         let mut modes: Vec<WeightedMode> = self

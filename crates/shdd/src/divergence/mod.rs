@@ -33,9 +33,7 @@ pub enum Divergence {
 
 impl Codec {
     /// The loss of `e` against the code of `truth`, with its gradient.
-    ///
-    /// # Errors
-    /// When the vector has another degree, or is zero where a direction is needed.
+    /// Fails if the vector has another degree, or is zero where a direction is needed.
     ///
     /// ```
     /// use locdiff_shdd::{Codec, Divergence};

@@ -19,18 +19,12 @@ impl Degree {
     /// The largest degree: beyond it s^m and the polynomial part leave the range that tests cover.
     pub const MAX: Degree = Degree(511);
 
-    /// Degree L.
-    ///
-    /// # Errors
-    /// When L is 0 or above [`Degree::MAX`].
+    /// Degree L. Fails if L is 0 or above [`Degree::MAX`].
     pub fn new(l: usize) -> Result<Self, SphereError> {
         if (1..=usize::from(Self::MAX.0)).contains(&l) { Ok(Self(l as u16)) } else { Err(SphereError::Degree(l)) }
     }
 
-    /// The degree whose expansion has `dimension` coefficients.
-    ///
-    /// # Errors
-    /// When `dimension` is not `(L+1)²` for a supported L.
+    /// The degree whose expansion has `dimension` coefficients. Fails if `dimension` is not `(L+1)²` for a supported L.
     pub fn from_dimension(dimension: usize) -> Result<Self, SphereError> {
         let root = dimension.isqrt();
         if root * root != dimension || root < 2 {

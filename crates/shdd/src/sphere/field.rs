@@ -15,10 +15,10 @@ const GROUPS: usize = 3;
 /// Tables to evaluate fields of one degree; make it once, use it for many fields and threads.
 ///
 /// ```
-/// use locdiff_shdd::sphere::{Degree, FieldPlan, Harmonics, LatLon};
+/// use locdiff_shdd::sphere::{Degree, FieldPlan, SphericalHarmonics, LatLon};
 /// let degree = Degree::new(23)?;
 /// let place = LatLon::new(-33.86, 151.21)?.to_unit();
-/// let code = Harmonics::new(degree).at(place);
+/// let code = SphericalHarmonics::new(degree).at(place);
 /// let plan = FieldPlan::new(degree);
 /// let values = plan.values(&code, &[place, place.antipode()])?;
 /// assert!((values[0] - degree.peak()).abs() < 1e-10); // the peak of a code's field is its squared norm
@@ -73,26 +73,18 @@ impl FieldPlan {
         self.degree
     }
 
-    /// The field of these coefficients, to be evaluated many times.
-    ///
-    /// # Errors
-    /// When `coefficients` has not `(L+1)²` values.
+    /// The field of these coefficients, to be evaluated many times. Fails if `coefficients` has not `(L+1)²` values.
     pub fn field(&self, coefficients: &[f64]) -> Result<Field, SphereError> {
         Ok(Field { weights: pack_checked(&self.table, coefficients)?, table: Arc::clone(&self.table) })
     }
 
-    /// F at each point, on all threads.
-    ///
-    /// # Errors
-    /// When `coefficients` has not `(L+1)²` values.
+    /// F at each point, on all threads. Fails if `coefficients` has not `(L+1)²` values.
     pub fn values(&self, coefficients: &[f64], points: &[UnitVec]) -> Result<Vec<f64>, SphereError> {
         Ok(packed_values(&self.table, &pack_checked(&self.table, coefficients)?, points))
     }
 
     /// F at each point on this thread, for callers that spread the work themselves.
-    ///
-    /// # Errors
-    /// When `coefficients` has not `(L+1)²` values or `out` is not as long as `points`.
+    /// Fails if `coefficients` has not `(L+1)²` values or `out` is not as long as `points`.
     pub fn values_single_thread(
         &self,
         coefficients: &[f64],

@@ -8,20 +8,20 @@ use rayon::prelude::*;
 
 /// A number that harmonics can be written as: f64 or f32.
 pub trait Scalar: Number {
-    /// [`Harmonics::write_single_thread`] without its check: compiled here, once for each kind of number, not in every crate that writes
+    /// [`SphericalHarmonics::write_single_thread`] without its check: compiled here, once for each kind of number, not in every crate that writes
     /// harmonics.
     #[doc(hidden)]
-    fn write_rows(harmonics: &Harmonics, points: &[UnitVec], out: &mut [Self]);
+    fn write_rows(harmonics: &SphericalHarmonics, points: &[UnitVec], out: &mut [Self]);
 }
 
 impl Scalar for f64 {
-    fn write_rows(harmonics: &Harmonics, points: &[UnitVec], out: &mut [Self]) {
+    fn write_rows(harmonics: &SphericalHarmonics, points: &[UnitVec], out: &mut [Self]) {
         harmonics.write_rows(points, out);
     }
 }
 
 impl Scalar for f32 {
-    fn write_rows(harmonics: &Harmonics, points: &[UnitVec], out: &mut [Self]) {
+    fn write_rows(harmonics: &SphericalHarmonics, points: &[UnitVec], out: &mut [Self]) {
         harmonics.write_rows(points, out);
     }
 }
@@ -31,22 +31,22 @@ impl Scalar for f32 {
 /// The recurrence runs in f64; f32 output is that value, rounded once.
 ///
 /// ```
-/// use locdiff_shdd::sphere::{Degree, Harmonics, LatLon};
-/// let harmonics = Harmonics::new(Degree::new(47)?);
+/// use locdiff_shdd::sphere::{Degree, SphericalHarmonics, LatLon};
+/// let harmonics = SphericalHarmonics::new(Degree::new(47)?);
 /// let code = harmonics.at(LatLon::new(39.999, 116.275)?.to_unit());
 /// let norm: f64 = code.iter().map(|y| y * y).sum();
 /// assert!((norm - 2304.0 / (4.0 * std::f64::consts::PI)).abs() < 1e-11); // (L+1)²/4π everywhere
 /// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
 /// ```
 #[derive(Debug)]
-pub struct Harmonics {
+pub struct SphericalHarmonics {
     degree: Degree,
     table: RowTable,
     /// The other layout, for degrees that go by lanes.
     orders: Option<Box<OrderTable>>,
 }
 
-impl Harmonics {
+impl SphericalHarmonics {
     /// Tables for all harmonics up to `degree`.
     pub fn new(degree: Degree) -> Self {
         let lmax = degree.get();
@@ -63,8 +63,8 @@ impl Harmonics {
     /// `Q_lm = a·z·Q_{l−1,m} + c·Q_{l−2,m}`. First `[a, c]` at `l·(L+1) + m`, then `Q_mm`.
     ///
     /// ```
-    /// use locdiff_shdd::sphere::{Degree, Harmonics};
-    /// let (steps, diagonal) = Harmonics::new(Degree::new(1)?).recurrence();
+    /// use locdiff_shdd::sphere::{Degree, SphericalHarmonics};
+    /// let (steps, diagonal) = SphericalHarmonics::new(Degree::new(1)?).recurrence();
     /// let y10 = steps[2][0] * 1.0 * diagonal[0]; // Y_10 at the north pole: √(3/4π)
     /// assert!((y10 - 0.488_602_511_902_919_9).abs() < 1e-15);
     /// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
@@ -81,9 +81,7 @@ impl Harmonics {
     }
 
     /// All harmonics at many points, one row a point, on all threads. `out` holds `points.len() × (L+1)²` values.
-    ///
-    /// # Errors
-    /// When `out` has another length.
+    /// Fails if `out` has another length.
     pub fn write<T: Scalar>(&self, points: &[UnitVec], out: &mut [T]) -> Result<(), SphereError> {
         let dimension = self.degree.dimension();
         expect_len("harmonics output", out.len(), points.len() * dimension)?;
@@ -100,10 +98,8 @@ impl Harmonics {
         Ok(())
     }
 
-    /// The same on this thread alone, for callers that spread the work themselves (and for benches).
-    ///
-    /// # Errors
-    /// When `out` has another length.
+    /// All harmonics at many points, on this thread alone, for callers that spread the work themselves.
+    /// Fails if `out` has another length.
     pub fn write_single_thread<T: Scalar>(&self, points: &[UnitVec], out: &mut [T]) -> Result<(), SphereError> {
         expect_len("harmonics output", out.len(), points.len() * self.degree.dimension())?;
         T::write_rows(self, points, out);
@@ -118,16 +114,14 @@ impl Harmonics {
     }
 
     /// `Σ_i weight_i · Y(point_i)`: the adjoint of evaluating a field, without storing any row.
-    ///
-    /// # Errors
-    /// When there are not as many weights as points.
+    /// Fails if there are not as many weights as points.
     ///
     /// ```
-    /// use locdiff_shdd::sphere::{Degree, Grid, Harmonics};
+    /// use locdiff_shdd::sphere::{Degree, Grid, SphericalHarmonics};
     /// // The mean of Y over the sphere is 1/√4π for l = 0 and 0 above.
     /// let degree = Degree::new(9)?;
     /// let grid = Grid::gauss_legendre(degree);
-    /// let sums = Harmonics::new(degree).weighted_sum(grid.points(), grid.weights())?;
+    /// let sums = SphericalHarmonics::new(degree).weighted_sum(grid.points(), grid.weights())?;
     /// assert!((sums[0] - (4.0 * std::f64::consts::PI).sqrt()).abs() < 1e-12);
     /// assert!(sums[1..].iter().all(|s| s.abs() < 1e-12));
     /// # Ok::<(), locdiff_shdd::sphere::SphereError>(())

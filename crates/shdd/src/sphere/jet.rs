@@ -76,16 +76,14 @@ impl JetPlan {
     }
 
     /// Lays out one field's coefficients. Reuse `field` for the next vector with [`JetPlan::load`].
-    ///
-    /// # Errors
-    /// When there are not `(L+1)²` coefficients.
+    /// Fails if there are not `(L+1)²` coefficients.
     ///
     /// ```
-    /// use locdiff_shdd::sphere::{Degree, Harmonics, JetPlan, LatLon};
+    /// use locdiff_shdd::sphere::{Degree, SphericalHarmonics, JetPlan, LatLon};
     /// let degree = Degree::new(15)?;
     /// let place = LatLon::new(90.0, 0.0)?.to_unit(); // a pole is a point like any other
     /// let plan = JetPlan::new(degree);
-    /// let mut field = plan.field(&Harmonics::new(degree).at(place))?;
+    /// let mut field = plan.field(&SphericalHarmonics::new(degree).at(place))?;
     /// let jet = plan.jet(&mut field, place);
     /// assert!(jet.gradient[0].abs() < 1e-10 && jet.gradient[1].abs() < 1e-10);
     /// assert!((jet.hessian[0] + degree.curvature()).abs() < 1e-8);
@@ -101,10 +99,7 @@ impl JetPlan {
         Ok(field)
     }
 
-    /// Puts another vector into `field`.
-    ///
-    /// # Errors
-    /// When there are not `(L+1)²` coefficients.
+    /// Puts another vector into `field`. Fails if there are not `(L+1)²` coefficients.
     pub fn load(&self, field: &mut JetField, coefficients: &[f64]) -> Result<(), SphereError> {
         expect_len("coefficients", coefficients.len(), self.degree.dimension())?;
         for l in 0..=self.table.lmax {

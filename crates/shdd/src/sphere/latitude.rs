@@ -42,7 +42,7 @@ impl LatitudeIndex {
     }
 
     /// Visits rows outwards from a parallel, the nearest latitude first, until the next is farther than the reach, which
-    /// every visit says anew: a place is never nearer than its parallel.
+    /// every visit returns: a place is never nearer than its parallel.
     pub fn outwards(&self, lat_deg: f64, mut reach_deg: f64, mut visit: impl FnMut(usize) -> f64) {
         let after = self.lats_deg.partition_point(|other| *other < lat_deg);
         let (mut north, mut south) = (after..self.lats_deg.len(), 0..after);

@@ -9,10 +9,10 @@
 //! | outlines, and whether they hold a place | [`Polygon`], [`PolygonIndex`], [`Unpacker`] |
 //! | a centre or a path | [`spherical_mean`], [`medoid`], [`interpolate`] |
 //! | points that cover the sphere | [`Grid`], [`Pixels`], [`Pixel`], [`Rings`] |
-//! | all Y_lm at points | [`Harmonics`] |
+//! | all Y_lm at points | [`SphericalHarmonics`] |
 //! | Σ e·Y at points, never storing Y | [`FieldPlan`] |
 //! | its gradient and Hessian | [`JetPlan`] |
-//! | Σ w·Y over points (the adjoint) | [`Harmonics::weighted_sum`] |
+//! | Σ w·Y over points (the adjoint) | [`SphericalHarmonics::weighted_sum`] |
 //! | coefficients ↔ values on rings | [`Rings::synthesize`], [`Rings::analyze`] |
 
 mod aligned;
@@ -42,7 +42,7 @@ pub use error::SphereError;
 pub use field::{Field, FieldPlan};
 pub use gauss::gauss_legendre;
 pub use grid::{Grid, Pixel, Pixels};
-pub use harmonics::{Harmonics, Scalar};
+pub use harmonics::{Scalar, SphericalHarmonics};
 pub use jet::{Jet, JetField, JetPlan};
 pub use latitude::LatitudeIndex;
 pub use point::{LatLon, UnitVec};

@@ -1,6 +1,7 @@
 //! Points on the sphere: geographic coordinates and unit vectors.
 
 use crate::sphere::SphereError;
+use rand::{Rng, RngExt};
 use std::fmt;
 
 /// A place on Earth in degrees. The latitude is in −90…90; the longitude is wrapped to −180…180.
@@ -26,10 +27,7 @@ pub struct LatLon {
 }
 
 impl LatLon {
-    /// A place from degrees north and degrees east.
-    ///
-    /// # Errors
-    /// When a number is not finite or the latitude is outside −90…90.
+    /// A place from degrees north and degrees east. Fails if a number is not finite or the latitude is outside −90…90.
     #[inline]
     pub fn new(lat_deg: f64, lon_deg: f64) -> Result<Self, SphereError> {
         if !(-90.0..=90.0).contains(&lat_deg) {
@@ -53,7 +51,7 @@ impl LatLon {
         self.lon_deg
     }
 
-    /// The same place as a unit vector.
+    /// The place as a unit vector.
     #[inline]
     pub fn to_unit(self) -> UnitVec {
         let (lat_sin, lat_cos) = self.lat_deg.to_radians().sin_cos();
@@ -124,10 +122,7 @@ impl UnitVec {
     /// The north pole.
     pub const NORTH: UnitVec = UnitVec([0.0, 0.0, 1.0]);
 
-    /// The direction of a vector.
-    ///
-    /// # Errors
-    /// When the vector is zero or not finite.
+    /// The direction of a vector. Fails if the vector is zero or not finite.
     #[inline]
     pub fn new(x: f64, y: f64, z: f64) -> Result<Self, SphereError> {
         let largest = x.abs().max(y.abs()).max(z.abs());
@@ -151,6 +146,12 @@ impl UnitVec {
         let s = ((1.0 - z) * (1.0 + z)).max(0.0).sqrt();
         let (sin, cos) = lon_rad.sin_cos();
         Self([s * cos, s * sin, z])
+    }
+
+    /// A point drawn uniformly on the sphere (Archimedes: z and the longitude are independent and uniform).
+    pub fn random<R: Rng + ?Sized>(rng: &mut R) -> Self {
+        let z = rng.random_range(-1.0..=1.0);
+        Self::from_z_lon(z, rng.random_range(0.0..std::f64::consts::TAU))
     }
 
     /// x, towards (0° N, 0° E).
@@ -177,7 +178,7 @@ impl UnitVec {
         self.0
     }
 
-    /// The same point in degrees. At a pole the longitude is 0.
+    /// The point in degrees. At a pole the longitude is 0.
     #[inline]
     pub fn to_latlon(self) -> LatLon {
         let [x, y, z] = self.0;

@@ -132,9 +132,7 @@ impl Rings {
 
     /// Coefficients `∫ f·Y` by the rings' quadrature: the inverse of [`Rings::synthesize`] on Gauss–Legendre rings
     /// with more than L rings and more than 2L longitudes.
-    ///
-    /// # Errors
-    /// When there is not one value a point, or there are not more than 2L longitudes.
+    /// Fails if there is not one value a point, or there are not more than 2L longitudes.
     pub fn analyze(&self, plan: &FieldPlan, values: &[f64]) -> Result<Vec<f64>, SphereError> {
         expect_len("values on rings", values.len(), self.len())?;
         let table = plan.table();

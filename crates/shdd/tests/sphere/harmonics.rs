@@ -1,6 +1,6 @@
 //! Properties of the harmonics, the fused evaluation and the transforms.
 
-use locdiff_shdd::sphere::{Degree, FieldPlan, Harmonics, JetPlan, LatLon, Rings, UnitVec};
+use locdiff_shdd::sphere::{Degree, FieldPlan, JetPlan, LatLon, Rings, SphericalHarmonics, UnitVec};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -49,7 +49,7 @@ fn max_difference(a: &[f64], b: &[f64]) -> f64 {
 #[test]
 fn every_degree_block_has_the_norm_of_the_addition_theorem() {
     for l in [1, 2, 7, 8, 9, 15, 16, 23, 47, 127, 255, 511] {
-        let harmonics = Harmonics::new(degree(l));
+        let harmonics = SphericalHarmonics::new(degree(l));
         for point in random_points(20, 7).into_iter().chain(awkward_points()) {
             let y = harmonics.at(point);
             for block in 0..=l {
@@ -64,7 +64,7 @@ fn every_degree_block_has_the_norm_of_the_addition_theorem() {
 #[test]
 fn harmonics_are_orthonormal() {
     for l in [5, 12] {
-        let harmonics = Harmonics::new(degree(l));
+        let harmonics = SphericalHarmonics::new(degree(l));
         let rings = Rings::gauss_legendre(l + 1, 2 * l + 2);
         let (points, weights) = (rings.points(), rings.point_weights());
         let dimension = degree(l).dimension();
@@ -87,7 +87,7 @@ fn harmonics_are_orthonormal() {
 #[test]
 fn f32_output_is_the_f64_value_rounded_once() {
     for l in [15, 47, 127, 255] {
-        let harmonics = Harmonics::new(degree(l));
+        let harmonics = SphericalHarmonics::new(degree(l));
         let points: Vec<_> = random_points(200, 3).into_iter().chain(awkward_points()).collect();
         let n = degree(l).dimension();
         let (mut exact, mut rounded) = (vec![0f64; points.len() * n], vec![0f32; points.len() * n]);
@@ -99,7 +99,7 @@ fn f32_output_is_the_f64_value_rounded_once() {
 
 #[test]
 fn one_and_many_points_on_one_and_many_threads_agree_to_the_bit() {
-    let harmonics = Harmonics::new(degree(31));
+    let harmonics = SphericalHarmonics::new(degree(31));
     let points = random_points(500, 5);
     let n = degree(31).dimension();
     let (mut all, mut single) = (vec![0f64; 500 * n], vec![0f64; 500 * n]);
@@ -113,7 +113,7 @@ fn one_and_many_points_on_one_and_many_threads_agree_to_the_bit() {
 #[test]
 fn fused_values_equal_the_scalar_product_with_the_harmonics() {
     for l in [1, 8, 15, 47, 127, 255] {
-        let (e, harmonics, plan) = (coefficients(l, 11), Harmonics::new(degree(l)), FieldPlan::new(degree(l)));
+        let (e, harmonics, plan) = (coefficients(l, 11), SphericalHarmonics::new(degree(l)), FieldPlan::new(degree(l)));
         let points: Vec<_> = random_points(301, 13).into_iter().chain(awkward_points()).collect();
         let values = plan.values(&e, &points).unwrap();
         let norm = dot(&e, &e).sqrt();
@@ -131,7 +131,7 @@ fn weighted_sum_is_the_adjoint_of_evaluation() {
         let points: Vec<_> = random_points(700, 29).into_iter().chain(awkward_points()).collect();
         let weights: Vec<f64> = (0..points.len()).map(|i| (i as f64).sin()).collect();
         let left = dot(&plan.values(&e, &points).unwrap(), &weights);
-        let right = dot(&e, &Harmonics::new(degree(l)).weighted_sum(&points, &weights).unwrap());
+        let right = dot(&e, &SphericalHarmonics::new(degree(l)).weighted_sum(&points, &weights).unwrap());
         assert!((left - right).abs() < 1e-9, "{left} {right}");
     }
 }
@@ -201,7 +201,7 @@ proptest! {
     #[test]
     fn addition_theorem(seed in 0u64..1000, l in 1usize..60) {
         let points = random_points(2, seed);
-        let harmonics = Harmonics::new(degree(l));
+        let harmonics = SphericalHarmonics::new(degree(l));
         let product = dot(&harmonics.at(points[0]), &harmonics.at(points[1]));
         let t = points[0].dot(points[1]);
         let (mut before, mut now, mut sum) = (1.0, t, (1.0 + 3.0 * t) / (4.0 * PI));
@@ -223,7 +223,7 @@ proptest! {
             let (s, c) = tilt.sin_cos();
             UnitVec::new(c * x + s * z, y, c * z - s * x).unwrap()
         };
-        let harmonics = Harmonics::new(degree(30));
+        let harmonics = SphericalHarmonics::new(degree(30));
         let product = |a: UnitVec, b: UnitVec| dot(&harmonics.at(a), &harmonics.at(b));
         let difference = product(points[0], points[1]) - product(rotate(points[0]), rotate(points[1]));
         prop_assert!(difference.abs() < 1e-10);
@@ -236,7 +236,7 @@ fn a_point_is_the_same_bits_alone_and_among_others() {
     let mut points = awkward_points();
     points.extend(random_points(101, 5));
     for l in [1, 2, 7, 9, 23, 31, 32] {
-        let (harmonics, dimension) = (Harmonics::new(degree(l)), degree(l).dimension());
+        let (harmonics, dimension) = (SphericalHarmonics::new(degree(l)), degree(l).dimension());
         for count in [4, 7, 8, 9, points.len()] {
             let mut rows = vec![f64::NAN; count * dimension];
             harmonics.write(&points[..count], &mut rows).unwrap();

@@ -1,6 +1,6 @@
 //! Differential test against scipy (`scripts/ylm_fixtures.py` regenerates the fixtures).
 
-use locdiff_shdd::sphere::{Degree, Harmonics, LatLon, UnitVec};
+use locdiff_shdd::sphere::{Degree, LatLon, SphericalHarmonics, UnitVec};
 
 struct Fixture {
     rows: Vec<usize>,
@@ -34,7 +34,7 @@ fn harmonics_match_scipy() {
         (255, 1e-11, &include_bytes!("../../../../fixtures/ylm/L255.bin")[..]),
     ] {
         let fixture = parse(bytes);
-        let harmonics = Harmonics::new(Degree::new(l).unwrap());
+        let harmonics = SphericalHarmonics::new(Degree::new(l).unwrap());
         let mut worst = 0f64;
         for (point, expected) in &fixture.points {
             let ours = harmonics.at(*point);
@@ -50,7 +50,7 @@ fn harmonics_match_scipy() {
 fn f32_harmonics_are_within_rounding_of_the_row_maximum() {
     for l in [15, 47, 127, 255] {
         let degree = Degree::new(l).unwrap();
-        let harmonics = Harmonics::new(degree);
+        let harmonics = SphericalHarmonics::new(degree);
         let points: Vec<UnitVec> =
             parse(include_bytes!("../../../../fixtures/ylm/L15.bin")).points.iter().map(|p| p.0).collect();
         let mut single = vec![0f32; points.len() * degree.dimension()];

@@ -6,7 +6,7 @@ use clap::Args;
 use locdiff_base::Named;
 use locdiff_lab::{BaselineError, Effort, EffortPreset, Examples, Experiment, Splits};
 use locdiff_nn::Device;
-use locdiff_model::train::{Dataset, Source};
+use locdiff_model::train::{Dataset, EmbeddingSource};
 use std::path::{Path, PathBuf};
 
 /// Embeddings and places to train on, to choose by and to report on.
@@ -50,13 +50,16 @@ pub(crate) struct SplitArgs {
 
 impl SplitArgs {
     pub(crate) fn read(&self) -> Result<Splits> {
-        let read = |sources: &[Source], locations: &Path| -> Result<Examples> {
+        let read = |sources: &[EmbeddingSource], locations: &Path| -> Result<Examples> {
             Ok(Examples::read(&Dataset::open(sources, locations)?)?)
         };
         let other = |path: &Option<PathBuf>, tensor: &Option<String>| {
-            vec![Source { path: path.clone().unwrap_or_else(|| self.embeddings.clone()), tensor: tensor.clone() }]
+            vec![EmbeddingSource {
+                path: path.clone().unwrap_or_else(|| self.embeddings.clone()),
+                tensor: tensor.clone(),
+            }]
         };
-        let training = Source::with_copies(&self.embeddings, self.train_tensor.as_deref(), &self.augmented);
+        let training = EmbeddingSource::with_copies(&self.embeddings, self.train_tensor.as_deref(), &self.augmented);
         let validation = other(&self.validation_embeddings, &self.validation_tensor);
         let test = other(&self.test_embeddings, &self.test_tensor);
         let mut splits = Splits::new(

@@ -4,7 +4,7 @@ use locdiff_map::{Heat, MapImage, Raster, Window, globe_log_density, region_poly
 use locdiff_model::report::svg::{Axis, Plot};
 use locdiff_model::report::{REGION_PROBABILITIES, ReportError};
 use locdiff_shdd::{CodeDensity, Codec, Coefficients};
-use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Grid, Harmonics, LatLon};
+use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Grid, LatLon, SphericalHarmonics};
 
 /// A density with its regions, on a map that has the given window.
 fn map(density: &CodeDensity<'_>, window: Window, heat: Raster, title: &str) -> Result<MapImage, ReportError> {
@@ -62,7 +62,7 @@ pub(crate) fn coefficient_plot(degree: Degree, progress: impl Fn(f64)) -> Result
 
 fn largest_coefficients(degree: Degree, progress: impl Fn(f64)) -> Result<Vec<f32>, ReportError> {
     const BLOCK: usize = 512;
-    let harmonics = Harmonics::new(degree);
+    let harmonics = SphericalHarmonics::new(degree);
     let dimension = degree.dimension();
     // Finer than the finest wave, so that every peak is met to a percent.
     let grid = Grid::fibonacci((8 * dimension).max(20_000))?;

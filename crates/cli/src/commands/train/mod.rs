@@ -13,7 +13,8 @@ use locdiff_model::eval::Accuracy;
 use locdiff_model::ModelConfig;
 use locdiff_nn::Device;
 use locdiff_model::train::{
-    Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainPreset, clear_run, split_by_blocks, train,
+    Dataset, EmbeddingSource, Event, Outcome, Rows, RunConfig, TrainPreset, TrainingJob, clear_run, split_by_blocks,
+    train,
 };
 use serde_json::json;
 pub(crate) use settings::{ModelArgs, TrainingArgs};
@@ -89,15 +90,15 @@ impl Train {
     }
 
     /// The photos themselves, then their other copies.
-    fn sources(&self) -> Result<Vec<Source>> {
+    fn sources(&self) -> Result<Vec<EmbeddingSource>> {
         let found;
         let copies = if self.no_copies || !self.augmented.is_empty() || self.tensor.is_some() {
             &self.augmented
         } else {
-            found = Source::copies_in(&self.embeddings)?;
+            found = EmbeddingSource::copies_in(&self.embeddings)?;
             &found
         };
-        Ok(Source::with_copies(&self.embeddings, self.tensor.as_deref(), copies))
+        Ok(EmbeddingSource::with_copies(&self.embeddings, self.tensor.as_deref(), copies))
     }
 
     /// Trains to the end, or until it is interrupted.
@@ -120,7 +121,7 @@ impl Train {
         config.model.check()?;
         let other = match (&self.validation_embeddings, &self.validation_locations) {
             (Some(path), Some(locations)) => {
-                let source = Source { path: path.clone(), tensor: self.validation_tensor.clone() };
+                let source = EmbeddingSource { path: path.clone(), tensor: self.validation_tensor.clone() };
                 Some(Dataset::open(&[source], locations)?)
             }
             _ => None,
@@ -152,7 +153,7 @@ impl Train {
             clear_run(&self.out)?;
         }
         let guard = InterruptGuard::begin();
-        let job = Job {
+        let job = TrainingJob {
             device: &device,
             config,
             training: Rows { data: &data, rows: &split.train },

@@ -20,7 +20,7 @@ pub(super) struct Chosen {
     pub(super) factors: Factors,
     pub(super) nll_nats: f64,
     pub(super) background_nll_nats: f64,
-    /// Shares of true places inside the regions said to hold 10, 20 … 90 %.
+    /// Shares of true places inside the regions that should hold 10, 20 … 90 %.
     pub(super) regions: Vec<f64>,
 }
 
@@ -63,9 +63,9 @@ pub(super) fn choose_factors(
         .par_iter()
         .map(|seen| {
             let field = globe.codec().field(&seen.evidence)?;
-            let (truth, said) = (seen.truth.to_unit(), pixels.values(&field));
+            let (truth, values) = (seen.truth.to_unit(), pixels.values(&field));
             let at = (field.values(&[truth])[0], background_field.values(&[truth])[0]);
-            Ok(pairs.iter().map(|pair| outcome((&said, &behind), at, *pair, pixels.area_sr())).collect())
+            Ok(pairs.iter().map(|pair| outcome((&values, &behind), at, *pair, pixels.area_sr())).collect())
         })
         .collect::<Result<_, AnswerError>>()?;
     let nll = |pair: usize, floor: f64| -> f64 {

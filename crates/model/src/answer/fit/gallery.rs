@@ -83,10 +83,7 @@ pub(super) fn choose_share(shares: &[f64], model: &[f64], gallery: &[f64], weigh
 
 /// A calibration that also knows what a gallery is worth beside its model: kernels and shares by −log density, then window,
 /// radii and threshold of the mixed density, as for the model's own. The observations' neighbours are those that the gallery
-/// of this `key` gives.
-///
-/// # Errors
-/// A gallery that holds the very photos it is fitted on, or numbers of another degree.
+/// of this `key` gives. Fails on a gallery that holds the very photos it is fitted on, or numbers of another degree.
 pub fn fit_gallery(
     globe: &Arc<Globe>,
     calibration: &Calibration,
@@ -109,7 +106,7 @@ pub fn fit_gallery(
     let plain = Calibration { gallery: None, ..calibration.clone() };
     let model = |photos: &[Observation]| -> Result<Vec<f64>, AnswerError> {
         let each = photos.par_iter().map(|seen| {
-            let density = plain.density(globe, seen.evidence_of(&plain), None)?;
+            let density = plain.density(globe, seen.model_output(&plain), None)?;
             Ok(density.log_density(&[seen.truth.to_unit()])[0])
         });
         each.collect()

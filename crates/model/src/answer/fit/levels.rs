@@ -1,9 +1,7 @@
 //! Window, radii and threshold that a calibrated density gives.
 
 use super::observation::{Observation, group_weights};
-use super::reading::{
-    Outcome, choose_window, radii, radii_by_sureness, read_window, read_windows, threshold, windows_km,
-};
+use super::reading::{Outcome, choose_window, radii, radii_by_sureness, read_windows, threshold, windows_km};
 use crate::answer::{AnswerError, Calibration, Globe, SureLevels};
 use std::sync::Arc;
 
@@ -28,7 +26,7 @@ pub(super) fn read_levels(
     out_of_domain: &[Observation],
 ) -> Result<Levels, AnswerError> {
     let weights = group_weights(observations);
-    let windows = read_windows(globe, calibration, observations)?;
+    let windows = read_windows(globe, calibration, observations, &windows_km(calibration))?;
     let window = choose_window(calibration, &windows, &weights);
     let window_km = windows_km(calibration)[window];
     let mut read: Vec<(Outcome, f64)> =
@@ -38,8 +36,8 @@ pub(super) fn read_levels(
     let mut levels = Levels { window_km, can_tell_from: 0.0, own, out_of_domain: None, radii: shares, by_radius };
     if !out_of_domain.is_empty() {
         let weight = 1.0 / out_of_domain.len() as f64;
-        let theirs = read_window(globe, calibration, out_of_domain, window_km)?;
-        let theirs: Vec<(Outcome, f64)> = theirs.into_iter().map(|outcome| (outcome, weight)).collect();
+        let theirs = read_windows(globe, calibration, out_of_domain, &[window_km])?;
+        let theirs: Vec<(Outcome, f64)> = theirs.iter().map(|outcomes| (outcomes[0], weight)).collect();
         levels.out_of_domain = Some(radii(&theirs).1);
         // Half of all photos are out of domain, as the probe takes it.
         read.extend(theirs);

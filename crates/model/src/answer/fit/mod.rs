@@ -27,10 +27,8 @@ pub const BACKGROUND_DRAWS: usize = 1024;
 /// The calibration under which the densities of `observations` say what holds: of all factors and floors whose mean
 /// −log density is near the best, those whose regions deviate least from what they say, in the collection where they deviate
 /// most; then the window whose places are right most often, and the radii about them that hold what they say. Where `out_of_domain`
-/// are given, photos of another kind than the model was trained for, they are learned to be told, and get factors of their own.
-///
-/// # Errors
-/// Too few photos, or numbers of another degree.
+/// are given, photos of another kind than the model was trained for, a probe learns to detect them, and they get factors of their own.
+/// Fails on too few photos, or numbers of another degree.
 pub fn fit(
     globe: &Arc<Globe>,
     background: &Coefficients,

@@ -1,11 +1,11 @@
 //! What a calibration is fitted to.
 
-use crate::answer::{Calibration, Evidence, LEVELS, Neighbour, PlaceField};
+use crate::answer::{Calibration, LEVELS, ModelOutput, Neighbour, PlaceField};
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::LatLon;
 use std::sync::Arc;
 
-/// What the model said about a photo whose place is known.
+/// A model's output for a photo whose place is known.
 #[derive(Debug, Clone)]
 pub struct Observation {
     /// The natural parameters that the network gave at pure noise.
@@ -24,10 +24,10 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// What is said about the photo.
-    pub(super) fn evidence_of(&self, calibration: &Calibration) -> Evidence<'_> {
-        let said = calibration.evidence_of(&self.evidence, [self.embedding.as_slice()]);
-        said.with_neighbours(&self.neighbours).with_places(self.places.as_ref())
+    /// The models' output for the photo.
+    pub(super) fn model_output(&self, calibration: &Calibration) -> ModelOutput<'_> {
+        let output = calibration.model_output(&self.evidence, [self.embedding.as_slice()]);
+        output.with_neighbours(&self.neighbours).with_places(self.places.as_ref())
     }
 }
 
@@ -43,7 +43,7 @@ pub(super) fn group_weights(observations: &[Observation]) -> Vec<f64> {
     weights_of(&observations.iter().map(|seen| seen.group).collect::<Vec<_>>())
 }
 
-/// The same of the collections alone.
+/// Weights of photos in these collections such that every collection has the same sum, and all together 1.
 pub(super) fn weights_of(groups: &[usize]) -> Vec<f64> {
     let mut sizes = std::collections::BTreeMap::new();
     for group in groups {

@@ -6,7 +6,7 @@ use super::observation::{Observation, group_weights, shares_within_levels, weigh
 use crate::answer::kernels::kernel_area;
 use crate::answer::place_field::{LEAST_SHARE, tail_km};
 use crate::answer::place_table::noise;
-use crate::answer::{AnswerError, Calibration, FitReport, Globe, PlaceSettings, PlaceTable};
+use crate::answer::{AnswerError, Calibration, CandidatePlaces, FitReport, Globe, PlaceSettings};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};
@@ -25,14 +25,14 @@ const FAR: f64 = -20.0;
 
 /// Chooses temperature, sharpening and width by the density that photos' true places have.
 pub struct PlaceFit<'a> {
-    table: &'a PlaceTable,
+    table: &'a CandidatePlaces,
     /// The model's own.
     temperature: f64,
 }
 
 impl<'a> PlaceFit<'a> {
     /// For a model's places and its own temperature.
-    pub fn new(table: &'a PlaceTable, temperature: f64) -> Self {
+    pub fn new(table: &'a CandidatePlaces, temperature: f64) -> Self {
         Self { table, temperature }
     }
 
@@ -109,9 +109,7 @@ fn settings(temperature: f64) -> impl Iterator<Item = PlaceSettings> {
 }
 
 /// A calibration with settings that were chosen, whose window, radii and threshold are those that hold for photos that were seen with them.
-///
-/// # Errors
-/// Numbers of another degree.
+/// Fails on numbers of another degree.
 pub fn fit_places(
     globe: &Arc<Globe>,
     calibration: &Calibration,
@@ -126,7 +124,7 @@ pub fn fit_places(
     fitted.can_tell_from = levels.can_tell_from;
     let weights = group_weights(observations);
     let denser = observations.par_iter().zip(&weights).map(|(seen, weight)| {
-        let density = fitted.density(globe, seen.evidence_of(&fitted), None)?;
+        let density = fitted.density(globe, seen.model_output(&fitted), None)?;
         Ok((density.mass_denser_than(seen.truth.to_unit()), *weight))
     });
     let regions = shares_within_levels(&denser.collect::<Result<Vec<_>, AnswerError>>()?);

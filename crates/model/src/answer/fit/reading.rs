@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Windows that are tried.
 const WINDOWS_KM: [f64; 6] = [300.0, 450.0, 600.0, 800.0, 1000.0, 1300.0];
-/// The same for a model that gives places scores, which may know a town.
+/// Windows that are tried for a model that gives places scores, which may know a town.
 const NARROW_WINDOWS_KM: [f64; 6] = [50.0, 100.0, 200.0, 300.0, 450.0, 800.0];
 /// A window is as good as the mean share of its places that are right to within these, of a model that gives places scores the narrow one, too.
 const RIGHT_KM: [f64; 3] = [200.0, 750.0, 2500.0];
@@ -38,29 +38,16 @@ pub(super) fn windows_km(calibration: &Calibration) -> [f64; 6] {
     if calibration.places.is_some() { NARROW_WINDOWS_KM } else { WINDOWS_KM }
 }
 
-/// What every window gives for every photo.
+/// What each of the windows gives for every photo.
 pub(super) fn read_windows(
     globe: &Arc<Globe>,
     calibration: &Calibration,
     photos: &[Observation],
+    windows_km: &[f64],
 ) -> Result<Vec<Vec<Outcome>>, AnswerError> {
     let each = photos.par_iter().map(|seen| {
-        let density = calibration.density(globe, seen.evidence_of(calibration), None)?;
-        Ok(windows_km(calibration).iter().map(|window_km| outcome(&density, seen, *window_km)).collect())
-    });
-    each.collect()
-}
-
-/// What one window gives for every photo.
-pub(super) fn read_window(
-    globe: &Arc<Globe>,
-    calibration: &Calibration,
-    photos: &[Observation],
-    window_km: f64,
-) -> Result<Vec<Outcome>, AnswerError> {
-    let each = photos.par_iter().map(|seen| {
-        let density = calibration.density(globe, seen.evidence_of(calibration), None)?;
-        Ok(outcome(&density, seen, window_km))
+        let density = calibration.density(globe, seen.model_output(calibration), None)?;
+        Ok(windows_km.iter().map(|window_km| outcome(&density, seen, *window_km)).collect())
     });
     each.collect()
 }

@@ -1,10 +1,8 @@
 //! Point sets that cover the sphere, each with quadrature weights that sum to 4π.
 
-mod fibonacci;
 mod healpix;
 mod pixel_rings;
 mod pixels;
-mod random;
 
 pub use pixels::{Pixel, Pixels};
 
@@ -27,26 +25,23 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// `n` points on a golden-angle spiral, equal weights: nearly uniform spacing √(4π/n).
-    ///
-    /// # Errors
-    /// When `n` is 0.
+    /// `n` points on a golden-angle spiral, equal weights: nearly uniform spacing √(4π/n). Fails if `n` is 0.
     pub fn fibonacci(n: usize) -> Result<Self, SphereError> {
-        Self::equal_area("fibonacci", fibonacci::points(n))
+        let golden_angle = PI * (1.0 + 5f64.sqrt());
+        let point = |i: usize| {
+            let k = i as f64 + 0.5;
+            UnitVec::from_z_lon(1.0 - 2.0 * k / n as f64, (golden_angle * k) % (2.0 * PI))
+        };
+        Self::equal_area("fibonacci", (0..n).map(point).collect())
     }
 
     /// The 12·4^`depth` pixel centres of HEALPix (nside = 2^`depth`), equal weights, nested order.
-    ///
-    /// # Errors
-    /// When `depth` is above 13 (800 million points).
+    /// Fails if `depth` is above 13 (800 million points).
     pub fn healpix(depth: u8) -> Result<Self, SphereError> {
         Self::equal_area("healpix", healpix::points(depth)?)
     }
 
-    /// `n` points drawn uniformly on the sphere, equal (Monte Carlo) weights. The paper's training anchors.
-    ///
-    /// # Errors
-    /// When `n` is 0.
+    /// `n` points drawn uniformly on the sphere, equal (Monte Carlo) weights. The paper's training anchors. Fails if `n` is 0.
     pub fn uniform_random<R: rand::Rng + ?Sized>(n: usize, rng: &mut R) -> Result<Self, SphereError> {
         Self::equal_area("random", (0..n).map(|_| UnitVec::random(rng)).collect())
     }
@@ -57,10 +52,7 @@ impl Grid {
         Self { points: rings.points(), weights: rings.point_weights() }
     }
 
-    /// Any points (a gallery from a file, say), equal weights.
-    ///
-    /// # Errors
-    /// When there are no points.
+    /// Any points (a gallery from a file, say), equal weights. Fails if there are no points.
     pub fn from_points(points: Vec<UnitVec>) -> Result<Self, SphereError> {
         Self::equal_area("file", points)
     }
@@ -100,12 +92,12 @@ impl Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sphere::{Degree, Harmonics};
+    use crate::sphere::{Degree, SphericalHarmonics};
     use rand::SeedableRng;
 
     /// Largest |∫ Y_lm − exact| over all (l, m) up to L, by the grid's own weights.
     fn worst_moment(grid: &Grid, l: usize) -> f64 {
-        let harmonics = Harmonics::new(Degree::new(l).unwrap());
+        let harmonics = SphericalHarmonics::new(Degree::new(l).unwrap());
         let mut sums = vec![0.0; (l + 1) * (l + 1)];
         for (p, w) in grid.points().iter().zip(grid.weights()) {
             for (s, y) in sums.iter_mut().zip(harmonics.at(*p)) {

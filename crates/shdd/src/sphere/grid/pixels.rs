@@ -28,10 +28,7 @@ impl fmt::Debug for Pixels {
 }
 
 impl Pixels {
-    /// All pixels at `depth`.
-    ///
-    /// # Errors
-    /// When `depth` is above 13.
+    /// All pixels at `depth`. Fails if `depth` is above 13.
     pub fn new(depth: u8) -> Result<Self, SphereError> {
         Ok(Self { depth, points: healpix::points(depth)?, rings: OnceLock::new() })
     }

@@ -8,7 +8,7 @@ use locdiff_shdd::Coefficients;
 use std::ops::Deref;
 
 /// Storage for one batch size: one evaluation of the network, recorded as one graph on CUDA.
-pub(super) struct Evidence<M> {
+pub(super) struct BatchBuffers<M> {
     photos: usize,
     options: SampleOptions,
     network: GuidedNetwork<M>,
@@ -18,7 +18,7 @@ pub(super) struct Evidence<M> {
     recorded: Recorded,
 }
 
-impl<M: Deref<Target = Model> + Clone> Engine<M> for Evidence<M> {
+impl<M: Deref<Target = Model> + Clone> Engine<M> for BatchBuffers<M> {
     fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self, ModelError> {
         let (config, device, rows) = (model.config(), model.params().device(), photos * options.samples);
         // The noisiest step is the same for every sampler and every number of steps.
@@ -42,8 +42,8 @@ impl<M: Deref<Target = Model> + Clone> Engine<M> for Evidence<M> {
     }
 }
 
-impl<M: Deref<Target = Model> + Clone> Evidence<M> {
-    /// The evidence of as many photos as the engine has places for, or fewer.
+impl<M: Deref<Target = Model> + Clone> BatchBuffers<M> {
+    /// The coefficients of as many photos as the engine has places for, or fewer.
     pub(super) fn read(
         &mut self,
         model: &Model,

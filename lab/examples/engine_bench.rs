@@ -4,7 +4,9 @@
 //! `prepare ID train D PRECISION bare|full`, `prepare ID sample D PRECISION BATCH STEPS`, `run ID ITERATIONS`, `drop ID`.
 //! Weights and data are made by the same hash as in `bench/engine.py`, so the losses must agree.
 
-use locdiff_model::diffusion::{Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample};
+use locdiff_model::diffusion::{
+    Denoiser, PredictionKind, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,
+};
 use locdiff_nn::{
     Adam, AdamConfig, Device, DeviceSpec, Gradients, Indices, NnError, Params, ParamsBuilder, Recorded, Rng, RowNoise,
     Tensor, View, ViewMut,
@@ -75,7 +77,7 @@ fn train(device: &Device, d: usize, full: bool) -> Fallible<Job> {
     let mut adam = Adam::new(config, &params)?;
     let mut work = net.workspace(device, BATCH, true)?;
     let mut quadrature = Quadrature::new(device, d, &symmetric(ANCHORS * d, 1001, 1.0), None, BATCH, 1 << 26)?;
-    let tables = TrainingTables::new(device, &Schedule::linear(STEPS)?, Prediction::X0, 1.0, 0)?;
+    let tables = TrainingTables::new(device, &Schedule::linear(STEPS)?, PredictionKind::X0, 1.0, 0)?;
     let mut rng = Rng::new(device, 1)?;
     let x0 = tensor(d, 1002, 2.0 * (3.0 / d as f64).sqrt())?;
     let (cond, mut kept) = (tensor(COND, 1004, 3.0_f64.sqrt())?, tensor(COND, 1004, 3.0_f64.sqrt())?);
@@ -121,7 +123,7 @@ impl Denoiser for Network {
 fn sampling(device: &Device, d: usize, batch: usize, steps: usize) -> Fallible<Job> {
     let (net, params) = network(device, d)?;
     let timesteps: Vec<usize> = (STEPS - steps..STEPS).rev().collect();
-    let plan = SamplerPlan::over(&Schedule::linear(STEPS)?, Sampler::Ddpm, &timesteps, Prediction::X0)?;
+    let plan = SamplerPlan::over(&Schedule::linear(STEPS)?, Sampler::Ddpm, &timesteps, PredictionKind::X0)?;
     let cond = Tensor::from_slice(device, batch, COND, &symmetric(batch * COND, 2003, 3.0_f64.sqrt()))?;
     let conditioning = net.conditioning(&params, cond.view(), &plan.timesteps())?;
     let work = net.sampling_workspace(device, batch)?;

@@ -1,4 +1,4 @@
-//! What a photo says of its place, as a likelihood ratio against knowing nothing.
+//! The likelihood ratio of a photo's places against knowing nothing.
 
 use crate::earth::{Earth, log_sum};
 use crate::{AlbumError, photo::AlbumPhoto};
@@ -21,7 +21,7 @@ fn ratio(density: f64, background: f64, even: f64) -> f64 {
 const NARROWEST_ON_GRID_KM: f64 = 150.0;
 
 /// `(q/q₀)^γ`, scaled such that its mean over places without a photo is 1.
-pub(crate) struct Evidence {
+pub(crate) struct LikelihoodRatio {
     parts: Vec<(Field, f64)>,
     floor: f64,
     /// The density of a model that gives places scores, and its share.
@@ -33,15 +33,15 @@ pub(crate) struct Evidence {
     pub(crate) grid: Vec<f64>,
 }
 
-impl Evidence {
-    /// Of a photo whose word has this weight γ, with so much of an even density on both sides.
+impl LikelihoodRatio {
+    /// Of a photo whose likelihood has this weight γ, with so much of an even density on both sides.
     pub(crate) fn of(
         photo: &AlbumPhoto,
         (weight, even): (f64, f64),
         earth: &Earth,
         calibration: &Calibration,
     ) -> Result<Self, AlbumError> {
-        let said = photo.evidence.coefficients()?;
+        let own = photo.coefficients.coefficients()?;
         let mut kinds = vec![(calibration.factors, 1.0)];
         if let Some(out_of_domain) = &calibration.out_of_domain {
             kinds = vec![(calibration.factors, 1.0 - photo.ood), (out_of_domain.factors, photo.ood)];
@@ -56,7 +56,7 @@ impl Evidence {
         for (factors, share) in
             kinds.into_iter().map(|(factors, share)| (factors, model * share)).filter(|(_, share)| *share > 1e-3)
         {
-            let natural = said.combine(factors.evidence, &calibration.background, factors.background_weight)?;
+            let natural = own.combine(factors.evidence, &calibration.background, factors.background_weight)?;
             let (field, values) = earth.field(&natural)?;
             let log_scale = (share * (1.0 - factors.floor)).ln() - log_sum(&values, &earth.areas);
             density.iter_mut().zip(&values).for_each(|(sum, value)| *sum += (value + log_scale).exp());
@@ -99,7 +99,7 @@ impl Evidence {
     }
 }
 
-/// The weight of each photo's word, where photos share what they see: `shared` says of two, and of the seconds between them, how much.
+/// The weight of each photo's likelihood, where photos share what they see: `shared` says of two, and of the seconds between them, how much.
 pub(crate) fn weights(times: &[f64], dependence: f64, shared: impl Fn(usize, usize, f64) -> f64 + Sync) -> Vec<f64> {
     let one = |k: usize| {
         let around = k.saturating_sub(NEIGHBOURS)..(k + NEIGHBOURS + 1).min(times.len());

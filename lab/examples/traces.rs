@@ -1,6 +1,6 @@
 //! Real traces by time and tags alone, beside what photo managers do: what docs/album.md has of them.
 //!
-//!     cargo run --release -p locdiff-album --example traces -- ../shared/data/trips/test.csv [blocks|left-out] [> photos.csv]
+//!     cargo run --release -p locdiff-lab --example traces -- ../shared/data/trips/test.csv [blocks|left-out] [> photos.csv]
 //!
 //! Of each album 10 and 30 % of the points are tagged at random (seeds 1, 2, 3), or with `blocks` one block of 30 %. A table goes to standard
 //! error, for albums with one tag and with more apart, too, and a line for each point without a tag to standard output. Intervals resample persons. With `left-out` radii are those of all
