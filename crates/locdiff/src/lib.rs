@@ -48,9 +48,10 @@ mod answer_files;
 mod builder;
 #[cfg(feature = "bundled")]
 mod bundled;
+mod cache;
 mod calibrate;
 mod control;
-mod desk;
+pub mod embed;
 mod embedded;
 mod error;
 #[cfg(feature = "gallery")]
@@ -79,6 +80,7 @@ mod pipeline;
 mod prior;
 mod request;
 mod retrieval;
+pub mod review;
 mod run;
 mod shape;
 mod source;
@@ -91,6 +93,7 @@ pub use album::{AlbumLocated, AlbumRun};
 #[cfg(feature = "maps")]
 pub use album_files::AlbumFiles;
 pub use builder::LocatorBuilder;
+pub use cache::{EmbeddingCache, FileStamp};
 pub use calibrate::{CalibrateRequest, EmbeddingRows, calibrate};
 pub use control::{Control, Progress};
 pub use embedded::EmbeddedPhoto;
@@ -135,7 +138,6 @@ pub mod parts {
     pub use crate::bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
     pub use crate::calibrate::check_rows;
     pub use crate::control::StageTimes;
-    pub use crate::desk::{Act, Bench, BenchResult, Chosen, Decisions, Desk, DeskError, DeskPhoto, Moved, Shown, Told};
     #[cfg(feature = "get")]
     pub use crate::get::{GetError, GetPlan, GetSettings, Installed, Published, installed, published, remove};
     pub use crate::home::{data_folder, models_folder};

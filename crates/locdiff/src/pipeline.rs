@@ -1,11 +1,12 @@
-//! The one way from sources to embeddings, a block at a time: a photo is decoded and embedded on one thread, as many photos at a
-//! time as there are threads.
+//! The one way from photos to embeddings, a block at a time. On the CPU a photo is decoded and embedded on one thread, as many photos at
+//! a time as there are threads. In batches, the next block is read while the encoder works on those before.
 
 use crate::source::{Known, Origin};
-use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Progress, Source, thumbnails::Thumbnails};
-use locdiff_vision::{Augmentation, Encoder, Photo};
+use crate::{Control, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Progress, Source, thumbnails::Thumbnails};
+use locdiff_base::timed;
+use locdiff_vision::{Augmentation, Begun, Encoder, Photo, PhotoFacts, Prepared, VisionError};
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::{collections::VecDeque, iter::Fuse, sync::Arc};
 
 /// A photo that was read, or why it was not.
 pub struct Read {
@@ -19,26 +20,54 @@ pub struct Read {
 
 /// Photos as embeddings, a block at a time: the one stage before every answer.
 pub struct EmbedSources<'a> {
-    sources: Box<dyn Iterator<Item = Source> + Send + 'a>,
+    sources: Fuse<Box<dyn Iterator<Item = Source> + Send + 'a>>,
+    options: Arc<LocateOptions>,
     /// Photos of a block.
     most: usize,
     /// The number of the next.
     next: usize,
     embedder: Embedder<'a>,
+    /// A block that waits for the encoder.
+    opened: Vec<Opened>,
+    /// Blocks that the encoder has begun with.
+    begun: VecDeque<BegunBlock>,
 }
 
 /// How photos are embedded.
 struct Embedder<'a> {
-    options: Arc<LocateOptions>,
     encoder: Option<&'a Encoder>,
     control: Control<'a>,
     thumbnails: Option<Thumbnails>,
-    /// Whether photos are embedded as one batch, as a GPU wants it, or a photo on each thread.
+    limits: locdiff_vision::PhotoLimits,
+    views: Views,
+    require_place: bool,
+    /// Whether a block is embedded as one batch, or a photo on each thread.
     in_batches: bool,
+}
+
+/// Which views of a photo are embedded.
+pub(crate) struct Views {
+    /// How many beside the photo itself.
+    pub(crate) others: u32,
+    pub(crate) augmentation: Augmentation,
+    pub(crate) seed: u64,
+    /// Whether each photo has crops of its own, drawn by its number.
+    pub(crate) by_number: bool,
+}
+
+/// A photo without its embedding yet, and what the encoder is to see of it: nothing if it came with one or was left out.
+type Opened = (Read, Vec<Prepared>);
+
+/// Photos that the encoder has begun with, and how many pictures it has of each.
+struct BegunBlock {
+    photos: Vec<(Read, usize)>,
+    begun: Option<Begun>,
 }
 
 /// Photos of a block, where nobody says otherwise.
 const BLOCK: usize = 32;
+/// Batches that a device may have before the first of them is finished.
+const UNDER_WAY: usize = 2;
 
 impl<'a> EmbedSources<'a> {
     /// By an encoder; `in_batches` where it runs on a GPU.
@@ -49,9 +78,18 @@ impl<'a> EmbedSources<'a> {
         options: Arc<LocateOptions>,
         control: Control<'a>,
     ) -> Self {
-        let sources = Box::new(sources.into_iter());
-        let embedder = Embedder { options, encoder, control, thumbnails: None, in_batches };
-        Self { sources, most: BLOCK, next: 0, embedder }
+        let sources: Box<dyn Iterator<Item = Source> + Send + 'a> = Box::new(sources.into_iter());
+        let embedder = Embedder {
+            encoder,
+            control,
+            thumbnails: None,
+            limits: options.limits,
+            views: Views::of(&options),
+            require_place: false,
+            in_batches,
+        };
+        let (opened, begun) = (Vec::new(), VecDeque::new());
+        Self { sources: sources.fuse(), options, most: BLOCK, next: 0, embedder, opened, begun }
     }
 
     pub(crate) fn with_block(self, most: usize) -> Self {
@@ -63,8 +101,15 @@ impl<'a> EmbedSources<'a> {
         self
     }
 
+    /// For files of embeddings: photos from number `next` on, in batches, with views of their own. Photos without a place have no views if one
+    /// is required.
+    pub(crate) fn for_files(mut self, next: usize, most: usize, views: Views, require_place: bool) -> Self {
+        (self.embedder.views, self.embedder.require_place) = (views, require_place);
+        Self { next, most, ..self }
+    }
+
     pub(crate) fn options(&self) -> &LocateOptions {
-        &self.embedder.options
+        &self.options
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
@@ -76,14 +121,14 @@ impl<'a> EmbedSources<'a> {
     /// # Errors
     /// What is no photo's fault: settings, a failure of the device.
     pub fn next_block(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
-        let first = self.next;
-        let numbered = |(k, source)| (first + k, source);
-        let block: Vec<(usize, Source)> = self.sources.by_ref().take(self.most).enumerate().map(numbered).collect();
-        if block.is_empty() || self.is_stopped() {
-            return Ok(None);
+        let next = if self.embedder.in_batches { Self::next_batch } else { Self::next_each };
+        let control = self.embedder.control;
+        let block = control.timed(|times| &times.read, || next(self))?;
+        let Some(mut read) = block else { return Ok(None) };
+        match read.iter().position(|one| matches!(&one.photo, Err(error) if !error.is_about_photo())) {
+            Some(at) => read.swap_remove(at).photo.map(|_| None),
+            None => Ok(Some(read)),
         }
-        self.next += block.len();
-        self.embedder.control.timed(|times| &times.read, || self.embedder.block(&block))
     }
 
     /// All photos; the first that cannot be used fails them all.
@@ -102,89 +147,162 @@ impl<'a> EmbedSources<'a> {
         }
         Ok(EmbeddedPhoto::together(photos))
     }
-}
 
-impl Embedder<'_> {
-    fn block(&self, sources: &[(usize, Source)]) -> Result<Option<Vec<Read>>, LocateError> {
-        let mut read = Vec::with_capacity(sources.len());
-        for few in runs(sources, self.options.limits.max_pixels) {
-            let done: Option<Vec<Read>> = if self.in_batches {
-                self.batch(few)?
-            } else {
-                few.par_iter().with_max_len(1).map(|(row, source)| self.each(*row, source)).collect()
-            };
+    fn take_block(&mut self) -> Vec<(usize, Source)> {
+        let block: Vec<(usize, Source)> = (self.next..).zip(self.sources.by_ref().take(self.most)).collect();
+        self.next += block.len();
+        block
+    }
+
+    /// Photos each on a thread of its own.
+    fn next_each(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
+        let block = self.take_block();
+        if block.is_empty() || self.is_stopped() {
+            return Ok(None);
+        }
+        let embedder = &self.embedder;
+        let mut read = Vec::with_capacity(block.len());
+        for few in runs(&block, embedder.limits.max_pixels) {
+            let done: Option<Vec<Read>> =
+                few.par_iter().with_max_len(1).map(|(row, source)| embedder.each(*row, source)).collect();
             let Some(done) = done else { return Ok(None) };
             read.extend(done);
         }
-        match read.iter().position(|one| matches!(&one.photo, Err(error) if !error.is_about_photo())) {
-            Some(at) => read.swap_remove(at).photo.map(|_| None),
-            None => Ok(Some(read)),
-        }
+        Ok(Some(read))
     }
 
+    /// The oldest block that the encoder has begun with. Until it is there, the next are read.
+    fn next_batch(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
+        while self.begun.len() < UNDER_WAY
+            && !self.begun.front().is_some_and(|block| block.begun.as_ref().is_none_or(Begun::is_ready))
+        {
+            if self.is_stopped() {
+                return Ok(None);
+            }
+            let (block, before) = (self.take_block(), std::mem::take(&mut self.opened));
+            if block.is_empty() && before.is_empty() {
+                break;
+            }
+            let embedder = &self.embedder;
+            let begin = || (!before.is_empty()).then(|| timed("beginning", || embedder.begin(before)));
+            let (begun, opened) = rayon::join(begin, || timed("reading", || embedder.open_all(&block)));
+            self.begun.extend(begun.transpose()?);
+            self.opened = opened;
+        }
+        let Some(block) = self.begun.pop_front().filter(|_| !self.is_stopped()) else { return Ok(None) };
+        timed("waiting for embeddings", || self.embedder.finish(block)).map(Some)
+    }
+}
+
+impl Embedder<'_> {
     /// One photo from its bytes to its embedding.
     fn each(&self, row: usize, source: &Source) -> Option<Read> {
         if self.control.is_stopped() {
             return None;
         }
-        let decoded = source
-            .own_embedding()
-            .map_or_else(|| self.decode(source).map(Decoded::Photo), |own| own.map(Decoded::Embedded));
-        let thumbnail = decoded.as_ref().ok().and_then(|decoded| self.thumbnail(decoded));
-        let photo = decoded.and_then(|decoded| match decoded {
-            Decoded::Embedded(photo) => Ok(photo),
-            Decoded::Photo(photo) => {
-                self.control.timed(|times| &times.encode, || embed(self.encoder, &photo, &self.options))
-            }
+        let (mut read, pictures) = self.open(row, source);
+        let finish = |encoder: &Encoder| self.encode(|| encoder.begin(pictures)?.finish());
+        let values = self.encoder.map_or(Ok(Vec::new()), finish).unwrap_or_else(|error| {
+            read.photo = Err(error.into());
+            Vec::new()
         });
-        Some(self.done(source.origin(row), photo, thumbnail))
+        let read = self.complete(read, values);
+        self.control.advance(Progress::Read);
+        Some(read)
     }
 
-    /// A block on a GPU: decoded on all threads, embedded as one batch.
-    fn batch(&self, few: &[(usize, Source)]) -> Result<Option<Vec<Read>>, LocateError> {
-        if self.options.views != 1 || few.iter().any(|(_, source)| source.own_embedding().is_some()) {
-            return Ok(few.iter().map(|(row, source)| self.each(*row, source)).collect());
+    /// The photos of a block, decoded on all threads.
+    fn open_all(&self, block: &[(usize, Source)]) -> Vec<Opened> {
+        let open = |(row, source): &(usize, Source)| {
+            let opened = self.open(*row, source);
+            self.control.advance(Progress::Read);
+            opened
+        };
+        let runs = runs(block, self.limits.max_pixels).into_iter();
+        runs.flat_map(|few| few.par_iter().with_max_len(1).map(open).collect::<Vec<_>>()).collect()
+    }
+
+    fn open(&self, row: usize, source: &Source) -> Opened {
+        let (origin, mut thumbnail) = (source.origin(row), None);
+        let (photo, pictures) = match self.pictures(source, &origin, &mut thumbnail) {
+            Ok((photo, pictures)) => (Ok(photo), pictures),
+            Err(error) => (Err(error), Vec::new()),
+        };
+        (Read { origin, photo, thumbnail }, pictures)
+    }
+
+    /// Reads a photo and makes what the encoder is to see of it and of its other views.
+    fn pictures(
+        &self,
+        source: &Source,
+        origin: &Origin,
+        thumbnail: &mut Option<Vec<u8>>,
+    ) -> Result<(EmbeddedPhoto, Vec<Prepared>), LocateError> {
+        if let Some(own) = source.own_embedding() {
+            return Ok((own?, Vec::new()));
         }
-        if self.control.is_stopped() {
-            return Ok(None);
-        }
-        let decoded: Vec<Result<Photo, LocateError>> =
-            few.par_iter().with_max_len(1).map(|(_, source)| self.decode(source)).collect();
-        let mut photos = Vec::with_capacity(decoded.len());
-        let decoded: Vec<Result<(), LocateError>> =
-            decoded.into_iter().map(|photo| photo.map(|photo| photos.push(photo))).collect();
-        let encoder = self.encoder.ok_or(LocateError::NoEncoder)?;
-        let embeddings = self.control.timed(|times| &times.encode, || encoder.embed(&photos))?;
-        let mut embedded = photos.iter().zip(embeddings).map(|(photo, embedding)| {
-            let made = EmbeddedPhoto::from(embedding).with_gps(photo.gps()).with_taken(photo.taken().clone());
-            (self.small(photo), made)
-        });
-        let all = few.iter().zip(decoded).map(|((row, source), decoded)| {
-            let (thumbnail, photo) = match decoded.map(|()| embedded.next()) {
-                Ok(Some((thumbnail, photo))) => (thumbnail, Ok(photo)),
-                Ok(None) => (None, Err(LocateError::NoEncoder)),
-                Err(error) => (None, Err(error)),
+        let takes_files = self.in_batches && self.thumbnails.is_none() && self.views.others == 0;
+        if let Some(encoder) = self.encoder.filter(|_| takes_files)
+            && let Some((contents, name)) = source.file_bytes(&self.limits)
+        {
+            let prepare = || encoder.prepare(contents?, &name, &self.limits);
+            let (file, facts) = self.control.timed(|times| &times.decode, prepare)?;
+            let facts = match &origin.path {
+                Some(path) => facts.with_sidecars(path),
+                None => facts,
             };
-            self.done(source.origin(*row), photo, thumbnail)
-        });
-        Ok(Some(all.collect()))
+            return self.unless_left_out(origin, &facts, || Ok(vec![file]));
+        }
+        let photo = self.control.timed(|times| &times.decode, || source.read(&self.limits))?;
+        *thumbnail = self.thumbnails.and_then(|thumbnails| thumbnails.of(&photo));
+        self.unless_left_out(origin, photo.facts(), || {
+            let encoder = self.encoder.ok_or(LocateError::NoEncoder)?;
+            Ok(self.encode(|| self.views.pictures(encoder, &photo, origin.row))?)
+        })
     }
 
-    fn decode(&self, source: &Source) -> Result<Photo, LocateError> {
-        self.control.timed(|times| &times.decode, || source.read(&self.options.limits))
+    /// A photo and its pictures, unless it lacks a place that is required.
+    fn unless_left_out(
+        &self,
+        origin: &Origin,
+        facts: &PhotoFacts,
+        pictures: impl FnOnce() -> Result<Vec<Prepared>, LocateError>,
+    ) -> Result<(EmbeddedPhoto, Vec<Prepared>), LocateError> {
+        let is_left_out = self.require_place && facts.gps.is_none() && origin.place.is_none();
+        let photo = EmbeddedPhoto::new(Vec::new()).with_gps(facts.gps).with_taken(facts.taken.clone());
+        Ok((photo, if is_left_out { Vec::new() } else { pictures()? }))
     }
 
-    fn thumbnail(&self, decoded: &Decoded) -> Option<Vec<u8>> {
-        if let Decoded::Photo(photo) = decoded { self.small(photo) } else { None }
+    /// Gives a block to the encoder.
+    fn begin(&self, opened: Vec<Opened>) -> Result<BegunBlock, LocateError> {
+        let mut all = Vec::new();
+        let give = |(read, pictures): Opened| {
+            let count = pictures.len();
+            all.extend(pictures);
+            (read, count)
+        };
+        let photos = opened.into_iter().map(give).collect();
+        let begun = self.encoder.map(|encoder| self.encode(|| encoder.begin(all))).transpose()?;
+        Ok(BegunBlock { photos, begun })
     }
 
-    fn small(&self, photo: &Photo) -> Option<Vec<u8>> {
-        self.thumbnails?.of(photo)
+    /// Waits for the embeddings of a block.
+    fn finish(&self, block: BegunBlock) -> Result<Vec<Read>, LocateError> {
+        let values = block.begun.map(|begun| self.encode(|| begun.finish())).transpose()?;
+        let mut values = values.unwrap_or_default().into_iter();
+        let each = |(read, count)| self.complete(read, values.by_ref().take(count).collect());
+        Ok(block.photos.into_iter().map(each).collect())
     }
 
-    /// The photo under its name, with what is known of it.
-    fn done(&self, origin: Origin, photo: Result<EmbeddedPhoto, LocateError>, thumbnail: Option<Vec<u8>>) -> Read {
-        let photo = photo.map(|mut photo| {
+    fn encode<T>(&self, work: impl FnOnce() -> Result<T, VisionError>) -> Result<T, VisionError> {
+        self.control.timed(|times| &times.encode, work)
+    }
+
+    /// The photo with its embeddings, under its name, with what is known of it.
+    fn complete(&self, read: Read, values: Vec<Result<Vec<f32>, VisionError>>) -> Read {
+        let Read { origin, photo, thumbnail } = read;
+        let photo = photo.and_then(|mut photo| {
+            photo.views.extend(embeddings(self.encoder, values)?);
             photo.name.clone_from(&origin.name);
             let Known { gps, camera, time_text, .. } = &origin.known;
             photo.gps = gps.or(photo.gps);
@@ -196,10 +314,25 @@ impl Embedder<'_> {
                 photo.taken.camera.clone_from(camera);
             }
             self.control.keep(&origin, &photo);
-            photo
+            Ok(photo)
         });
-        self.control.advance(Progress::Read);
         Read { origin, photo, thumbnail }
+    }
+}
+
+impl Views {
+    /// Those of an answer: every photo is cut in the same ways.
+    fn of(options: &LocateOptions) -> Self {
+        let others = options.views.saturating_sub(1) as u32;
+        Self { others, augmentation: Augmentation::default(), seed: options.sampling.seed, by_number: false }
+    }
+
+    /// What the network sees of a photo and of its other views.
+    fn pictures(&self, encoder: &Encoder, photo: &Photo, row: usize) -> Result<Vec<Prepared>, VisionError> {
+        let number = if self.by_number { row as u64 } else { 0 };
+        let others = (1..=self.others).map(|view| self.augmentation.view(photo, self.seed, number, view));
+        let others = others.map(|view| encoder.preprocess(&view?));
+        std::iter::once(encoder.preprocess(photo)).chain(others).map(|pixels| Ok(Prepared::pixels(pixels?))).collect()
     }
 }
 
@@ -210,19 +343,17 @@ pub(crate) fn embed(
     options: &LocateOptions,
 ) -> Result<EmbeddedPhoto, LocateError> {
     let encoder = encoder.ok_or(LocateError::NoEncoder)?;
-    let views = if options.views == 1 {
-        encoder.embed(std::slice::from_ref(photo))?
-    } else {
-        let (augmentation, seed) = (Augmentation::default(), options.sampling.seed);
-        let views = (0..options.views as u32).map(|k| augmentation.view(photo, seed, 0, k));
-        encoder.embed(&views.collect::<Result<Vec<Photo>, _>>()?)?
-    };
+    let pictures = Views::of(options).pictures(encoder, photo, 0)?;
+    let views = embeddings(Some(encoder), encoder.begin(pictures)?.finish()?)?;
     Ok(EmbeddedPhoto::new(views).with_gps(photo.gps()).with_taken(photo.taken().clone()))
 }
 
-enum Decoded {
-    Photo(Photo),
-    Embedded(EmbeddedPhoto),
+fn embeddings(
+    encoder: Option<&Encoder>,
+    values: Vec<Result<Vec<f32>, VisionError>>,
+) -> Result<Vec<Embedding>, VisionError> {
+    let encoder = encoder.map(Encoder::fingerprint);
+    values.into_iter().map(|values| Ok(Embedding::new(values?, encoder.cloned())?)).collect()
 }
 
 /// Runs of photos with no more pixels together than one photo may have, as far as their pixels are known.

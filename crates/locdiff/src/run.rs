@@ -1,4 +1,4 @@
-//! The front desk: photos in, a result for each, in blocks.
+//! Photos in, a result for each, in blocks.
 
 use crate::album::own_time;
 use crate::pipeline::{EmbedSources, Read};
@@ -26,7 +26,7 @@ pub struct Located {
 }
 
 impl Located {
-    /// What every door writes about it: the answer, or the photo's name and the reason.
+    /// What every interface writes about it: the answer, or the photo's name and the reason.
     pub fn to_json(&self) -> Value {
         match &self.answer {
             Ok(answer) => answer.to_json(),

@@ -1,9 +1,9 @@
-//! A photo as a door hands it over: not decoded yet, or as its embedding.
+//! A photo as an interface hands it over: not decoded yet, or as its embedding.
 
 use crate::{EmbeddedPhoto, LatLon, LocateError, PhotoTime};
 use locdiff_io::data::RowFile;
 use locdiff_vision::sources::{PhotoSource, PlaceSource};
-use locdiff_vision::{Photo, PhotoLimits};
+use locdiff_vision::{Photo, PhotoLimits, VisionError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,9 +35,15 @@ pub struct Source {
 
 enum Kind {
     Photo(PhotoSource),
+    /// A file in memory, and what it is called where it cannot be read.
+    Bytes(Box<dyn AsRef<[u8]> + Send + Sync>, String),
     Read(Box<ReadPhoto>),
     Embedded(Box<EmbeddedPhoto>),
-    Row { file: Arc<RowFile>, row: usize, retrieval: Option<Arc<RowFile>> },
+    Row {
+        file: Arc<RowFile>,
+        row: usize,
+        retrieval: Option<Arc<RowFile>>,
+    },
 }
 
 /// What is known of a photo beside itself; it goes before what the photo says.
@@ -63,7 +69,7 @@ impl Source {
     /// A photo whose bytes are in memory.
     pub fn bytes(name: Option<&str>, contents: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
         let called = name.unwrap_or(UNNAMED).to_owned();
-        Self::reader(name, move |limits| Ok(Photo::decode(contents.as_ref(), &called, limits)?))
+        Self::new(name.map(str::to_owned), Kind::Bytes(Box::new(contents), called))
     }
 
     /// A photo that a function reads when its turn comes.
@@ -154,7 +160,16 @@ impl Source {
         match &self.kind {
             Kind::Embedded(photo) => Some(Ok((**photo).clone())),
             Kind::Row { file, row, retrieval } => Some(row_of(file, *row, retrieval.as_deref())),
-            Kind::Photo(_) | Kind::Read(_) => None,
+            Kind::Photo(_) | Kind::Bytes(..) | Kind::Read(_) => None,
+        }
+    }
+
+    /// The bytes of its file, where it is one, and what it is called where it cannot be read.
+    pub(crate) fn file_bytes(&self, limits: &PhotoLimits) -> Option<(Result<Vec<u8>, VisionError>, String)> {
+        match &self.kind {
+            Kind::Photo(source) => Some((source.contents(limits), source.called_in_messages())),
+            Kind::Bytes(contents, called) => Some((Ok((**contents).as_ref().to_vec()), called.clone())),
+            Kind::Read(_) | Kind::Embedded(_) | Kind::Row { .. } => None,
         }
     }
 
@@ -162,6 +177,7 @@ impl Source {
     pub(crate) fn read(&self, limits: &PhotoLimits) -> Result<Photo, LocateError> {
         match &self.kind {
             Kind::Photo(source) => Ok(source.read(limits)?),
+            Kind::Bytes(contents, called) => Ok(Photo::decode((**contents).as_ref(), called, limits)?),
             Kind::Read(read) => read(limits),
             Kind::Embedded(_) | Kind::Row { .. } => Err(LocateError::NoEncoder),
         }

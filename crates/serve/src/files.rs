@@ -47,7 +47,7 @@ pub(crate) const PAGE: [PageFile; 19] = [
     page(18, "/page/backend.js", SCRIPT, include_bytes!("../page/backend.js")),
 ];
 
-/// The page of a desk: what it has beside the files above.
+/// The page of a review: what it has besides the files above.
 pub(crate) const DESK: [PageFile; 3] = [
     page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/desk.html")),
     page(1, "/page/desk.js", SCRIPT, include_bytes!("../page/desk.js")),

@@ -5,7 +5,7 @@
 //! | a server | [`Server::bind`], [`Server::run`] |
 //! | its address, keys, limits and times | [`ServeOptions`] |
 //! | a page of another program, for the user of this machine alone | [`LocalPage`] |
-//! | a desk to review places, on such a page | [`run_desk`], [`FolderBench`] |
+//! | a session of [`locdiff::review`] on such a page | [`run_review`] |
 //! | the same routes without a network, in a browser | [`Offline`] |
 //!
 //! One thread reads and writes all connections; another owns the model and computes what waited while it computed. The
@@ -34,8 +34,6 @@ mod body;
 mod budget;
 #[cfg(feature = "server")]
 mod connections;
-#[cfg(feature = "server")]
-mod desk;
 #[cfg(feature = "server")]
 mod docs;
 mod engine;
@@ -71,6 +69,8 @@ mod regions;
 mod render;
 #[cfg(feature = "server")]
 mod reply;
+#[cfg(feature = "server")]
+mod review;
 mod routes;
 #[cfg(feature = "server")]
 mod server;
@@ -85,13 +85,13 @@ mod uploads;
 mod work;
 
 #[cfg(feature = "server")]
-pub use desk::{FolderBench, FolderSettings, run_desk};
-#[cfg(feature = "server")]
 pub use error::ServeError;
 #[cfg(feature = "server")]
 pub use local_page::LocalPage;
 pub use offline::{Offline, OfflineReply};
 #[cfg(feature = "server")]
 pub use options::{ServeOptions, read_keys};
+#[cfg(feature = "server")]
+pub use review::run_review;
 #[cfg(feature = "server")]
 pub use server::Server;

@@ -74,7 +74,7 @@ fn pixels_of_the_device_are_those_of_the_cpu() {
 fn pixels_are_pictures_too() {
     let encoder = Encoder::open(&fixtures("clip").join("whole")).unwrap();
     let pixels = encoder.preprocess(&Photo::test_picture()).unwrap();
-    let two = Prepared::pictures(&[pixels.clone(), pixels.clone()].concat(), encoder.input_side());
+    let two = vec![Prepared::pixels(pixels.clone()), Prepared::pixels(pixels.clone())];
     let got: Vec<_> = encoder.begin(two).unwrap().finish().unwrap().into_iter().map(Result::unwrap).collect();
     assert_eq!(got, encoder.embed_pixels(&[pixels.clone(), pixels].concat()).unwrap());
     assert!(encoder.begin(Vec::new()).unwrap().finish().unwrap().is_empty());

@@ -5,9 +5,10 @@ use crate::output::{self, is_stdout};
 use crate::{args::parse_dtype, photos::PhotoArgs, progress, request::EncoderArg};
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
+use locdiff::embed::{EmbedCounts, EmbedError, EmbedFiles, EmbedOutput, EmbedProgress, EmbedRun, EmbedSettings};
 use locdiff_base::{tell_times, timed};
 use locdiff_io::data::Dtype;
-use locdiff_vision::sources::{EmbedCounts, EmbedFiles, EmbedOutput, EmbedRun, EmbedSettings, IngestError, Photos, Progress};
+use locdiff_vision::sources::Photos;
 use locdiff_vision::{Augmentation, Encoder};
 use serde_json::json;
 use std::sync::{Mutex, PoisonError};
@@ -108,12 +109,12 @@ impl Embed {
         photos: &Photos,
         files: &EmbedFiles,
         counts: &EmbedCounts,
-        progress: Progress,
+        progress: EmbedProgress,
         seconds: f64,
         encoder: &Encoder,
     ) {
         let EmbedCounts { rows, bad, left_out, without_place, .. } = *counts;
-        let Progress { resumed, done, .. } = progress;
+        let EmbedProgress { resumed, done, .. } = progress;
         let rate = (done - resumed) as f64 / seconds.max(1e-9);
         let listed = bad + left_out > 0 || files.always_list_bad;
         if self.json {
@@ -146,12 +147,12 @@ impl Embed {
 }
 
 /// Runs to the end with a bar; an interrupt keeps what is finished and is [`Interrupted`].
-pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<(EmbedCounts, Progress)> {
+pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<(EmbedCounts, EmbedProgress)> {
     let count = run.photos.sources().len();
     let bar = progress::bar("embedding", Some(count as u64));
     let last = Mutex::new(None);
     let guard = InterruptGuard::begin();
-    let finished = run.run(encoder, guard.stop(), |progress: Progress| {
+    let finished = run.run(encoder, guard.stop(), |progress: EmbedProgress| {
         bar.set_position(progress.read as u64); // moves with every photo, not with every batch
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_none() {
@@ -162,7 +163,7 @@ pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<(EmbedCount
     let last = last.into_inner().unwrap_or_else(PoisonError::into_inner);
     bar.finish_and_clear();
     let finished = finished.map_err(|error| match error {
-        IngestError::Data(_) | IngestError::Write(_) => {
+        EmbedError::Data(_) | EmbedError::Write(_) => {
             anyhow::Error::from(error).context("what is finished is kept: go on with --resume")
         }
         error => with_flags(error),
@@ -176,24 +177,24 @@ pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<(EmbedCount
 }
 
 /// The library speaks of settings in words; here is what they are called on the command line.
-pub(crate) fn with_flags(error: IngestError) -> anyhow::Error {
+pub(crate) fn with_flags(error: EmbedError) -> anyhow::Error {
     let output = |output: EmbedOutput| match output {
         EmbedOutput::Embeddings => "--out",
         EmbedOutput::Locations => "--locations",
         EmbedOutput::Bad => "--bad",
     };
     match error {
-        IngestError::SameFile { first, second, path } => {
+        EmbedError::SameFile { first, second, path } => {
             anyhow!("{} and {} are both {}: name two files", output(first), output(second), path.display())
         }
-        IngestError::Overwrites { output: which, path } => {
+        EmbedError::Overwrites { output: which, path } => {
             anyhow!("{} is a photo or list to read and {} at once: name another file", path.display(), output(which))
         }
-        IngestError::Unfinished { path } => anyhow!(
+        EmbedError::Unfinished { path } => anyhow!(
             "{} holds an unfinished run: add --resume to go on with it, or delete it to begin anew",
             path.display()
         ),
-        IngestError::OtherSetting { path, setting, before, now } => {
+        EmbedError::OtherSetting { path, setting, before, now } => {
             let flag = match setting.as_str() {
                 "augment" | "mirror" | "seed" | "batch" => format!("--{setting}"),
                 "need of a location" => "--require-gps".to_owned(),

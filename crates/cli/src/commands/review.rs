@@ -7,8 +7,8 @@ use crate::{interrupt::InterruptGuard, photos::PhotoArgs, verbosity};
 use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff::Request;
-use locdiff::parts::{Bench, Desk};
-use locdiff_serve::{FolderBench, FolderSettings, LocalPage, run_desk};
+use locdiff::review::{FolderReview, FolderReviewSettings, ReviewBackend, ReviewSession};
+use locdiff_serve::{LocalPage, run_review};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -48,24 +48,24 @@ impl Review {
         count_films(&found.passed_over().videos, &mut request);
         let photos = found.sources().iter().filter_map(|source| source.file_path().map(Path::to_owned)).collect();
         let copies = self.copies.unwrap_or_else(|| beside(&folder));
-        let acts = FolderBench::acts(&folder)?;
+        let acts = FolderReview::acts(&folder)?;
         let locator = open(&request, true)?;
-        let settings = FolderSettings { folder: folder.clone(), photos, copies, rule: self.rule.rule(), request };
-        let desk = Desk::open(FolderBench::new(locator, settings)?, &acts)?;
-        let [ticked, written, all] = at_desk(&desk, self.port)?;
+        let settings = FolderReviewSettings { folder: folder.clone(), photos, copies, rule: self.rule.rule(), request };
+        let session = ReviewSession::open(FolderReview::new(locator, settings)?, &acts)?;
+        let [ticked, written, all] = show_review(&session, self.port)?;
         println!("{ticked} of {all} photos are ticked, {written} are written");
         verbosity::note(&format!("`locdiff review {}` goes on from here", folder.display()));
         Ok(())
     }
 }
 
-/// Shows a desk until its page or an interrupt ends it; how many photos are ticked, how many written, and all.
-pub(crate) fn at_desk<B: Bench + Send>(desk: &Desk<B>, port: u16) -> Result<[usize; 3]> {
+/// Shows a session until its page or an interrupt ends it; how many photos are ticked, how many written, and all.
+pub(crate) fn show_review<B: ReviewBackend + Send>(session: &ReviewSession<B>, port: u16) -> Result<[usize; 3]> {
     let guard = InterruptGuard::begin();
     let page = LocalPage::bind(port)?;
     verbosity::note(&format!("the page is at {}; Ctrl-C or its button \"Done\" ends it", page.url()));
-    run_desk(page, desk, || guard.stop().load(Ordering::SeqCst))?;
-    Ok(desk.counts())
+    run_review(page, session, || guard.stop().load(Ordering::SeqCst))?;
+    Ok(session.counts())
 }
 
 /// The folder's name with `-tagged` behind it.

@@ -2,10 +2,11 @@
 
 use crate::batch::part::{Origin, Part};
 use crate::batch::{BatchError, Job, Result, Task, manifest, sealed::damaged};
+use crate::embed::{EmbedFiles, EmbedTables};
 use crate::{AnswerRow, LatLon, parts::ANSWER_COLUMNS};
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_io::data::{Dtype, MatrixWriter, TableWriter};
-use locdiff_vision::sources::{EmbedFiles, EmbedTables, PlaceSource};
+use locdiff_vision::sources::PlaceSource;
 use serde_json::Value;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@
 //! | trips, by the rule of albums | [`Trips`] |
 //! | places for a trip's photos | [`Suggester`] |
 //! | suggestions in a file | [`Suggestions`], [`Suggestion`] |
-//! | them on a desk, to be looked at, ticked and corrected | [`Review`] |
+//! | them in a review, to be looked at, ticked and corrected | [`Review`] |
 //! | write those that are ticked | [`apply`], [`Journal`] |
 //! | take them back | [`undo`] |
 //!
@@ -19,7 +19,6 @@ mod asset;
 mod client;
 mod error;
 mod journal;
-mod kept;
 mod key;
 mod review;
 mod suggest;

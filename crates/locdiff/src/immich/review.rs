@@ -1,10 +1,13 @@
-//! Suggestions on a review desk: looked at, ticked, corrected, written to the server and taken back.
+//! Suggestions under review: looked at, ticked, corrected, written to the server and taken back.
 
 use crate::immich::{Immich, Journal, Result, Suggestion, Suggestions, apply, suggestions::Corrected, undo};
-use crate::parts::{Bench, BenchResult, Chosen, Decisions, DeskError, DeskPhoto, Shown, Told, parse_time};
-use crate::{LatLon, PhotoTime};
+use crate::PhotoTime;
+use crate::parts::parse_time;
+use crate::review::{
+    ChosenPlace, ReviewBackend, ReviewDecisions, ReviewError, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress,
+};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +22,7 @@ pub struct Review {
 }
 
 impl Review {
-    /// Reads the suggestions of a file; what is written from the desk stands in the journal.
+    /// Reads the suggestions of a file; what is written by the session stands in the journal.
     ///
     /// # Errors
     /// As [`Suggestions::read`].
@@ -32,7 +35,7 @@ impl Review {
         Ok(Self { immich, file, journal, suggestions: Mutex::new(suggestions) })
     }
 
-    /// The file of the desk's acts, beside that of the suggestions.
+    /// The file of the session's actions, beside that of the suggestions.
     pub fn acts(&self) -> PathBuf {
         let mut path = self.file.as_os_str().to_owned();
         path.push(".acts.jsonl");
@@ -58,7 +61,7 @@ fn said(one: &Suggestion) -> Value {
     })
 }
 
-impl Bench for Review {
+impl ReviewBackend for Review {
     fn title(&self) -> String {
         format!("places for {}", self.immich.server())
     }
@@ -71,8 +74,8 @@ impl Bench for Review {
         false
     }
 
-    fn place(&self, _: &Decisions, _: &AtomicBool, _: Told<'_>) -> BenchResult<Shown> {
-        let photo = |one: &Suggestion| DeskPhoto {
+    fn place(&self, _: &ReviewDecisions, _: &AtomicBool, _: TellProgress<'_>) -> ReviewResult<ReviewPhotos> {
+        let photo = |one: &Suggestion| ReviewPhoto {
             key: one.asset.clone(),
             name: one.name.clone(),
             camera: None,
@@ -81,50 +84,52 @@ impl Bench for Review {
             is_sure: one.sure.unwrap_or(one.take),
             is_written: false,
         };
-        Ok(Shown { photos: self.suggestions().suggestions.iter().map(photo).collect(), clocks: Vec::new() })
+        Ok(ReviewPhotos { photos: self.suggestions().suggestions.iter().map(photo).collect(), clocks: Vec::new() })
     }
 
-    fn keep(&self, chosen: &[Chosen]) -> BenchResult<()> {
-        let chosen: HashMap<&str, &Chosen> = chosen.iter().map(|one| (one.key.as_str(), one)).collect();
+    fn keep(&self, chosen: &[ChosenPlace]) -> ReviewResult<()> {
+        let chosen: HashMap<&str, &ChosenPlace> = chosen.iter().map(|one| (one.key.as_str(), one)).collect();
         let mut suggestions = self.suggestions();
         for one in &mut suggestions.suggestions {
             let found = chosen.get(one.asset.as_str());
             one.take = found.is_some();
             one.corrected = found.filter(|found| found.by_hand).map(|found| Corrected { at: found.at });
         }
-        suggestions.write(&self.file).map_err(DeskError::of)
+        suggestions.write(&self.file).map_err(ReviewError::of)
     }
 
-    fn picture(&self, _: usize, key: &str, is_large: bool) -> BenchResult<Vec<u8>> {
-        self.immich.preview(key, !is_large).map_err(DeskError::of)
+    fn picture(&self, _: usize, key: &str, is_large: bool) -> ReviewResult<Vec<u8>> {
+        self.immich.preview(key, !is_large).map_err(ReviewError::of)
     }
 
-    fn along(&self, _: &str, _: f64, _: &BTreeMap<usize, LatLon>) -> Vec<(usize, LatLon)> {
-        Vec::new()
-    }
-
-    fn write(&self, chosen: &[Chosen], _: &str, stop: &AtomicBool, told: Told<'_>) -> BenchResult<String> {
+    fn write(
+        &self,
+        chosen: &[ChosenPlace],
+        _: &str,
+        stop: &AtomicBool,
+        told: TellProgress<'_>,
+    ) -> ReviewResult<String> {
         self.keep(chosen)?;
         let suggestions = self.suggestions().clone();
         let done = AtomicUsize::new(0);
         let step = || told("Writing", done.fetch_add(1, Ordering::Relaxed) + 1, chosen.len());
         let applied = apply(&self.immich, &suggestions, &mut Journal::at(&self.journal), stop, step);
-        let applied = applied.map_err(DeskError::of)?;
+        let applied = applied.map_err(ReviewError::of)?;
         let [written, had_place, gone] = [applied.written, applied.had_place, applied.gone];
         Ok(format!("{written} tagged on the server, {had_place} had a place already and keep it, {gone} are gone."))
     }
 
-    fn take_back(&self, stop: &AtomicBool) -> BenchResult<String> {
-        let undone = undo(&self.immich, &mut Journal::at(&self.journal), stop, || ()).map_err(DeskError::of)?;
+    fn take_back(&self, stop: &AtomicBool) -> ReviewResult<String> {
+        let undone = undo(&self.immich, &mut Journal::at(&self.journal), stop, || ()).map_err(ReviewError::of)?;
         let [cleared, changed] = [undone.cleared, undone.changed];
         Ok(format!("{cleared} taken back, {changed} were changed since and stay."))
     }
 
-    fn written(&self) -> BenchResult<Vec<String>> {
+    fn written(&self) -> ReviewResult<Vec<String>> {
         if !self.journal.exists() {
             return Ok(Vec::new());
         }
-        let lines = Journal::at(&self.journal).entries(|_| Ok(())).map_err(DeskError::of)?;
+        let lines = Journal::at(&self.journal).entries(|_| Ok(())).map_err(ReviewError::of)?;
         Ok(lines.into_iter().filter(|line| line.server == self.immich.server()).map(|line| line.asset).collect())
     }
 }

@@ -1,15 +1,15 @@
 //! Suggestions: the server's photos, trip by trip, answered together.
 
-use crate::immich::{Asset, Immich, ImmichError, Result, Suggestion, kept::KeptEmbeddings};
+use crate::immich::{Asset, Immich, Result, Suggestion};
 use crate::parts::{TripStop, beside, parse_time, trips};
 use crate::{
-    AlbumAnswer, Control, EmbeddedPhoto, Embedding, KnownPlace, LocateError, Locator, Origin, Photo, PhotoTime,
+    AlbumAnswer, Control, EmbeddedPhoto, EmbeddingCache, KnownPlace, LocateError, Locator, Origin, Photo, PhotoTime,
     Progress, Request, Source, WrongClock,
 };
 use locdiff_io::tags::TagRule;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How well a place in immich is known.
 const TAG_KM: f64 = 0.05;
@@ -80,9 +80,9 @@ pub struct TripSuggestions {
 pub struct Suggester<'a> {
     locator: &'a Locator,
     server: Arc<Immich>,
-    kept: Mutex<KeptEmbeddings>,
+    cache: Mutex<EmbeddingCache>,
     /// Why an embedding could not be kept.
-    failure: Mutex<Option<ImmichError>>,
+    failure: Mutex<Option<LocateError>>,
     request: Request,
     rule: TagRule,
 }
@@ -101,16 +101,15 @@ impl<'a> Suggester<'a> {
     ) -> Result<Self> {
         let mut path = file.as_os_str().to_owned();
         path.push(".partial");
-        let encoder = locator.encoder().map_or(String::new(), |encoder| encoder.fingerprint().to_string());
-        let kept = Mutex::new(KeptEmbeddings::open(path.as_ref(), &encoder)?);
+        let cache = Mutex::new(EmbeddingCache::open(path.as_ref(), locator.encoder())?);
         let mut request = Request::default();
         (request.trust_clocks, request.one_trip) = (trust_clocks, true);
-        Ok(Self { locator, server, kept, failure: Mutex::new(None), request, rule })
+        Ok(Self { locator, server, cache, failure: Mutex::new(None), request, rule })
     }
 
     /// Photos that an earlier run has embedded.
     pub fn known(&self) -> usize {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.cache().count()
     }
 
     /// One trip's suggestions, where places next to it are `known`; `seen` is called for each photo. A photo without a preview that can be read is left out.
@@ -131,7 +130,7 @@ impl<'a> Suggester<'a> {
         request.known = known;
         let run = self.locator.run_album(sources, &request, control)?;
         if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(error);
+            return Err(error.into());
         }
         let mut found = TripSuggestions { clocks: run.clocks, ..TripSuggestions::default() };
         for (photo, (asset, _)) in run.photos.into_iter().zip(trip) {
@@ -149,7 +148,7 @@ impl<'a> Suggester<'a> {
     /// # Errors
     /// A file that cannot be removed.
     pub fn done(self) -> Result<()> {
-        self.kept.into_inner().unwrap_or_else(PoisonError::into_inner).remove()
+        Ok(self.cache.into_inner().unwrap_or_else(PoisonError::into_inner).remove()?)
     }
 
     fn suggestion(&self, asset: &Asset, answer: AlbumAnswer) -> Suggestion {
@@ -170,21 +169,24 @@ impl<'a> Suggester<'a> {
         }
     }
 
+    fn cache(&self) -> MutexGuard<'_, EmbeddingCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Keeps an embedding, unless it is kept already.
     fn keep(&self, asset: &str, photo: &EmbeddedPhoto) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(view) = photo.views.first().filter(|_| kept.get(asset).is_none()) else { return };
-        if let Err(error) = kept.add(asset, view.values()) {
+        let mut cache = self.cache();
+        if cache.get(asset, None).is_none()
+            && let Err(error) = cache.add([(asset, None, photo, None)])
+        {
             *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         }
     }
 
     /// A photo: its embedding, where it is known, else its preview, fetched when its turn comes.
     fn source(&self, asset: &Asset, time: f64) -> Source {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = kept.get(&asset.id).and_then(|values| Embedding::new(values.to_vec(), None).ok());
-        let source = if let Some(embedding) = known {
-            Source::embedded(embedding.into())
+        let source = if let Some((photo, _)) = self.cache().get(&asset.id, None) {
+            Source::embedded(photo)
         } else {
             let (server, id, name) = (self.server.clone(), asset.id.clone(), asset.name.clone());
             Source::reader(None, move |limits| {

@@ -3,7 +3,7 @@
 use super::common;
 
 use common::{Fake, FakeAsset, KEY, id};
-use locdiff::parts::{Act, Desk};
+use locdiff::review::{ReviewAction, ReviewSession};
 use locdiff::immich::{
     ApiKey, Applied, Filter, Immich, ImmichError, Journal, Review, Suggestion, Suggestions, Undone, apply, undo,
 };
@@ -285,9 +285,9 @@ fn what_is_ticked_and_corrected_on_the_desk_is_saved_written_and_taken_back() {
     let desk = || {
         let review = Review::open(Arc::new(open(&fake)), &file, &list).unwrap();
         let acts = review.acts();
-        Desk::open(review, &acts).unwrap()
+        ReviewSession::open(review, &acts).unwrap()
     };
-    let works = |desk: &Desk<Review>, act: &dyn Fn(&Desk<Review>)| {
+    let works = |desk: &ReviewSession<Review>, act: &dyn Fn(&ReviewSession<Review>)| {
         std::thread::scope(|scope| {
             scope.spawn(|| desk.work());
             let wait = || wait_until("nothing is left to do", || desk.state(0)["is_busy"] != true);
@@ -297,7 +297,7 @@ fn what_is_ticked_and_corrected_on_the_desk_is_saved_written_and_taken_back() {
             desk.close();
         });
     };
-    let act = |text: &str| -> Act {
+    let act = |text: &str| -> ReviewAction {
         serde_json::from_str(&text.replace("ID", "00000000-0000-4000-8000-00000000000")).unwrap()
     };
     let first = desk();
@@ -319,11 +319,11 @@ fn what_is_ticked_and_corrected_on_the_desk_is_saved_written_and_taken_back() {
     // Another session: everything is there, and an undo leads to what was suggested.
     let second = desk();
     assert_eq!(second.state(0)["undo"], "place 1 photo by the pin");
-    works(&second, &|desk| desk.act(Act::Undo).unwrap());
+    works(&second, &|desk| desk.act(ReviewAction::Undo).unwrap());
     assert_eq!(Suggestions::read(&file, &fake.url).unwrap().suggestions[2].corrected, None);
     drop(second);
     let third = desk();
-    works(&third, &|desk| desk.act(Act::Redo).unwrap());
+    works(&third, &|desk| desk.act(ReviewAction::Redo).unwrap());
     drop(third);
     let fourth = desk();
     works(&fourth, &|desk| desk.write("immich").unwrap());

@@ -2,7 +2,7 @@
 //! the files themselves, all others pixels.
 
 use super::Encoder;
-use crate::{Photo, PhotoFacts, PhotoLimits, Result, network::Started, photo::plain_jpeg, pixels::RGB};
+use crate::{Photo, PhotoFacts, PhotoLimits, Result, network::Started, photo::plain_jpeg};
 use locdiff_base::timed;
 use locdiff_nn::photos::{Jpeg, Picture, TakenJpeg};
 
@@ -19,6 +19,11 @@ pub struct Prepared {
 pub struct Begun(Vec<Started>);
 
 impl Begun {
+    /// Whether the embeddings are there, so that [`Begun::finish`] waits for no device.
+    pub fn is_ready(&self) -> bool {
+        self.0.iter().all(|batch| batch.running.is_none())
+    }
+
     /// The embeddings, in the photos' order, or why there is none; waits for them.
     ///
     /// # Errors
@@ -30,14 +35,9 @@ impl Begun {
 }
 
 impl Prepared {
-    /// Pictures already resized and normalised, `[side, side, 3]` each.
-    pub fn pictures(pixels: &[f32], side: usize) -> Vec<Self> {
-        let one = |pixels: &[f32]| Self {
-            picture: Picture::Pixels(pixels.to_vec()),
-            name: String::new(),
-            limits: PhotoLimits::default(),
-        };
-        pixels.chunks(side * side * RGB).map(one).collect()
+    /// A picture already resized and normalised, `[side, side, 3]`.
+    pub fn pixels(pixels: Vec<f32>) -> Self {
+        Self { picture: Picture::Pixels(pixels), name: String::new(), limits: PhotoLimits::default() }
     }
 }
 

@@ -175,7 +175,8 @@ impl Photo {
         &self.rgb
     }
 
-    pub(crate) fn facts(&self) -> &PhotoFacts {
+    /// What the photo says of its place, its time and its camera.
+    pub fn facts(&self) -> &PhotoFacts {
         &self.facts
     }
 

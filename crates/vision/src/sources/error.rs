@@ -1,12 +1,10 @@
-//! What can be wrong with the photos a user names or with a run over them: each message is one line.
+//! What can be wrong with the photos a user names: each message is one line.
 
-use crate::sources::EmbedOutput;
 use locdiff_io::data::DataError;
-use crate::VisionError;
 use std::{io, path::PathBuf};
 use thiserror::Error;
 
-/// Why photos could not be found, read or embedded.
+/// Why photos could not be found or read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
@@ -53,45 +51,9 @@ pub enum IngestError {
     /// A table without a column of paths.
     #[error("name the column of paths: {0}")]
     PathColumn(DataError),
-    /// Two outputs, or an output and an input, that are one file.
-    #[error("{first} and {second} are both {path}: name two files", path = path.display())]
-    SameFile { first: EmbedOutput, second: EmbedOutput, path: PathBuf },
-    /// An output that would overwrite an input.
-    #[error("{path} is a photo or list to read and {output} at once: name another file", path = path.display())]
-    Overwrites { output: EmbedOutput, path: PathBuf },
-    /// The journal of a run cannot be written or read.
-    #[error("cannot use {path}: {reason}; free some space or its folder, what is finished is kept", path = path.display())]
-    Journal { path: PathBuf, reason: io::Error },
-    /// Another run writes to the same output.
-    #[error(transparent)]
-    Locked(#[from] locdiff_base::LockError),
-    /// The journal of a run that was cut off, where a new one was asked for.
-    #[error("{path} holds an unfinished run: resume it, or delete it to begin anew", path = path.display())]
-    Unfinished { path: PathBuf },
-    /// A file in the journal's place.
-    #[error(
-        "{path} is no journal of an unfinished run: delete it, or choose another output file",
-        path = path.display()
-    )]
-    NoJournal { path: PathBuf },
-    /// The journal of a run with other settings.
-    #[error(
-        "{path} is of a run with another {setting} ({before}, now {now}): give the same as before, or delete it to begin anew",
-        path = path.display()
-    )]
-    OtherSetting { path: PathBuf, setting: String, before: String, now: String },
-    /// No photo was of use.
-    #[error("no photo of {photos} could be used, {first}; see {list}", list = list.display())]
-    NoneUsable { photos: usize, list: PathBuf, first: String },
-    /// A file cannot be created or written.
-    #[error(transparent)]
-    Write(#[from] locdiff_base::WriteError),
     /// A file of data cannot be read or written.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The encoder failed.
-    #[error(transparent)]
-    Vision(#[from] VisionError),
 }
 
 fn passed_over(skipped: usize) -> String {

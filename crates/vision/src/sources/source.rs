@@ -202,7 +202,7 @@ impl PhotoSource {
     }
 
     /// What it is called where it cannot be read.
-    pub(crate) fn called_in_messages(&self) -> String {
+    pub fn called_in_messages(&self) -> String {
         self.file_path().map_or_else(|| self.name.clone(), |path| path.display().to_string())
     }
 
@@ -210,7 +210,7 @@ impl PhotoSource {
     ///
     /// # Errors
     /// As [`Photo::contents`].
-    pub(crate) fn contents(&self, limits: &PhotoLimits) -> Result<Vec<u8>, VisionError> {
+    pub fn contents(&self, limits: &PhotoLimits) -> Result<Vec<u8>, VisionError> {
         match &self.bytes {
             Bytes::File(path) => Photo::contents(path, limits),
             Bytes::Memory(contents) => Ok(contents.to_vec()),
@@ -247,7 +247,7 @@ impl PhotoSource {
     }
 
     /// Adds what tells this photo from another to a checksum: name, place, size and time of change.
-    pub(crate) fn add_to(&self, sum: &mut crc32fast::Hasher) {
+    pub fn add_to(&self, sum: &mut crc32fast::Hasher) {
         let offset = match &self.bytes {
             Bytes::File(_) | Bytes::Unreadable { .. } => 0,
             Bytes::Member { offset, .. } => *offset,

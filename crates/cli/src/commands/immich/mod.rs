@@ -2,11 +2,11 @@
 
 mod suggest;
 
-use super::review::at_desk;
+use super::review::show_review;
 use crate::{interrupt::InterruptGuard, progress, verbosity};
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
-use locdiff::parts::Desk;
+use locdiff::review::ReviewSession;
 use locdiff::immich::{ApiKey, Immich, Journal, Review, Suggestions, apply, undo};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl ImmichArgs {
 fn review(server: Arc<Immich>, args: &ReviewArgs) -> Result<()> {
     let review = Review::open(server, &args.file.file, &args.journal)?;
     let acts = review.acts();
-    let [ticked, _, all] = at_desk(&Desk::open(review, &acts)?, args.port)?;
+    let [ticked, _, all] = show_review(&ReviewSession::open(review, &acts)?, args.port)?;
     println!("{ticked} of {all} are ticked");
     Ok(())
 }

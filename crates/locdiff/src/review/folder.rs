@@ -1,13 +1,15 @@
-//! The photos of a folder on a desk: placed by albums, tagged by the rules of safe tagging.
+//! The photos of a folder under review: placed by albums, tagged by the rules of safe tagging.
 
-use super::kept::{KeptPhotos, Stamp};
-use locdiff::parts::{
-    AlbumChanges, Bench, BenchResult, Chosen, Decisions, DeskError, DeskPhoto, PlacedAlbum, PlacedTrips, Read,
-    ReadAlbum, Shown, Told, Track,
+use super::{
+    ChosenPlace, ReviewBackend, ReviewDecisions, ReviewError, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress,
 };
-use locdiff::{
-    AlbumAnswer, Control, LatLon, LocateError, LocateOptions, Locator, Photo, Progress, Request, Source, WrongClock,
+use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
+use crate::cache::FileStamp;
+use crate::{
+    AlbumAnswer, Control, EmbeddingCache, LatLon, LocateError, LocateOptions, Locator, Photo, Progress, Request,
+    Source, WrongClock, pipeline::Read,
 };
+use locdiff_album::Track;
 use locdiff_io::tags::{
     JOURNAL_NAME, Overwrite, TagPlace, TagPlan, TagRule, Tagger, Undo, adobe_sidecar_path, sidecar_path, undo,
 };
@@ -18,14 +20,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::{fmt::Write, fs};
 
-/// Where a desk keeps its files, inside the folder.
+/// Where a session keeps its files, inside the folder.
 const OWN: &str = ".locdiff-review";
 /// The longer side of the photo that is looked at, and the most bytes of it.
 const LARGE: (u32, usize) = (960, 400_000);
 
-/// What a folder's desk is opened with.
+/// What a folder's review is opened with.
 #[derive(Debug, Clone)]
-pub struct FolderSettings {
+pub struct FolderReviewSettings {
     /// The folder.
     pub folder: PathBuf,
     /// Its photos.
@@ -39,8 +41,8 @@ pub struct FolderSettings {
 }
 
 /// A folder's photos.
-pub struct FolderBench {
-    settings: FolderSettings,
+pub struct FolderReview {
+    settings: FolderReviewSettings,
     options: Arc<LocateOptions>,
     /// As seen from the folder, with `/` between folders.
     keys: Vec<String>,
@@ -57,16 +59,16 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl FolderBench {
+impl FolderReview {
     /// A folder's photos, of which nothing is read yet.
     ///
     /// # Errors
     /// A track that cannot be read, and settings out of range.
-    pub fn new(locator: Locator, settings: FolderSettings) -> BenchResult<Self> {
+    pub fn new(locator: Locator, settings: FolderReviewSettings) -> ReviewResult<Self> {
         let request = &settings.request;
-        let options = Arc::new(request.options().map_err(DeskError::of)?);
+        let options = Arc::new(request.options().map_err(ReviewError::of)?);
         let tracks: Vec<Track> =
-            request.tracks.iter().map(|path| Track::open(path)).collect::<Result<_, _>>().map_err(DeskError::of)?;
+            request.tracks.iter().map(|path| Track::open(path)).collect::<Result<_, _>>().map_err(ReviewError::of)?;
         let track = (!tracks.is_empty()).then(|| Track::joined(tracks).shifted(request.track_offset_s.unwrap_or(0.0)));
         let key = |path: &PathBuf| {
             let below = path.strip_prefix(&settings.folder).unwrap_or(path);
@@ -78,37 +80,39 @@ impl FolderBench {
         Ok(Self { settings, options, keys, locator: Mutex::new(locator), album, thumbnails, clocks, trips, track })
     }
 
-    /// The file of a desk's acts; its folder is made if need be.
+    /// The file of a session's actions; its folder is made if need be.
     ///
     /// # Errors
     /// A folder that cannot be written to, or a link in the way.
-    pub fn acts(folder: &Path) -> BenchResult<PathBuf> {
+    pub fn acts(folder: &Path) -> ReviewResult<PathBuf> {
         let own = Self::own_file(folder, "acts.jsonl")?;
         let parent = folder.join(OWN);
-        fs::create_dir_all(&parent).map_err(|error| DeskError(format!("{}: {error}", parent.display())))?;
+        fs::create_dir_all(&parent).map_err(|error| ReviewError(format!("{}: {error}", parent.display())))?;
         Ok(own)
     }
 
-    fn own_file(folder: &Path, name: &str) -> BenchResult<PathBuf> {
-        locdiff_base::inside(folder, &format!("{OWN}/{name}")).map_err(DeskError)
+    fn own_file(folder: &Path, name: &str) -> ReviewResult<PathBuf> {
+        locdiff_base::inside(folder, &format!("{OWN}/{name}")).map_err(ReviewError)
     }
 
     /// Reads the photos, but for those that an earlier session has read.
-    fn read(&self, stop: &AtomicBool, told: &(dyn Fn(Progress) + Sync)) -> BenchResult<ReadAlbum> {
-        let FolderSettings { folder, photos, request, .. } = &self.settings;
+    fn read(&self, stop: &AtomicBool, told: &(dyn Fn(Progress) + Sync)) -> ReviewResult<ReadAlbum> {
+        let FolderReviewSettings { folder, photos, request, .. } = &self.settings;
         let locator = locked(&self.locator);
-        let mut kept = KeptPhotos::open(&Self::own_file(folder, "photos.jsonl")?, locator.encoder())?;
+        let path = Self::own_file(folder, "photos.jsonl")?;
+        let mut cache = EmbeddingCache::open(&path, locator.encoder()).map_err(ReviewError::of)?;
         let ours = self.written()?;
         let mut sources = Vec::with_capacity(photos.len());
         let mut stamps = Vec::with_capacity(photos.len());
         for (k, (path, key)) in photos.iter().zip(&self.keys).enumerate() {
-            let stamp = fs::metadata(path).ok().map(|metadata| Stamp::of(&metadata));
-            let before = stamp.and_then(|stamp| kept.take(key, stamp, ours.contains(key)));
+            let stamp = FileStamp::of(path);
+            // Where the place was written into the photo itself, the pixels are the same.
+            let before = stamp.and_then(|stamp| cache.get(key, Some(stamp).filter(|_| !ours.contains(key))));
             stamps.push(stamp.filter(|_| before.is_none()));
             let source = match before {
-                Some(before) => {
-                    locked(&self.thumbnails)[k] = before.thumbnail;
-                    Source::embedded(before.photo.with_name(key))
+                Some((photo, thumbnail)) => {
+                    locked(&self.thumbnails)[k] = thumbnail;
+                    Source::embedded(photo.with_name(key))
                 }
                 None => Source::file(path),
             };
@@ -118,21 +122,21 @@ impl FolderBench {
         let mut failure = None;
         let block = |few: &[Read]| {
             let new = few.iter().filter_map(|read| {
-                let k = read.origin.row;
-                Some((self.keys[k].as_str(), stamps[k]?, read))
+                let (k, photo) = (read.origin.row, read.photo.as_ref().ok()?);
+                Some((self.keys[k].as_str(), Some(stamps[k]?), photo, read.thumbnail.as_deref()))
             });
-            failure = kept.add(new).err().or(failure.take());
+            failure = cache.add(new).err().or(failure.take());
             let mut thumbnails = locked(&self.thumbnails);
             for read in few.iter().filter(|read| read.thumbnail.is_some()) {
                 thumbnails[read.origin.row].clone_from(&read.thumbnail);
             }
         };
-        let album = locator.read_album(sources, request, &self.options, control, block).map_err(DeskError::of)?;
-        failure.map_or(Ok(album), Err)
+        let album = locator.read_album(sources, request, &self.options, control, block).map_err(ReviewError::of)?;
+        failure.map_or(Ok(album), |error| Err(ReviewError::of(error)))
     }
 
     /// What somebody says, by the photos' numbers.
-    fn changes(&self, album: &ReadAlbum, decisions: &Decisions) -> AlbumChanges {
+    fn changes(&self, album: &ReadAlbum, decisions: &ReviewDecisions) -> AlbumChanges {
         let tagged = |k: usize| album.read[k].photo.as_ref().is_ok_and(|photo| photo.gps.is_some());
         let places = self.keys.iter().enumerate().filter(|(k, _)| !tagged(*k)).filter_map(|(k, key)| {
             let moved = decisions.moves.get(key)?;
@@ -145,13 +149,13 @@ impl FolderBench {
     fn place_read(
         &self,
         album: &ReadAlbum,
-        decisions: &Decisions,
+        decisions: &ReviewDecisions,
         control: Control<'_>,
     ) -> Result<PlacedAlbum, LocateError> {
         let locator = locked(&self.locator);
         let mut changes = self.changes(album, decisions);
         let place = |changes: &AlbumChanges| {
-            let FolderSettings { request, .. } = &self.settings;
+            let FolderReviewSettings { request, .. } = &self.settings;
             locator.place_album(album, request, &self.options, changes, &mut locked(&self.trips), control)
         };
         let [found, _] = locked(&self.clocks).clone();
@@ -182,7 +186,13 @@ impl FolderBench {
         folders.into_iter().map(|folder| folder.join(JOURNAL_NAME)).filter(|journal| journal.exists())
     }
 
-    fn photo(&self, album: &ReadAlbum, k: usize, answer: Option<&AlbumAnswer>, decisions: &Decisions) -> DeskPhoto {
+    fn photo(
+        &self,
+        album: &ReadAlbum,
+        k: usize,
+        answer: Option<&AlbumAnswer>,
+        decisions: &ReviewDecisions,
+    ) -> ReviewPhoto {
         let read = &album.read[k];
         let embedded = read.photo.as_ref().ok();
         let gps = embedded.and_then(|photo| photo.gps);
@@ -196,11 +206,11 @@ impl FolderBench {
         let doubt = answer.map(|one| rule.doubt(one.can_tell, one.radius_90_km, odd.map(|odd| odd.reason.as_str())));
         let key = self.keys[k].clone();
         let camera = embedded.and_then(|photo| photo.taken.camera.clone());
-        DeskPhoto { name: key.clone(), key, camera, gps, said, is_sure: doubt == Some(None), is_written: false }
+        ReviewPhoto { name: key.clone(), key, camera, gps, said, is_sure: doubt == Some(None), is_written: false }
     }
 
     /// An answer as the page needs it.
-    fn said(answer: &AlbumAnswer, gps: Option<LatLon>, decisions: &Decisions) -> Value {
+    fn said(answer: &AlbumAnswer, gps: Option<LatLon>, decisions: &ReviewDecisions) -> Value {
         let mut because = answer.because.clone();
         // Who was placed by hand has no tag.
         for key in decisions.moves.keys() {
@@ -218,7 +228,7 @@ impl FolderBench {
     }
 
     fn plan(&self, way: &str) -> TagPlan {
-        let FolderSettings { folder, copies, .. } = &self.settings;
+        let FolderReviewSettings { folder, copies, .. } = &self.settings;
         TagPlan {
             given: vec![folder.clone()],
             copies: (way == "copies").then(|| copies.clone()),
@@ -232,7 +242,7 @@ impl FolderBench {
     }
 }
 
-impl Bench for FolderBench {
+impl ReviewBackend for FolderReview {
     fn title(&self) -> String {
         let folder = &self.settings.folder;
         let name = fs::canonicalize(folder).ok().and_then(|path| path.file_name().map(ToOwned::to_owned));
@@ -252,7 +262,12 @@ impl Bench for FolderBench {
         true
     }
 
-    fn place(&self, decisions: &Decisions, stop: &AtomicBool, told: Told<'_>) -> BenchResult<Shown> {
+    fn place(
+        &self,
+        decisions: &ReviewDecisions,
+        stop: &AtomicBool,
+        told: TellProgress<'_>,
+    ) -> ReviewResult<ReviewPhotos> {
         let all = self.keys.len();
         let done = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let step = |stage: Progress| match stage {
@@ -265,10 +280,10 @@ impl Bench for FolderBench {
             *self.album.write().unwrap_or_else(PoisonError::into_inner) = Some(read);
         }
         let album = self.album.read().unwrap_or_else(PoisonError::into_inner);
-        let Some(album) = &*album else { return Ok(Shown::default()) };
+        let Some(album) = &*album else { return Ok(ReviewPhotos::default()) };
         told("Photos placed", 0, all);
         let control = Control::new().with_stop(stop).with_progress(&step);
-        let placed = self.place_read(album, decisions, control).map_err(DeskError::of)?;
+        let placed = self.place_read(album, decisions, control).map_err(ReviewError::of)?;
         let photos = (0..all).map(|k| self.photo(album, k, placed.answers[k].as_ref(), decisions)).collect();
         let [found, _] = locked(&self.clocks).clone();
         let ahead_s = |camera: &str| {
@@ -276,17 +291,17 @@ impl Bench for FolderBench {
             clock.map_or(0.0, |clock| clock.ahead_s)
         };
         let clock = |(camera, photos): (&str, usize)| (camera.to_owned(), photos, ahead_s(camera));
-        Ok(Shown { photos, clocks: album.cameras().into_iter().map(clock).collect() })
+        Ok(ReviewPhotos { photos, clocks: album.cameras().into_iter().map(clock).collect() })
     }
 
-    fn picture(&self, number: usize, _: &str, is_large: bool) -> BenchResult<Vec<u8>> {
+    fn picture(&self, number: usize, _: &str, is_large: bool) -> ReviewResult<Vec<u8>> {
         if !is_large && let Some(small) = locked(&self.thumbnails).get(number).cloned().flatten() {
             return Ok(small);
         }
-        let path = self.settings.photos.get(number).ok_or_else(|| DeskError("that photo is not here".to_owned()))?;
-        let photo = Photo::open(path, &self.options.limits).map_err(DeskError::of)?;
+        let path = self.settings.photos.get(number).ok_or_else(|| ReviewError("that photo is not here".to_owned()))?;
+        let photo = Photo::open(path, &self.options.limits).map_err(ReviewError::of)?;
         let (side, most) = if is_large { LARGE } else { (160, 20_000) };
-        photo.thumbnail(side, most).ok_or_else(|| DeskError("it cannot be made small".to_owned()))
+        photo.thumbnail(side, most).ok_or_else(|| ReviewError("it cannot be made small".to_owned()))
     }
 
     fn along(&self, camera: &str, ahead_s: f64, known: &BTreeMap<usize, LatLon>) -> Vec<(usize, LatLon)> {
@@ -296,9 +311,15 @@ impl Bench for FolderBench {
         album.as_ref().map_or(Vec::new(), |album| album.along(camera, ahead_s, known, &set, self.track.as_ref()))
     }
 
-    fn write(&self, chosen: &[Chosen], way: &str, stop: &AtomicBool, told: Told<'_>) -> BenchResult<String> {
+    fn write(
+        &self,
+        chosen: &[ChosenPlace],
+        way: &str,
+        stop: &AtomicBool,
+        told: TellProgress<'_>,
+    ) -> ReviewResult<String> {
         let written = self.written()?;
-        let mut tagger = Tagger::new(self.plan(way)).map_err(DeskError::of)?;
+        let mut tagger = Tagger::new(self.plan(way)).map_err(ReviewError::of)?;
         let mut reasons: Vec<String> = Vec::new();
         let mut failure = None;
         for (done, one) in chosen.iter().enumerate() {
@@ -328,7 +349,7 @@ impl Bench for FolderBench {
                 }
             }
         }
-        let tagged = tagger.finish().map_err(DeskError::of)?;
+        let tagged = tagger.finish().map_err(ReviewError::of)?;
         let mut words = format!("{tagged}.");
         if let Some(journal) = tagged.journals.first() {
             let _ = write!(words, " `locdiff undo {}` takes them back, too.", journal.display());
@@ -338,13 +359,13 @@ impl Bench for FolderBench {
         if !reasons.is_empty() {
             let _ = write!(words, " {}.", reasons.join("; "));
         }
-        if failure.is_some() { Err(DeskError(words)) } else { Ok(words) }
+        if failure.is_some() { Err(ReviewError(words)) } else { Ok(words) }
     }
 
-    fn take_back(&self, _: &AtomicBool) -> BenchResult<String> {
+    fn take_back(&self, _: &AtomicBool) -> ReviewResult<String> {
         let mut counts = [0, 0, 0];
         for journal in self.journals().collect::<Vec<_>>() {
-            for (_, what) in undo(&journal, false).map_err(DeskError::of)? {
+            for (_, what) in undo(&journal, false).map_err(ReviewError::of)? {
                 match what {
                     Undo::Removed | Undo::Restored => counts[0] += 1,
                     Undo::Changed | Undo::Lost => counts[1] += 1,
@@ -364,7 +385,7 @@ impl Bench for FolderBench {
         Ok(words)
     }
 
-    fn written(&self) -> BenchResult<Vec<String>> {
+    fn written(&self) -> ReviewResult<Vec<String>> {
         let mut found = Vec::new();
         for journal in self.journals() {
             let base = journal.parent().and_then(|folder| fs::canonicalize(folder).ok()).unwrap_or_default();
@@ -373,7 +394,7 @@ impl Bench for FolderBench {
                 [sidecar_path(&photo), adobe_sidecar_path(&photo), photo].map(|file| (file, key.clone()))
             };
             let keys: HashMap<PathBuf, String> = self.keys.iter().flat_map(files).collect();
-            let done = undo(&journal, true).map_err(DeskError::of)?;
+            let done = undo(&journal, true).map_err(ReviewError::of)?;
             let ours = done.iter().filter(|(_, what)| matches!(what, Undo::Removed | Undo::Restored));
             found.extend(ours.filter_map(|(file, _)| keys.get(file).cloned()));
         }

@@ -1,7 +1,7 @@
 //! What a run makes of each photo, what it writes, and what came of it.
 
 use locdiff_io::data::Dtype;
-use crate::{Augmentation, PhotoLimits};
+use locdiff_vision::{Augmentation, PhotoLimits};
 use std::fmt;
 
 /// What is made of each photo.
@@ -65,7 +65,7 @@ pub struct EmbedCounts {
     pub without_place: usize,
 }
 
-/// One of the files of [`EmbedFiles`](crate::sources::EmbedFiles).
+/// One of the files of [`EmbedFiles`](super::EmbedFiles).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmbedOutput {
     /// The embeddings.

@@ -1,6 +1,9 @@
 //! What came of a photo, and how the journal holds it.
 
+use crate::{EmbeddedPhoto, LocateError};
+use locdiff_io::data::DataError;
 use locdiff_shdd::sphere::LatLon;
+use locdiff_vision::VisionError;
 
 /// What came of a photo.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +14,22 @@ pub(crate) enum EmbedOutcome {
     Bad(String),
     /// It has no place and was to be left out without one.
     WithoutPlace,
+}
+
+impl From<Result<EmbeddedPhoto, LocateError>> for EmbedOutcome {
+    fn from(photo: Result<EmbeddedPhoto, LocateError>) -> Self {
+        match photo {
+            Ok(photo) if photo.views.is_empty() => Self::WithoutPlace,
+            Ok(photo) => {
+                let values = photo.views.iter().flat_map(|view| view.values()).copied().collect();
+                Self::Embedded { values, gps: photo.gps }
+            }
+            Err(LocateError::Vision(VisionError::Data(DataError::EmbeddingNotFinite { .. }))) => {
+                Self::Bad("the encoder's answer is not finite: its weights are damaged".to_owned())
+            }
+            Err(error) => Self::Bad(error.to_string()),
+        }
+    }
 }
 
 const EMBEDDED: u8 = 0;

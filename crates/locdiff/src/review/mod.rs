@@ -1,13 +1,15 @@
-//! A desk to review places: photos with what is said of them, a person's acts, and what is written in the end. Every act is on the disk
-//! before it holds, so that a crash loses nothing; who knows pages and requests is above.
+//! A session to review places: photos with their answers, a person's actions, and what is written in the end. Every action is on the disk
+//! before it holds, so that a crash loses nothing. Pages and requests are above.
 
-mod acts;
-mod bench;
+mod actions;
+mod backend;
+mod folder;
 
-pub use acts::{Act, Decisions, Moved};
-pub use bench::{Bench, BenchResult, Chosen, DeskError, DeskPhoto, Shown, Told};
+pub use actions::{PlacedByHand, ReviewAction, ReviewDecisions};
+pub use backend::{ChosenPlace, ReviewBackend, ReviewError, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress};
+pub use folder::{FolderReview, FolderReviewSettings};
 
-use acts::History;
+use actions::History;
 use locdiff_base::{Journal, OutputLock};
 use locdiff_map::places::describe;
 use locdiff_shdd::sphere::LatLon;
@@ -27,10 +29,10 @@ struct Wanted {
 
 /// All that changes.
 struct State {
-    log: Journal<Act>,
+    log: Journal<ReviewAction>,
     history: History,
-    decisions: Decisions,
-    shown: Shown,
+    decisions: ReviewDecisions,
+    shown: ReviewPhotos,
     /// It grows with every change that a page should see.
     version: u64,
     wanted: Wanted,
@@ -41,24 +43,25 @@ struct State {
     told: Option<String>,
 }
 
-/// A desk.
-pub struct Desk<B> {
-    bench: B,
+/// A session of a person who reviews photos.
+pub struct ReviewSession<B> {
+    backend: B,
     state: Mutex<State>,
     wake: Condvar,
     stop: AtomicBool,
     _lock: OutputLock,
 }
 
-impl<B: Bench> Desk<B> {
-    /// Opens a desk whose acts are in a file, which need not exist: what was decided in an earlier session holds.
+impl<B: ReviewBackend> ReviewSession<B> {
+    /// Opens a session whose actions are in a file, which need not exist: what was decided in an earlier session holds.
     ///
     /// # Errors
     /// A file that is no such journal, or that another process has.
-    pub fn open(bench: B, log: &Path) -> BenchResult<Self> {
-        let lock = OutputLock::file(log).map_err(DeskError::of)?;
-        let journal: Journal<Act> = Journal::at(log);
-        let acts = if log.exists() { journal.entries(Act::check).map_err(DeskError::of)? } else { Vec::new() };
+    pub fn open(backend: B, log: &Path) -> ReviewResult<Self> {
+        let lock = OutputLock::file(log).map_err(ReviewError::of)?;
+        let journal: Journal<ReviewAction> = Journal::at(log);
+        let acts =
+            if log.exists() { journal.entries(ReviewAction::check).map_err(ReviewError::of)? } else { Vec::new() };
         let mut history = History::default();
         for act in acts {
             history.follow(act);
@@ -69,7 +72,7 @@ impl<B: Bench> Desk<B> {
             log: journal,
             history,
             decisions,
-            shown: Shown::default(),
+            shown: ReviewPhotos::default(),
             version: 1,
             wanted,
             work: None,
@@ -77,21 +80,21 @@ impl<B: Bench> Desk<B> {
             problem: None,
             told: None,
         };
-        Ok(Self { bench, state: Mutex::new(state), wake: Condvar::new(), stop: AtomicBool::new(false), _lock: lock })
+        Ok(Self { backend, state: Mutex::new(state), wake: Condvar::new(), stop: AtomicBool::new(false), _lock: lock })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends [`Desk::work`].
+    /// Ends [`ReviewSession::work`].
     pub fn close(&self) {
         self.stop.store(true, Ordering::SeqCst);
         drop(self.lock());
         self.wake.notify_all();
     }
 
-    /// Does what is to be done, until the desk is closed: reads and places photos, writes, takes back.
+    /// Does what is to be done, until the session is closed: reads and places photos, writes, takes back.
     pub fn work(&self) {
         loop {
             let mut state = self.lock();
@@ -134,28 +137,28 @@ impl<B: Bench> Desk<B> {
     fn do_wanted(
         &self,
         wanted: &Wanted,
-        decisions: &Decisions,
-        chosen: &[Chosen],
-        told: bench::Told<'_>,
-    ) -> BenchResult<(Option<Shown>, Option<String>)> {
+        decisions: &ReviewDecisions,
+        chosen: &[ChosenPlace],
+        told: TellProgress<'_>,
+    ) -> ReviewResult<(Option<ReviewPhotos>, Option<String>)> {
         if let Some(way) = &wanted.write {
-            let words = self.bench.write(chosen, way, &self.stop, told);
+            let words = self.backend.write(chosen, way, &self.stop, told);
             self.mark_written()?;
             return Ok((None, Some(words?)));
         }
         if wanted.take_back {
-            let words = self.bench.take_back(&self.stop);
+            let words = self.backend.take_back(&self.stop);
             self.mark_written()?;
             return Ok((None, Some(words?)));
         }
-        let mut shown = self.bench.place(decisions, &self.stop, told)?;
-        let written: BTreeSet<String> = self.bench.written()?.into_iter().collect();
+        let mut shown = self.backend.place(decisions, &self.stop, told)?;
+        let written: BTreeSet<String> = self.backend.written()?.into_iter().collect();
         shown.photos.iter_mut().for_each(|photo| photo.is_written = written.contains(&photo.key));
         Ok((Some(shown), None))
     }
 
-    fn mark_written(&self) -> BenchResult<()> {
-        let written: BTreeSet<String> = self.bench.written()?.into_iter().collect();
+    fn mark_written(&self) -> ReviewResult<()> {
+        let written: BTreeSet<String> = self.backend.written()?.into_iter().collect();
         let mut state = self.lock();
         state.shown.photos.iter_mut().for_each(|photo| photo.is_written = written.contains(&photo.key));
         Ok(())
@@ -165,70 +168,70 @@ impl<B: Bench> Desk<B> {
     ///
     /// # Errors
     /// An act that is none, or about photos that are not here or have a tag of their own; a journal that cannot be written.
-    pub fn act(&self, act: Act) -> BenchResult<()> {
+    pub fn act(&self, act: ReviewAction) -> ReviewResult<()> {
         let mut state = self.lock();
-        act.check().map_err(DeskError)?;
+        act.check().map_err(ReviewError)?;
         Self::is_free(&state)?;
         for key in act.photos() {
             let photo = state.shown.photos.iter().find(|photo| photo.key == *key);
-            let photo = photo.ok_or_else(|| DeskError("that photo is not here".to_owned()))?;
-            let sets = matches!(act, Act::Move { .. } | Act::Take { take: Some(true), .. });
+            let photo = photo.ok_or_else(|| ReviewError("that photo is not here".to_owned()))?;
+            let sets = matches!(act, ReviewAction::Move { .. } | ReviewAction::Take { take: Some(true), .. });
             if sets && photo.gps.is_some() {
                 let name = locdiff_base::one_line(&photo.name);
-                return Err(DeskError(format!("{name} has a GPS tag of its own, which stays")));
+                return Err(ReviewError(format!("{name} has a GPS tag of its own, which stays")));
             }
             if sets && photo.said.is_err() {
-                return Err(DeskError(format!("{} cannot be read", locdiff_base::one_line(&photo.name))));
+                return Err(ReviewError(format!("{} cannot be read", locdiff_base::one_line(&photo.name))));
             }
         }
-        if let Act::Clock { camera, .. } = &act
+        if let ReviewAction::Clock { camera, .. } = &act
             && !state.shown.clocks.iter().any(|(known, ..)| known == camera)
         {
-            return Err(DeskError("no photo is of that camera".to_owned()));
+            return Err(ReviewError("no photo is of that camera".to_owned()));
         }
         let is_empty = match act {
-            Act::Undo => state.history.words()[0].is_none(),
-            Act::Redo => state.history.words()[1].is_none(),
+            ReviewAction::Undo => state.history.words()[0].is_none(),
+            ReviewAction::Redo => state.history.words()[1].is_none(),
             _ => false,
         };
         if is_empty {
-            return Err(DeskError("there is nothing to take back".to_owned()));
+            return Err(ReviewError("there is nothing to take back".to_owned()));
         }
-        state.log.append(&act).map_err(DeskError::of)?;
+        state.log.append(&act).map_err(ReviewError::of)?;
         let moves = state.history.follow(act).unwrap_or_default();
         state.decisions = state.history.decisions();
         (state.told, state.problem) = (None, None);
         state.version += 1;
-        state.wanted.place |= moves && self.bench.places_again();
+        state.wanted.place |= moves && self.backend.places_again();
         let chosen = chosen(&state);
         drop(state);
         self.wake.notify_all();
-        self.bench.keep(&chosen)
+        self.backend.keep(&chosen)
     }
 
     /// Whether anything may be changed now.
-    fn is_free(state: &State) -> BenchResult<()> {
+    fn is_free(state: &State) -> ReviewResult<()> {
         if !state.is_read {
-            return Err(DeskError("photos are still being read".to_owned()));
+            return Err(ReviewError("photos are still being read".to_owned()));
         }
         if state.wanted.write.is_some() || state.wanted.take_back || matches!(state.work, Some(("Writing", ..))) {
-            return Err(DeskError("files are being written".to_owned()));
+            return Err(ReviewError("files are being written".to_owned()));
         }
         Ok(())
     }
 
-    /// Writes what is ticked, in one of the bench's ways.
+    /// Writes what is ticked, in one of the backend's ways.
     ///
     /// # Errors
     /// A way that is none; work that is under way.
-    pub fn write(&self, way: &str) -> BenchResult<()> {
+    pub fn write(&self, way: &str) -> ReviewResult<()> {
         let mut state = self.lock();
         Self::is_free(&state)?;
         if state.wanted.place || state.work.is_some() {
-            return Err(DeskError("photos are being placed: a moment".to_owned()));
+            return Err(ReviewError("photos are being placed: a moment".to_owned()));
         }
-        if !self.bench.ways().iter().any(|(name, _)| *name == way) {
-            return Err(DeskError("there is no such way to write".to_owned()));
+        if !self.backend.ways().iter().any(|(name, _)| *name == way) {
+            return Err(ReviewError("there is no such way to write".to_owned()));
         }
         state.wanted.write = Some(way.to_owned());
         state.work = Some(("Writing", 0, 0));
@@ -241,7 +244,7 @@ impl<B: Bench> Desk<B> {
     ///
     /// # Errors
     /// Work that is under way.
-    pub fn take_back(&self) -> BenchResult<()> {
+    pub fn take_back(&self) -> ReviewResult<()> {
         let mut state = self.lock();
         Self::is_free(&state)?;
         state.wanted.take_back = true;
@@ -255,10 +258,10 @@ impl<B: Bench> Desk<B> {
     ///
     /// # Errors
     /// A photo that is not here, or cannot be read.
-    pub fn picture(&self, number: usize, is_large: bool) -> BenchResult<Vec<u8>> {
+    pub fn picture(&self, number: usize, is_large: bool) -> ReviewResult<Vec<u8>> {
         let key = self.lock().shown.photos.get(number).map(|photo| photo.key.clone());
-        let key = key.ok_or_else(|| DeskError("that photo is not here".to_owned()))?;
-        self.bench.picture(number, &key, is_large)
+        let key = key.ok_or_else(|| ReviewError("that photo is not here".to_owned()))?;
+        self.backend.picture(number, &key, is_large)
     }
 
     /// Where the photos of a camera would be, were its clock so many seconds ahead.
@@ -272,7 +275,7 @@ impl<B: Bench> Desk<B> {
         });
         let known: BTreeMap<usize, LatLon> = known.collect();
         drop(state);
-        let found = self.bench.along(camera, ahead_s, &known);
+        let found = self.backend.along(camera, ahead_s, &known);
         json!(found.iter().map(|(k, at)| json!([k, at.lon_deg(), at.lat_deg()])).collect::<Vec<_>>())
     }
 
@@ -286,14 +289,14 @@ impl<B: Bench> Desk<B> {
             return object;
         }
         let [undo, redo] = state.history.words();
-        let Decisions { clocks, .. } = &state.decisions;
+        let ReviewDecisions { clocks, .. } = &state.decisions;
         let clock = |(camera, photos, found_s): &(String, usize, f64)| {
             let ahead_s = clocks.get(camera).unwrap_or(found_s);
             json!({ "camera": camera, "photos": photos, "found_s": found_s, "ahead_s": ahead_s })
         };
         let more = json!({
-            "title": self.bench.title(), "is_read": state.is_read, "problem": state.problem, "told": state.told, "undo": undo, "redo": redo,
-            "ways": self.bench.ways(), "places_again": self.bench.places_again(),
+            "title": self.backend.title(), "is_read": state.is_read, "problem": state.problem, "told": state.told, "undo": undo, "redo": redo,
+            "ways": self.backend.ways(), "places_again": self.backend.places_again(),
             "clocks": state.shown.clocks.iter().map(clock).collect::<Vec<_>>(),
             "photos": state.shown.photos.iter().map(|photo| shown(photo, &state.decisions)).collect::<Vec<_>>(),
         });
@@ -311,13 +314,13 @@ impl<B: Bench> Desk<B> {
     }
 
     /// What is ticked.
-    pub fn chosen(&self) -> Vec<Chosen> {
+    pub fn chosen(&self) -> Vec<ChosenPlace> {
         chosen(&self.lock())
     }
 
-    /// The bench.
-    pub fn bench(&self) -> &B {
-        &self.bench
+    /// The photos' side.
+    pub fn backend(&self) -> &B {
+        &self.backend
     }
 }
 
@@ -326,23 +329,23 @@ fn at(value: &Value) -> Option<LatLon> {
 }
 
 /// Whether a photo is to be written: as somebody said, else where it was placed by hand or is sure.
-fn is_taken(photo: &DeskPhoto, decisions: &Decisions) -> bool {
+fn is_taken(photo: &ReviewPhoto, decisions: &ReviewDecisions) -> bool {
     let is_possible = photo.gps.is_none() && photo.said.is_ok();
     let by_rule = photo.is_sure || decisions.moves.contains_key(&photo.key);
     is_possible && decisions.takes.get(&photo.key).copied().unwrap_or(by_rule)
 }
 
-fn chosen(state: &State) -> Vec<Chosen> {
+fn chosen(state: &State) -> Vec<ChosenPlace> {
     let all = state.shown.photos.iter().enumerate().filter(|(_, photo)| is_taken(photo, &state.decisions));
     let each = all.filter_map(|(number, photo)| {
         let said = photo.said.as_ref().ok()?;
         let key = photo.key.clone();
         Some(match state.decisions.moves.get(&photo.key) {
-            Some(Moved { at, radius_km, .. }) => {
+            Some(PlacedByHand { at, radius_km, .. }) => {
                 let place = describe(*at).to_string();
-                Chosen { number, key, at: *at, radius_90_km: *radius_km, place, by_hand: true }
+                ChosenPlace { number, key, at: *at, radius_90_km: *radius_km, place, by_hand: true }
             }
-            None => Chosen {
+            None => ChosenPlace {
                 number,
                 key,
                 at: at(&said["best"])?,
@@ -356,10 +359,10 @@ fn chosen(state: &State) -> Vec<Chosen> {
 }
 
 /// A photo for the page, with what somebody says of it.
-fn shown(photo: &DeskPhoto, decisions: &Decisions) -> Value {
+fn shown(photo: &ReviewPhoto, decisions: &ReviewDecisions) -> Value {
     let mut said = photo.said.clone();
     let moved = decisions.moves.get(&photo.key).filter(|_| photo.gps.is_none());
-    if let (Ok(said), Some(Moved { at, radius_km, how })) = (&mut said, moved) {
+    if let (Ok(said), Some(PlacedByHand { at, radius_km, how })) = (&mut said, moved) {
         said["best"] = json!({ "lat": at.lat_deg(), "lon": at.lon_deg() });
         (said["radius_50_km"], said["radius_90_km"]) = (json!(radius_km / 1.8), json!(radius_km));
         (said["can_tell"], said["place"]) = (json!(true), json!(describe(*at).to_string()));

@@ -1,4 +1,4 @@
-//! What a person does at the desk, and what follows from it.
+//! What a person does in a review, and what follows from it.
 
 use locdiff_shdd::sphere::LatLon;
 use serde::{Deserialize, Serialize};
@@ -11,20 +11,20 @@ const MOST_AHEAD_S: f64 = 40.0 * 366.0 * 86_400.0;
 /// No text of an act is longer.
 const LONGEST: usize = 200;
 
-/// One act, as a line of the desk's journal. Photos go by their keys.
+/// One action, as a line of the session's journal. Photos go by their keys.
 ///
 /// ```
-/// use locdiff::parts::Act;
-/// let act: Act = serde_json::from_str(r#"{"act":"take","photos":["a.jpg"],"take":true}"#)?;
+/// use locdiff::review::ReviewAction;
+/// let act: ReviewAction = serde_json::from_str(r#"{"act":"take","photos":["a.jpg"],"take":true}"#)?;
 /// assert!(act.check().is_ok());
-/// let far: Act = serde_json::from_str(r#"{"act":"move","photos":["a.jpg"],"lat":91,"lon":0,"radius_km":1,"how":"a pin"}"#)?;
+/// let far: ReviewAction = serde_json::from_str(r#"{"act":"move","photos":["a.jpg"],"lat":91,"lon":0,"radius_km":1,"how":"a pin"}"#)?;
 /// assert!(far.check().unwrap_err().contains("latitude"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
-pub enum Act {
+pub enum ReviewAction {
     /// Ticks photos, refuses them, or leaves them to the rule.
     Take {
         /// Which.
@@ -63,7 +63,7 @@ pub enum Act {
     Redo,
 }
 
-impl Act {
+impl ReviewAction {
     /// The photos it is about.
     pub fn photos(&self) -> &[String] {
         match self {
@@ -114,7 +114,7 @@ impl Act {
 
 /// Where somebody says that a photo was taken.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Moved {
+pub struct PlacedByHand {
     /// Where.
     pub at: LatLon,
     /// Within this distance.
@@ -125,19 +125,19 @@ pub struct Moved {
 
 /// All that was decided.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Decisions {
+pub struct ReviewDecisions {
     /// Photos that are ticked or refused.
     pub takes: BTreeMap<String, bool>,
     /// Photos that somebody placed.
-    pub moves: BTreeMap<String, Moved>,
+    pub moves: BTreeMap<String, PlacedByHand>,
     /// Clocks that somebody set.
     pub clocks: BTreeMap<String, f64>,
 }
 
-impl Decisions {
-    fn follow(&mut self, act: &Act) {
+impl ReviewDecisions {
+    fn follow(&mut self, act: &ReviewAction) {
         match act {
-            Act::Take { photos, take } => {
+            ReviewAction::Take { photos, take } => {
                 for key in photos {
                     match take {
                         Some(take) => drop(self.takes.insert(key.clone(), *take)),
@@ -145,18 +145,20 @@ impl Decisions {
                     }
                 }
             }
-            Act::Move { photos, lat, lon, radius_km, how } => {
+            ReviewAction::Move { photos, lat, lon, radius_km, how } => {
                 let Ok(at) = LatLon::new(*lat, *lon) else { return };
                 for key in photos {
                     // Whoever says where it was wants it written.
                     self.takes.remove(key);
-                    self.moves.insert(key.clone(), Moved { at, radius_km: *radius_km, how: how.clone() });
+                    self.moves.insert(key.clone(), PlacedByHand { at, radius_km: *radius_km, how: how.clone() });
                 }
             }
-            Act::Release { photos } => photos.iter().for_each(|key| drop(self.moves.remove(key))),
-            Act::Clock { camera, ahead_s: Some(ahead_s) } => drop(self.clocks.insert(camera.clone(), *ahead_s)),
-            Act::Clock { camera, ahead_s: None } => drop(self.clocks.remove(camera)),
-            Act::Undo | Act::Redo => {}
+            ReviewAction::Release { photos } => photos.iter().for_each(|key| drop(self.moves.remove(key))),
+            ReviewAction::Clock { camera, ahead_s: Some(ahead_s) } => {
+                self.clocks.insert(camera.clone(), *ahead_s);
+            }
+            ReviewAction::Clock { camera, ahead_s: None } => drop(self.clocks.remove(camera)),
+            ReviewAction::Undo | ReviewAction::Redo => {}
         }
     }
 }
@@ -164,45 +166,36 @@ impl Decisions {
 /// The acts that hold, and those that were taken back.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    done: Vec<Act>,
-    undone: Vec<Act>,
+    done: Vec<ReviewAction>,
+    undone: Vec<ReviewAction>,
 }
 
 impl History {
     /// Follows an act; whether there was anything to do. `Some(true)` where photos are placed anew.
-    pub(crate) fn follow(&mut self, act: Act) -> Option<bool> {
-        match act {
-            Act::Undo => {
-                let act = self.done.pop()?;
-                let moves = act.moves();
-                self.undone.push(act);
-                Some(moves)
-            }
-            Act::Redo => {
-                let act = self.undone.pop()?;
-                let moves = act.moves();
-                self.done.push(act);
-                Some(moves)
-            }
+    pub(crate) fn follow(&mut self, act: ReviewAction) -> Option<bool> {
+        let (act, list) = match act {
+            ReviewAction::Undo => (self.done.pop()?, &mut self.undone),
+            ReviewAction::Redo => (self.undone.pop()?, &mut self.done),
             act => {
-                let moves = act.moves();
                 self.undone.clear();
-                self.done.push(act);
-                Some(moves)
+                (act, &mut self.done)
             }
-        }
+        };
+        let moves = act.moves();
+        list.push(act);
+        Some(moves)
     }
 
     /// What follows from the acts that hold.
-    pub(crate) fn decisions(&self) -> Decisions {
-        let mut decisions = Decisions::default();
+    pub(crate) fn decisions(&self) -> ReviewDecisions {
+        let mut decisions = ReviewDecisions::default();
         self.done.iter().for_each(|act| decisions.follow(act));
         decisions
     }
 
     /// What would be taken back, and done again, in words.
     pub(crate) fn words(&self) -> [Option<String>; 2] {
-        [&self.done, &self.undone].map(|list| list.last().map(Act::words))
+        [&self.done, &self.undone].map(|list| list.last().map(ReviewAction::words))
     }
 }
 
@@ -210,18 +203,18 @@ impl History {
 mod tests {
     use super::*;
 
-    fn take(key: &str, take: bool) -> Act {
-        Act::Take { photos: vec![key.to_owned()], take: Some(take) }
+    fn take(key: &str, take: bool) -> ReviewAction {
+        ReviewAction::Take { photos: vec![key.to_owned()], take: Some(take) }
     }
 
-    fn place(key: &str, lat: f64) -> Act {
-        Act::Move { photos: vec![key.to_owned()], lat, lon: 2.0, radius_km: 1.0, how: "a pin".to_owned() }
+    fn place(key: &str, lat: f64) -> ReviewAction {
+        ReviewAction::Move { photos: vec![key.to_owned()], lat, lon: 2.0, radius_km: 1.0, how: "a pin".to_owned() }
     }
 
     #[test]
     fn every_act_is_undone_and_done_again() {
-        let clock = Act::Clock { camera: "b".to_owned(), ahead_s: Some(3600.0) };
-        let release = Act::Release { photos: vec!["a".to_owned()] };
+        let clock = ReviewAction::Clock { camera: "b".to_owned(), ahead_s: Some(3600.0) };
+        let release = ReviewAction::Release { photos: vec!["a".to_owned()] };
         let acts = [take("a", true), take("a", false), place("a", 1.0), place("a", 3.0), clock, release];
         let mut history = History::default();
         let mut states = vec![history.decisions()];
@@ -231,29 +224,29 @@ mod tests {
         }
         assert!(states.windows(2).all(|pair| pair[0] != pair[1]), "each act does something");
         for state in states.iter().rev().skip(1) {
-            assert!(history.follow(Act::Undo).is_some());
+            assert!(history.follow(ReviewAction::Undo).is_some());
             assert_eq!(history.decisions(), *state);
         }
-        assert_eq!(history.follow(Act::Undo), None);
+        assert_eq!(history.follow(ReviewAction::Undo), None);
         for state in &states[1..] {
-            assert!(history.follow(Act::Redo).is_some());
+            assert!(history.follow(ReviewAction::Redo).is_some());
             assert_eq!(history.decisions(), *state);
         }
-        assert_eq!(history.follow(Act::Redo), None);
+        assert_eq!(history.follow(ReviewAction::Redo), None);
         // A new act after an undo ends what could be done again.
-        history.follow(Act::Undo);
+        history.follow(ReviewAction::Undo);
         history.follow(take("b", true));
-        assert_eq!((history.follow(Act::Redo), history.words()[0].as_deref()), (None, Some("tick 1 photo")));
+        assert_eq!((history.follow(ReviewAction::Redo), history.words()[0].as_deref()), (None, Some("tick 1 photo")));
     }
 
     #[test]
     fn numbers_that_mean_nothing_are_refused() {
         for (lat, radius_km) in [(f64::NAN, 1.0), (90.1, 1.0), (1.0, 0.0), (1.0, f64::NAN), (1.0, 1e9)] {
-            let act = Act::Move { photos: Vec::new(), lat, lon: 0.0, radius_km, how: String::new() };
+            let act = ReviewAction::Move { photos: Vec::new(), lat, lon: 0.0, radius_km, how: String::new() };
             assert!(act.check().is_err(), "{act:?}");
         }
-        assert!(Act::Clock { camera: String::new(), ahead_s: Some(f64::NAN) }.check().is_err());
-        assert!(Act::Clock { camera: String::new(), ahead_s: Some(-7200.0) }.check().is_ok());
-        assert!(serde_json::from_str::<Act>(r#"{"act":"take","photos":[],"take":null,"more":1}"#).is_err());
+        assert!(ReviewAction::Clock { camera: String::new(), ahead_s: Some(f64::NAN) }.check().is_err());
+        assert!(ReviewAction::Clock { camera: String::new(), ahead_s: Some(-7200.0) }.check().is_ok());
+        assert!(serde_json::from_str::<ReviewAction>(r#"{"act":"take","photos":[],"take":null,"more":1}"#).is_err());
     }
 }

@@ -1,10 +1,10 @@
-//! A desk as a page: requests that were admitted, and their responses.
+//! A review session as a page: requests that were admitted, and their responses.
 
 use crate::files::{DESK, PAGE, PageFile};
 use crate::{LocalPage, ServeError, labels, query, reply::PAGE_POLICY, shores};
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response};
-use locdiff::parts::{Act, Bench, BenchResult, Desk, DeskError};
+use locdiff::review::{ReviewAction, ReviewBackend, ReviewError, ReviewResult, ReviewSession};
 use locdiff_map::places::{NearestPlace, Places};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -15,15 +15,19 @@ const JSON: &str = "application/json";
 
 type Reply = Response<Vec<u8>>;
 
-/// Shows a desk on a page until `stop` is true or the page says that it is done; work goes on beside it.
+/// Shows a session on a page until `stop` is true or the page says that it is done; work goes on beside it.
 ///
 /// # Errors
 /// No thread or socket from the system.
-pub fn run_desk<B: Bench + Send>(page: LocalPage, desk: &Desk<B>, stop: impl Fn() -> bool) -> Result<(), ServeError> {
+pub fn run_review<B: ReviewBackend + Send>(
+    page: LocalPage,
+    session: &ReviewSession<B>,
+    stop: impl Fn() -> bool,
+) -> Result<(), ServeError> {
     std::thread::scope(|scope| {
-        let working = scope.spawn(|| desk.work());
-        let result = page.run(|| stop() || working.is_finished(), |request| Ok(answer(desk, request)));
-        desk.close();
+        let working = scope.spawn(|| session.work());
+        let result = page.run(|| stop() || working.is_finished(), |request| Ok(answer(session, request)));
+        session.close();
         match working.join() {
             Ok(()) => result,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -32,7 +36,7 @@ pub fn run_desk<B: Bench + Send>(page: LocalPage, desk: &Desk<B>, stop: impl Fn(
 }
 
 /// The response to a request, whose sender was checked; it breaks when the page says that it is done.
-fn answer<B: Bench>(desk: &Desk<B>, request: &Request<Vec<u8>>) -> ControlFlow<Reply, Reply> {
+fn answer<B: ReviewBackend>(session: &ReviewSession<B>, request: &Request<Vec<u8>>) -> ControlFlow<Reply, Reply> {
     let (path, method) = (request.uri().path(), request.method());
     let file = DESK.iter().chain(PAGE.iter().skip(1)).find(|file| file.route.path == path);
     let reply = match (method, path) {
@@ -41,26 +45,26 @@ fn answer<B: Bench>(desk: &Desk<B>, request: &Request<Vec<u8>>) -> ControlFlow<R
             typed(JSON, shores::json(request.uri().query().unwrap_or_default()).into_bytes())
         }
         (&Method::GET, _) if file.is_some() => file.map_or_else(|| text(404, "not here"), page_file),
-        (&Method::GET, _) => asked(desk, path, request.uri().query().unwrap_or_default()),
+        (&Method::GET, _) => asked(session, path, request.uri().query().unwrap_or_default()),
         (&Method::POST, "/desk/done") => return ControlFlow::Break(text(200, "done")),
-        (&Method::POST, _) => told(desk, path, request.body()),
+        (&Method::POST, _) => told(session, path, request.body()),
         _ => text(405, "GET and POST"),
     };
     ControlFlow::Continue(reply)
 }
 
 /// What is looked at.
-fn asked<B: Bench>(desk: &Desk<B>, path: &str, query: &str) -> Reply {
+fn asked<B: ReviewBackend>(session: &ReviewSession<B>, path: &str, query: &str) -> Reply {
     let Ok(pairs) = query::pairs(query) else { return text(400, "the address is not clear") };
     let value = |name: &str| pairs.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
     let number = |name: &str| value(name).and_then(|text| text.parse::<f64>().ok()).filter(|number| number.is_finite());
     match path {
-        "/desk/state" => json_of(&desk.state(number("since").unwrap_or(0.0) as u64)),
+        "/desk/state" => json_of(&session.state(number("since").unwrap_or(0.0) as u64)),
         "/desk/towns" => json_of(&towns(value("q").unwrap_or_default())),
-        "/desk/along" => json_of(&desk.along(value("camera").unwrap_or_default(), number("ahead_s").unwrap_or(0.0))),
+        "/desk/along" => json_of(&session.along(value("camera").unwrap_or_default(), number("ahead_s").unwrap_or(0.0))),
         "/desk/photo" => {
             let Some(number) = value("k").and_then(|text| text.parse().ok()) else { return text(404, "no such photo") };
-            match desk.picture(number, value("size") == Some("large")) {
+            match session.picture(number, value("size") == Some("large")) {
                 Ok(bytes) => picture(bytes),
                 Err(error) => text(404, &error.to_string()),
             }
@@ -70,21 +74,21 @@ fn asked<B: Bench>(desk: &Desk<B>, path: &str, query: &str) -> Reply {
 }
 
 /// What is done.
-fn told<B: Bench>(desk: &Desk<B>, path: &str, body: &[u8]) -> Reply {
-    let done: BenchResult<()> = match path {
-        "/desk/act" => match serde_json::from_slice::<Act>(body) {
-            Ok(act) => desk.act(act),
-            Err(error) => Err(DeskError(format!("that is no act: {error}"))),
+fn told<B: ReviewBackend>(session: &ReviewSession<B>, path: &str, body: &[u8]) -> Reply {
+    let done: ReviewResult<()> = match path {
+        "/desk/act" => match serde_json::from_slice::<ReviewAction>(body) {
+            Ok(act) => session.act(act),
+            Err(error) => Err(ReviewError(format!("that is no act: {error}"))),
         },
         "/desk/write" => {
             let body: Value = serde_json::from_slice(body).unwrap_or_default();
-            desk.write(body["way"].as_str().unwrap_or_default())
+            session.write(body["way"].as_str().unwrap_or_default())
         }
-        "/desk/take-back" => desk.take_back(),
+        "/desk/take-back" => session.take_back(),
         _ => return text(404, "not here"),
     };
     match done {
-        Ok(()) => json_of(&desk.state(0)),
+        Ok(()) => json_of(&session.state(0)),
         Err(error) => text(409, &error.to_string()),
     }
 }

@@ -1,29 +1,29 @@
-//! What lies on a desk: a folder's photos, or those of a server.
+//! The photos under review: a folder's, or a server's.
 
-use super::acts::Decisions;
+use super::actions::ReviewDecisions;
 use locdiff_shdd::sphere::LatLon;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-/// Why something at a desk cannot be done, in words for who sits there.
+/// Why something in a review cannot be done, in words for the person.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct DeskError(pub String);
+pub struct ReviewError(pub String);
 
-impl DeskError {
+impl ReviewError {
     /// Of another error.
     pub fn of(error: impl std::fmt::Display) -> Self {
         Self(error.to_string())
     }
 }
 
-/// What benches return.
-pub type BenchResult<T> = Result<T, DeskError>;
+/// What a backend returns.
+pub type ReviewResult<T> = Result<T, ReviewError>;
 
 /// A photo and what is said of it.
 #[derive(Debug, Clone)]
-pub struct DeskPhoto {
+pub struct ReviewPhoto {
     /// What it is known by; no other has the same.
     pub key: String,
     /// What it is called.
@@ -42,16 +42,16 @@ pub struct DeskPhoto {
 
 /// All photos, as they are placed now.
 #[derive(Debug, Default)]
-pub struct Shown {
+pub struct ReviewPhotos {
     /// The photos.
-    pub photos: Vec<DeskPhoto>,
+    pub photos: Vec<ReviewPhoto>,
     /// Clocks: camera, its photos, how far it was found to be ahead, in seconds.
     pub clocks: Vec<(String, usize, f64)>,
 }
 
 /// A photo whose place is to be written.
 #[derive(Debug, Clone)]
-pub struct Chosen {
+pub struct ChosenPlace {
     /// Its number.
     pub number: usize,
     /// Its key.
@@ -67,10 +67,10 @@ pub struct Chosen {
 }
 
 /// What is told of work: so many of so many, and what is done.
-pub type Told<'a> = &'a (dyn Fn(&'static str, usize, usize) + Sync);
+pub type TellProgress<'a> = &'a (dyn Fn(&'static str, usize, usize) + Sync);
 
-/// The photos that a desk shows. Its methods are called from two threads: pictures and places along a track from one, all else from the other.
-pub trait Bench: Sync {
+/// The photos that a review shows. Its methods are called from two threads: pictures and places along a track from one, all else from the other.
+pub trait ReviewBackend: Sync {
     /// What the page is headed by.
     fn title(&self) -> String;
 
@@ -84,13 +84,18 @@ pub trait Bench: Sync {
     ///
     /// # Errors
     /// What is no photo's fault.
-    fn place(&self, decisions: &Decisions, stop: &AtomicBool, told: Told<'_>) -> BenchResult<Shown>;
+    fn place(
+        &self,
+        decisions: &ReviewDecisions,
+        stop: &AtomicBool,
+        told: TellProgress<'_>,
+    ) -> ReviewResult<ReviewPhotos>;
 
     /// Is told what is ticked, after every act: for who keeps that elsewhere, too.
     ///
     /// # Errors
     /// A file that cannot be written.
-    fn keep(&self, _: &[Chosen]) -> BenchResult<()> {
+    fn keep(&self, _: &[ChosenPlace]) -> ReviewResult<()> {
         Ok(())
     }
 
@@ -98,26 +103,34 @@ pub trait Bench: Sync {
     ///
     /// # Errors
     /// Where it cannot be read.
-    fn picture(&self, number: usize, key: &str, is_large: bool) -> BenchResult<Vec<u8>>;
+    fn picture(&self, number: usize, key: &str, is_large: bool) -> ReviewResult<Vec<u8>>;
 
     /// Where a camera's photos would be by time alone, were its clock so many seconds ahead.
-    fn along(&self, camera: &str, ahead_s: f64, known: &BTreeMap<usize, LatLon>) -> Vec<(usize, LatLon)>;
+    fn along(&self, _camera: &str, _ahead_s: f64, _known: &BTreeMap<usize, LatLon>) -> Vec<(usize, LatLon)> {
+        Vec::new()
+    }
 
     /// Writes places in one of the ways, and says what came of it.
     ///
     /// # Errors
     /// What stops all of it; what was written by then stands in a journal.
-    fn write(&self, chosen: &[Chosen], way: &str, stop: &AtomicBool, told: Told<'_>) -> BenchResult<String>;
+    fn write(
+        &self,
+        chosen: &[ChosenPlace],
+        way: &str,
+        stop: &AtomicBool,
+        told: TellProgress<'_>,
+    ) -> ReviewResult<String>;
 
     /// Takes back what was written, and says what came of it.
     ///
     /// # Errors
-    /// As [`Bench::write`].
-    fn take_back(&self, stop: &AtomicBool) -> BenchResult<String>;
+    /// As [`ReviewBackend::write`].
+    fn take_back(&self, stop: &AtomicBool) -> ReviewResult<String>;
 
     /// Which photos are written now.
     ///
     /// # Errors
     /// A journal that cannot be read.
-    fn written(&self) -> BenchResult<Vec<String>>;
+    fn written(&self) -> ReviewResult<Vec<String>>;
 }

@@ -1,18 +1,20 @@
 //! A run over photos: embedded in batches, journalled, written in the end.
 
-use crate::sources::journal::EmbedProgress;
-use crate::sources::outcome::EmbedOutcome;
-use crate::sources::pipeline::Pipeline;
-use crate::sources::{EmbedCounts, EmbedFiles, EmbedSettings, IngestError, Photos, Result};
+use super::error::Result;
+use super::{EmbedCounts, EmbedError, EmbedFiles, EmbedSettings, journal::EmbedJournal, outcome::EmbedOutcome};
+use crate::pipeline::{EmbedSources, Views};
+use crate::{Control, LocateError, LocateOptions, Progress, Source};
 use locdiff_base::timed;
-use crate::{Encoder, Photo};
+use locdiff_vision::sources::{PhotoSource, Photos};
+use locdiff_vision::{Encoder, Photo};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct EmbedProgress {
     /// Photos finished by an earlier run that was cut off.
     pub resumed: usize,
     /// Photos finished.
@@ -24,7 +26,8 @@ pub struct Progress {
 /// Embeds photos, or goes on where it was cut off: a run that is resumed ends with the same bytes.
 ///
 /// ```
-/// use locdiff_vision::sources::{EmbedFiles, EmbedRun, EmbedSettings, Photos};
+/// use locdiff::embed::{EmbedFiles, EmbedRun, EmbedSettings};
+/// use locdiff_vision::sources::Photos;
 /// use locdiff_vision::Encoder;
 /// use std::sync::atomic::AtomicBool;
 /// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -38,7 +41,7 @@ pub struct Progress {
 /// assert_eq!(counts.map(|counts| counts.rows), Some(1));
 /// let embeddings = locdiff_io::data::RowFile::open(&files.embeddings, None)?;
 /// assert_eq!(embeddings.encoder(), Some(&**encoder.fingerprint()));
-/// # Ok::<(), locdiff_vision::sources::IngestError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct EmbedRun<'a> {
@@ -58,7 +61,7 @@ impl EmbedRun<'_> {
     /// # Errors
     /// What would be wrong in the end.
     pub fn check(&self, inputs: &[impl AsRef<Path>]) -> Result<()> {
-        let photos = self.photos.sources().iter().map(crate::sources::PhotoSource::path);
+        let photos = self.photos.sources().iter().map(PhotoSource::path);
         self.files.check(self.settings, photos.chain(inputs.iter().map(AsRef::as_ref)))
     }
 
@@ -73,32 +76,32 @@ impl EmbedRun<'_> {
         &self,
         encoder: &Encoder,
         stop: &AtomicBool,
-        progress: impl Fn(Progress) + Sync,
+        progress: impl Fn(EmbedProgress) + Sync,
     ) -> Result<Option<EmbedCounts>> {
         let sources = self.photos.sources();
         let (described, ()) =
             rayon::join(|| timed("describing the run", || self.describe(encoder)), || encoder.warm_up());
         let batch = self.settings.photos_per_batch();
-        let mut journal = EmbedProgress::open(self.files.journal(), &described?, sources.len(), batch, self.resume)?;
+        let mut journal = EmbedJournal::open(self.files.journal(), &described?, sources.len(), batch, self.resume)?;
         let resumed = journal.done();
         let (read, done) = (AtomicUsize::new(resumed), AtomicUsize::new(resumed));
         let tell = || {
             let (read, done) = (read.load(Ordering::Relaxed), done.load(Ordering::Relaxed));
-            progress(Progress { resumed, done, read });
+            progress(EmbedProgress { resumed, done, read });
         };
         tell();
-        let was_read = || {
+        let was_read = |_: Progress| {
             read.fetch_add(1, Ordering::Relaxed);
             tell();
         };
-        let pipeline = Pipeline { encoder, settings: self.settings, was_read: &was_read };
-        let finished = pipeline.run(sources, resumed, stop, |batch| {
-            journal.append(batch)?;
+        let mut stage = self.stage(encoder, resumed, stop, Control::new().with_progress(&was_read));
+        while let Some(block) = stage.next_block()? {
+            let outcomes: Vec<EmbedOutcome> = block.into_iter().map(|read| read.photo.into()).collect();
+            timed("journal", || journal.append(&outcomes))?;
             done.store(journal.done(), Ordering::Relaxed);
             tell();
-            Ok(())
-        })?;
-        if !finished {
+        }
+        if journal.done() < sources.len() {
             return Ok(None);
         }
         let columns = encoder.embedding();
@@ -111,16 +114,34 @@ impl EmbedRun<'_> {
                 Some(EmbedOutcome::Bad(reason)) => reason,
                 _ => "the first has no location, and a location was required".to_owned(),
             };
-            return Err(IngestError::NoneUsable { photos: sources.len(), list: self.files.bad.clone(), first });
+            return Err(EmbedError::NoneUsable { photos: sources.len(), list: self.files.bad.clone(), first });
         }
         Ok(Some(counts))
+    }
+
+    /// The photos from number `first` on, in batches. A batch is whole or not begun, whenever it is stopped.
+    fn stage<'b>(
+        &'b self,
+        encoder: &'b Encoder,
+        first: usize,
+        stop: &'b AtomicBool,
+        control: Control<'b>,
+    ) -> EmbedSources<'b> {
+        let EmbedSettings { augment, augmentation, seed, require_place, limits, .. } = self.settings;
+        let batch = self.settings.photos_per_batch();
+        let goes_on = move |k: usize| !k.is_multiple_of(batch) || !stop.load(Ordering::SeqCst);
+        let rest = self.photos.sources()[first..].iter().enumerate();
+        let sources = rest.map_while(move |(k, photo)| goes_on(k).then(|| Source::from(photo.clone())));
+        let options = Arc::new(LocateOptions { limits: *limits, ..LocateOptions::default() });
+        let views = Views { others: *augment, augmentation: augmentation.clone(), seed: *seed, by_number: true };
+        EmbedSources::new(Some(encoder), true, sources, options, control).for_files(first, batch, views, *require_place)
     }
 
     /// Everything that decides a finished record: a run goes on only where all of it is the same.
     fn describe(&self, encoder: &Encoder) -> Result<Value> {
         // The encoder is known by what it answers, whatever files it came from and wherever it runs.
         let mut answer = crc32fast::Hasher::new();
-        for value in encoder.embed(&[Photo::test_picture()])?[0].values() {
+        for value in encoder.embed(&[Photo::test_picture()]).map_err(LocateError::from)?[0].values() {
             answer.update(&value.to_le_bytes());
         }
         let mut list = crc32fast::Hasher::new();

@@ -1,10 +1,9 @@
-//! A folder on a review desk: what is decided, kept, written and taken back.
+//! A folder under review: what is decided, kept, written and taken back.
 
 use crate::common::photo_path;
-use locdiff::parts::{Act, Desk};
+use locdiff::review::{FolderReview, FolderReviewSettings, ReviewAction, ReviewSession};
 use locdiff::{Locator, Request};
 use locdiff_io::tags::{GeoTag, JOURNAL_NAME, Overwrite, TagRule, undo, write_copy};
-use locdiff_serve::{FolderBench, FolderSettings};
 use locdiff_testing::wait_until;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -30,36 +29,37 @@ const LATER: &str = "IMG_20240612_100000.png";
 const LAST: &str = "IMG_20240612_101000.jpg";
 const TAGGED: &str = "IMG_20240512_100000.jpg";
 
-fn desk(folder: &Path) -> Desk<FolderBench> {
+fn session(folder: &Path) -> ReviewSession<FolderReview> {
     let names = [TAGGED, LATER, LAST, "bad.jpg", NEAR];
     let photos = names.iter().map(|name| folder.join(name)).collect();
     let (copies, rule) = (folder.join("copies"), TagRule::default());
-    let settings = FolderSettings { folder: folder.to_owned(), photos, copies, rule, request: Request::default() };
-    let bench = FolderBench::new(Locator::bundled().unwrap(), settings).unwrap();
-    Desk::open(bench, &FolderBench::acts(folder).unwrap()).unwrap()
+    let settings =
+        FolderReviewSettings { folder: folder.to_owned(), photos, copies, rule, request: Request::default() };
+    let backend = FolderReview::new(Locator::bundled().unwrap(), settings).unwrap();
+    ReviewSession::open(backend, &FolderReview::acts(folder).unwrap()).unwrap()
 }
 
 /// Works until nothing is left to do, before and after each of the acts.
-fn at_work(desk: &Desk<FolderBench>, acts: &[&dyn Fn()]) {
+fn at_work(session: &ReviewSession<FolderReview>, acts: &[&dyn Fn()]) {
     std::thread::scope(|scope| {
-        scope.spawn(|| desk.work());
-        let wait = || wait_until("nothing is left to do", || desk.state(0)["is_busy"] != true);
+        scope.spawn(|| session.work());
+        let wait = || wait_until("nothing is left to do", || session.state(0)["is_busy"] != true);
         wait();
         for act in acts {
             act();
             wait();
         }
-        desk.close();
+        session.close();
     });
 }
 
-fn photo(desk: &Desk<FolderBench>, key: &str) -> Value {
-    let state = desk.state(0);
+fn photo(session: &ReviewSession<FolderReview>, key: &str) -> Value {
+    let state = session.state(0);
     assert_eq!(state["problem"], Value::Null);
     state["photos"].as_array().unwrap().iter().find(|one| one["key"] == key).unwrap().clone()
 }
 
-fn act(value: Value) -> Act {
+fn act(value: Value) -> ReviewAction {
     serde_json::from_value(value).unwrap()
 }
 
@@ -77,7 +77,7 @@ fn lat(photo: &Value) -> f64 {
 #[test]
 fn a_place_by_hand_moves_the_others_and_survives_a_crash() {
     let folder = folder();
-    let first = desk(folder.path());
+    let first = session(folder.path());
     let place = json!({"act":"move","photos":[LATER],"lat":35.0,"lon":135.75,"radius_km":0.2,"how":"the pin"});
     let refused = |value: Value| assert!(first.act(act(value.clone())).is_err(), "{value}");
     let try_all = || {
@@ -101,18 +101,18 @@ fn a_place_by_hand_moves_the_others_and_survives_a_crash() {
     let before = first.state(0)["photos"].clone();
     drop(first);
     // An act that the crash cut in two never happened.
-    let acts = FolderBench::acts(folder.path()).unwrap();
+    let acts = FolderReview::acts(folder.path()).unwrap();
     let mut text = fs::read_to_string(&acts).unwrap();
     assert_eq!(text.lines().count(), 2);
     text += r#"{"act":"take","photos":["#;
     fs::write(&acts, text).unwrap();
-    let second = desk(folder.path());
+    let second = session(folder.path());
     at_work(&second, &[]);
     assert_eq!(second.state(0)["photos"], before);
     assert_eq!(second.picture(1, false).unwrap()[..2], [0xff, 0xd8]);
     drop(second);
-    let third = desk(folder.path());
-    let undo = || third.act(Act::Undo).unwrap();
+    let third = session(folder.path());
+    let undo = || third.act(ReviewAction::Undo).unwrap();
     at_work(&third, &[&undo, &undo]);
     assert_eq!((&photo(&third, LATER)["moved"], &photo(&third, NEAR)["take"]), (&json!(false), &json!(true)));
     assert!((lat(&photo(&third, LAST)) - 35.0).abs() > 0.5, "the place by hand no longer counts");
@@ -125,12 +125,12 @@ fn what_is_ticked_is_written_and_taken_back_to_the_byte() {
     let photo_file = folder.path().join(NEAR);
     let copies = folder.path().join("copies");
     for way in ["sidecars", "in_place", "copies"] {
-        let desk = desk(folder.path());
-        at_work(&desk, &[&|| desk.write(way).unwrap()]);
+        let session = session(folder.path());
+        at_work(&session, &[&|| session.write(way).unwrap()]);
         let after = files(folder.path());
-        let told = desk.state(0)["told"].as_str().unwrap().to_owned();
+        let told = session.state(0)["told"].as_str().unwrap().to_owned();
         assert!(told.starts_with("1 photo: 1 tagged"), "{told}");
-        assert_eq!(desk.counts(), [1, 1, 5]);
+        assert_eq!(session.counts(), [1, 1, 5]);
         match way {
             "sidecars" => assert!(after.contains_key(&folder.path().join(format!("{NEAR}.xmp")))),
             "in_place" => assert!(
@@ -139,9 +139,9 @@ fn what_is_ticked_is_written_and_taken_back_to_the_byte() {
             ),
             _ => assert!(after.contains_key(&copies.join(NEAR)) && after[&photo_file] == before[&photo_file]),
         }
-        drop(desk);
+        drop(session);
         // Another session knows what was written, and the photo's own words are still those from before.
-        let again = self::desk(folder.path());
+        let again = self::session(folder.path());
         at_work(&again, &[]);
         let written = photo(&again, NEAR);
         assert!(written["written"] == true && written["gps"] == Value::Null, "{written}");
@@ -150,7 +150,7 @@ fn what_is_ticked_is_written_and_taken_back_to_the_byte() {
             let _ = fs::remove_dir(&copies);
         } else {
             drop(again);
-            let again = self::desk(folder.path());
+            let again = self::session(folder.path());
             at_work(&again, &[&|| again.take_back().unwrap()]);
             assert_eq!(again.counts()[1], 0);
         }
@@ -164,17 +164,17 @@ fn files_of_the_desk_that_are_links_or_no_acts_are_refused() {
     let folder = folder();
     let elsewhere = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), folder.path().join(".locdiff-review")).unwrap();
-    assert!(FolderBench::acts(folder.path()).unwrap_err().to_string().contains("link"));
+    assert!(FolderReview::acts(folder.path()).unwrap_err().to_string().contains("link"));
     fs::remove_file(folder.path().join(".locdiff-review")).unwrap();
-    let acts = FolderBench::acts(folder.path()).unwrap();
-    let settings = || FolderSettings {
+    let acts = FolderReview::acts(folder.path()).unwrap();
+    let settings = || FolderReviewSettings {
         folder: folder.path().to_owned(),
         photos: Vec::new(),
         copies: folder.path().join("copies"),
         rule: TagRule::default(),
         request: Request::default(),
     };
-    let open = || Desk::open(FolderBench::new(Locator::bundled().unwrap(), settings()).unwrap(), &acts);
+    let open = || ReviewSession::open(FolderReview::new(Locator::bundled().unwrap(), settings()).unwrap(), &acts);
     for bad in
         ["{\"act\":\"burn\"}\n", "{\"act\":\"move\",\"photos\":[],\"lat\":99,\"lon\":0,\"radius_km\":1,\"how\":\"\"}\n"]
     {

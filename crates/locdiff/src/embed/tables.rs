@@ -1,7 +1,8 @@
 //! The tables beside embeddings: where each photo was taken, and the photos that could not be used.
 
-use crate::sources::{EmbedCounts, PlaceSource, Result};
-use locdiff_io::data::TableWriter;
+use super::EmbedCounts;
+use locdiff_io::data::{DataError, TableWriter};
+use locdiff_vision::sources::PlaceSource;
 use locdiff_shdd::sphere::LatLon;
 use std::path::Path;
 
@@ -18,7 +19,7 @@ impl EmbedTables {
     ///
     /// # Errors
     /// Files that cannot be created.
-    pub fn create(locations: &Path, bad: &Path, always_list_bad: bool) -> Result<Self> {
+    pub fn create(locations: &Path, bad: &Path, always_list_bad: bool) -> Result<Self, DataError> {
         Ok(Self {
             counts: EmbedCounts::default(),
             locations: TableWriter::create(locations, &["row", "path", "lat", "lon", "source"])?,
@@ -32,7 +33,7 @@ impl EmbedTables {
     ///
     /// # Errors
     /// A full disk.
-    pub fn embedded(&mut self, photo: &str, place: Option<(LatLon, PlaceSource)>) -> Result<()> {
+    pub fn embedded(&mut self, photo: &str, place: Option<(LatLon, PlaceSource)>) -> Result<(), DataError> {
         self.counts.rows += 1;
         let row = self.counts.rows.to_string();
         if let Some((place, source)) = place {
@@ -49,18 +50,18 @@ impl EmbedTables {
     ///
     /// # Errors
     /// A full disk.
-    pub fn bad(&mut self, photo: &str, reason: &str) -> Result<()> {
+    pub fn bad(&mut self, photo: &str, reason: &str) -> Result<(), DataError> {
         self.counts.bad += 1;
-        Ok(self.bad.write(&[photo, reason])?)
+        self.bad.write(&[photo, reason])
     }
 
     /// A photo that was left out for want of a location.
     ///
     /// # Errors
     /// A full disk.
-    pub fn left_out(&mut self, photo: &str) -> Result<()> {
+    pub fn left_out(&mut self, photo: &str) -> Result<(), DataError> {
         self.counts.left_out += 1;
-        Ok(self.bad.write(&[photo, "it has no location, and a location was required"])?)
+        self.bad.write(&[photo, "it has no location, and a location was required"])
     }
 
     /// What they hold so far.
@@ -72,7 +73,7 @@ impl EmbedTables {
     ///
     /// # Errors
     /// A full disk.
-    pub fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<(), DataError> {
         if self.counts.bad + self.counts.left_out > 0 || self.always_list_bad {
             self.bad.finish()?;
         }

@@ -4,7 +4,8 @@
 //! Records are appended a batch at a time, and a batch that is not whole is made again, so that the same photos share a
 //! batch however often a run is cut.
 
-use crate::sources::{IngestError, Result, outcome::EmbedOutcome};
+use super::error::Result;
+use super::{EmbedError, outcome::EmbedOutcome};
 use locdiff_base::OutputLock;
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
@@ -12,7 +13,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The file of finished photos.
-pub(crate) struct EmbedProgress {
+pub(crate) struct EmbedJournal {
     path: PathBuf,
     file: File,
     /// Where the records begin.
@@ -22,11 +23,11 @@ pub(crate) struct EmbedProgress {
     _lock: OutputLock,
 }
 
-impl EmbedProgress {
+impl EmbedJournal {
     /// Opens the journal of a run with these settings over `count` photos in batches of `batch`; with `resume` what is
     /// finished stays.
     pub(crate) fn open(path: PathBuf, settings: &Value, count: usize, batch: usize, resume: bool) -> Result<Self> {
-        let cannot = |reason| IngestError::Journal { path: path.clone(), reason };
+        let cannot = |reason| EmbedError::Journal { path: path.clone(), reason };
         let lock = OutputLock::file(&path)?;
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = open.map_err(cannot)?;
@@ -38,7 +39,7 @@ impl EmbedProgress {
             return Ok(this);
         }
         if !resume {
-            return Err(IngestError::Unfinished { path });
+            return Err(EmbedError::Unfinished { path });
         }
         let mut reader = BufReader::new(&this.file);
         let mut line = Vec::new();
@@ -92,20 +93,20 @@ impl EmbedProgress {
         std::fs::remove_file(&self.path).map_err(|reason| self.failed(reason))
     }
 
-    fn failed(&self, reason: io::Error) -> IngestError {
-        IngestError::Journal { path: self.path.clone(), reason }
+    fn failed(&self, reason: io::Error) -> EmbedError {
+        EmbedError::Journal { path: self.path.clone(), reason }
     }
 }
 
 /// Refuses a journal of other settings, and says which.
 fn compare(path: &Path, line: &[u8], settings: &Value) -> Result<()> {
     let Ok(Value::Object(before)) = serde_json::from_slice(line) else {
-        return Err(IngestError::NoJournal { path: path.to_owned() });
+        return Err(EmbedError::NoJournal { path: path.to_owned() });
     };
     for (key, now) in settings.as_object().into_iter().flatten() {
         let was = before.get(key).unwrap_or(&Value::Null);
         if was != now {
-            return Err(IngestError::OtherSetting {
+            return Err(EmbedError::OtherSetting {
                 path: path.to_owned(),
                 setting: key.clone(),
                 before: was.to_string(),
@@ -164,7 +165,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.partial");
         let settings = json!({"seed": 1});
-        let open = |resume| EmbedProgress::open(path.clone(), &settings, 5, 2, resume);
+        let open = |resume| EmbedJournal::open(path.clone(), &settings, 5, 2, resume);
         let mut journal = open(false).unwrap();
         for batch in outcomes().chunks(2) {
             journal.append(batch).unwrap();
@@ -192,7 +193,7 @@ mod tests {
     fn another_run_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.partial");
-        let open = |settings: Value, resume| EmbedProgress::open(path.clone(), &settings, 5, 2, resume);
+        let open = |settings: Value, resume| EmbedJournal::open(path.clone(), &settings, 5, 2, resume);
         let message = |settings, resume| open(settings, resume).err().unwrap().to_string();
         let first = open(json!({"seed": 1}), true).unwrap();
         assert!(message(json!({"seed": 1}), true).contains("in use by another run"));

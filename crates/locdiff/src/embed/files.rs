@@ -1,11 +1,11 @@
 //! The files that a run over photos leaves behind.
 
-use crate::sources::{
-    EmbedCounts, EmbedOutput, EmbedSettings, EmbedTables, IngestError, PhotoSource, PlaceSource, Result,
-    journal::EmbedProgress, outcome::EmbedOutcome,
-};
+use super::error::Result;
+use super::{EmbedCounts, EmbedError, EmbedOutput, EmbedSettings, EmbedTables};
+use super::{journal::EmbedJournal, outcome::EmbedOutcome};
 use locdiff_base::AtomicFile;
 use locdiff_io::data::{Fingerprint, MatrixWriter};
+use locdiff_vision::sources::{PhotoSource, PlaceSource};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Where a run writes.
 ///
 /// ```
-/// use locdiff_vision::sources::EmbedFiles;
+/// use locdiff::embed::EmbedFiles;
 /// let files = EmbedFiles::beside("photos.safetensors");
 /// assert_eq!(files.locations.to_str(), Some("photos.csv"));
 /// assert_eq!(files.journal().to_str(), Some("photos.safetensors.partial"));
@@ -57,13 +57,13 @@ impl EmbedFiles {
         for (second, path) in outputs {
             drop(AtomicFile::create(path)?);
             if let Some(first) = seen.insert(absolute(path), second) {
-                return Err(IngestError::SameFile { first, second, path: path.clone() });
+                return Err(EmbedError::SameFile { first, second, path: path.clone() });
             }
         }
         let inputs: Vec<&Path> = inputs.collect();
         let overwritten = inputs.par_iter().find_map_first(|input| Some((*seen.get(&absolute(input))?, *input)));
         if let Some((output, input)) = overwritten {
-            return Err(IngestError::Overwrites { output, path: input.to_owned() });
+            return Err(EmbedError::Overwrites { output, path: input.to_owned() });
         }
         // The format is checked by the writer, whose temporary file goes with it.
         self.writer(settings, 1, &Fingerprint::new("", 0))?;
@@ -81,7 +81,7 @@ impl EmbedFiles {
         &self,
         settings: &EmbedSettings,
         photos: &[PhotoSource],
-        journal: &EmbedProgress,
+        journal: &EmbedJournal,
         columns: usize,
         encoder: &Fingerprint,
     ) -> Result<EmbedCounts> {
@@ -106,7 +106,7 @@ impl EmbedFiles {
     }
 
     /// Both tables, filled but not finished.
-    fn tables(&self, photos: &[PhotoSource], journal: &EmbedProgress) -> Result<EmbedTables> {
+    fn tables(&self, photos: &[PhotoSource], journal: &EmbedJournal) -> Result<EmbedTables> {
         let mut tables = EmbedTables::create(&self.locations, &self.bad, self.always_list_bad)?;
         for (photo, outcome) in photos.iter().zip(journal.outcomes()?) {
             match outcome {

@@ -1,0 +1,187 @@
+//! Embeddings of photos, kept in a file so that the next run need not read the photos again.
+
+use crate::{EmbeddedPhoto, Embedding, Encoder, LatLon, LocateError};
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use locdiff_base::WriteError;
+use locdiff_vision::Taken;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::{io, io::Write, time::UNIX_EPOCH};
+
+const MOST_BYTES: u64 = 16 << 30;
+
+/// Size and time of change of a file: another file, or the same after a change, has another stamp.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FileStamp {
+    size: u64,
+    changed_s: f64,
+}
+
+impl FileStamp {
+    /// That of a file, if there is one.
+    pub fn of(path: &Path) -> Option<Self> {
+        let metadata = fs::metadata(path).ok()?;
+        let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        Some(Self { size: metadata.len(), changed_s: changed.map_or(0.0, |time| time.as_secs_f64()) })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    encoder: String,
+    key: String,
+    stamp: Option<FileStamp>,
+    /// 32-bit numbers, the least byte first.
+    embedding: String,
+    time: Option<String>,
+    offset: Option<String>,
+    camera: Option<String>,
+    gps: Option<(f64, f64)>,
+    thumbnail: Option<String>,
+}
+
+/// Embedded photos in a file of lines, by the encoder's fingerprint, the photo's key and, for files, a [`FileStamp`].
+///
+/// ```
+/// use locdiff::{EmbeddedPhoto, Embedding, EmbeddingCache};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("photos.jsonl");
+/// let photo = EmbeddedPhoto::from(Embedding::new(vec![1.0, 2.0], None)?);
+/// EmbeddingCache::open(&path, None)?.add([("a.jpg", None, &photo, None)])?;
+/// let cache = EmbeddingCache::open(&path, None)?;
+/// assert_eq!(cache.get("a.jpg", None).unwrap().0, photo);
+/// assert!(cache.get("b.jpg", None).is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct EmbeddingCache {
+    path: PathBuf,
+    file: File,
+    encoder: String,
+    known: HashMap<String, Line>,
+}
+
+impl std::fmt::Debug for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.key)
+    }
+}
+
+impl EmbeddingCache {
+    /// Opens or makes the file. Lines of another encoder or another format are ignored, and so is a line that an interrupt cut.
+    ///
+    /// # Errors
+    /// A file that cannot be read or written.
+    pub fn open(path: &Path, encoder: Option<&Encoder>) -> Result<Self, LocateError> {
+        let name = encoder.map_or(String::new(), |encoder| encoder.fingerprint().to_string());
+        let failed = |error: io::Error| LocateError::Source(format!("{}: {error}", path.display()).into());
+        let (mut known, mut is_cut) = (HashMap::new(), false);
+        if path.exists() {
+            let text = locdiff_base::read_bounded(path, MOST_BYTES).map_err(failed)?;
+            is_cut = text.last().is_some_and(|byte| *byte != b'\n');
+            let lines = text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+            let own = lines.filter(|line| {
+                let columns = encoder.map(Encoder::embedding);
+                line.encoder == name && columns.is_none_or(|columns| values(line).is_some_and(|v| v.len() == columns))
+            });
+            known = own.map(|line| (line.key.clone(), line)).collect();
+        }
+        let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+        if is_cut {
+            file.write_all(b"\n").map_err(failed)?;
+        }
+        Ok(Self { path: path.to_owned(), file, encoder: name, known })
+    }
+
+    /// Photos that an earlier run has added.
+    pub fn count(&self) -> usize {
+        self.known.len()
+    }
+
+    /// A photo that an earlier run has added, and its small JPEG; with a stamp only if the file is still the same.
+    pub fn get(&self, key: &str, stamp: Option<FileStamp>) -> Option<(EmbeddedPhoto, Option<Vec<u8>>)> {
+        let line = self.known.get(key).filter(|line| stamp.is_none() || line.stamp == stamp)?;
+        let mut taken = Taken::default();
+        (taken.time, taken.offset, taken.camera) = (line.time.clone(), line.offset.clone(), line.camera.clone());
+        let gps = line.gps.and_then(|(lat, lon)| LatLon::new(lat, lon).ok());
+        let photo = EmbeddedPhoto::from(Embedding::new(values(line)?, None).ok()?).with_gps(gps).with_taken(taken);
+        Some((photo, line.thumbnail.as_ref().and_then(|text| BASE64.decode(text).ok())))
+    }
+
+    /// Adds photos, each with its key, its stamp if it is a file, and its small JPEG. They are on the disk when this returns. A photo of
+    /// several views is left out.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn add<'p>(
+        &mut self,
+        photos: impl IntoIterator<Item = (&'p str, Option<FileStamp>, &'p EmbeddedPhoto, Option<&'p [u8]>)>,
+    ) -> Result<(), LocateError> {
+        let failed = |reason| WriteError::new(&self.path.display().to_string(), reason);
+        let mut text = Vec::new();
+        for (key, stamp, photo, thumbnail) in photos {
+            let EmbeddedPhoto { views, gps, taken, retrieval: None, .. } = photo else { continue };
+            let [view] = &views[..] else { continue };
+            let bytes: Vec<u8> = view.values().iter().flat_map(|value| value.to_le_bytes()).collect();
+            let line = Line {
+                encoder: self.encoder.clone(),
+                key: key.to_owned(),
+                stamp,
+                embedding: BASE64.encode(bytes),
+                time: taken.time.clone(),
+                offset: taken.offset.clone(),
+                camera: taken.camera.clone(),
+                gps: gps.map(|at| (at.lat_deg(), at.lon_deg())),
+                thumbnail: thumbnail.map(|bytes| BASE64.encode(bytes)),
+            };
+            serde_json::to_writer(&mut text, &line).map_err(|error| failed(error.into()))?;
+            text.push(b'\n');
+        }
+        Ok(self.file.write_all(&text).and_then(|()| self.file.sync_data()).map_err(failed)?)
+    }
+
+    /// Removes the file.
+    ///
+    /// # Errors
+    /// A file that cannot be removed.
+    pub fn remove(self) -> Result<(), LocateError> {
+        let failed = |reason| WriteError::new(&self.path.display().to_string(), reason);
+        Ok(fs::remove_file(&self.path).map_err(failed)?)
+    }
+}
+
+fn values(line: &Line) -> Option<Vec<f32>> {
+    let bytes = BASE64.decode(&line.embedding).ok().filter(|bytes| bytes.len() % 4 == 0)?;
+    Some(bytes.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cut_lines_and_those_of_other_formats_are_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("photos.jsonl");
+        let photo = EmbeddedPhoto::from(Embedding::new(vec![0.5, -1.0], None).unwrap());
+        let stamp = FileStamp { size: 1, changed_s: 0.1 };
+        let open = || EmbeddingCache::open(&path, None).unwrap();
+        open().add([("a", Some(stamp), &photo, Some(&b"jpeg"[..]))]).unwrap();
+        let whole = fs::read(&path).unwrap();
+        // Lines of immich in 0.3, of another encoder, of no JSON at all; then one that is cut.
+        let other = String::from_utf8(whole.clone()).unwrap().replace(r#""encoder":"""#, r#""encoder":"x""#);
+        let foreign = [&whole[..], b"{\"encoder\":\"\",\"asset\":\"b\",\"embedding\":[1.0]}\n\xff\n", other.as_bytes()];
+        fs::write(&path, [&foreign.concat(), &whole[..20]].concat()).unwrap();
+        open().add([("b", None, &photo, None)]).unwrap();
+        let cache = open();
+        assert_eq!(cache.count(), 2);
+        let found = cache.get("a", Some(stamp)).unwrap();
+        assert_eq!((found.0, found.1.as_deref()), (photo.clone(), Some(&b"jpeg"[..])));
+        assert!(cache.get("a", Some(FileStamp { size: 2, ..stamp })).is_none(), "the file has changed");
+        assert!(cache.get("a", None).is_some() && cache.get("b", None).is_some());
+        cache.remove().unwrap();
+        assert!(!path.exists());
+    }
+}
