@@ -1,6 +1,7 @@
 //! The one way from sources to embeddings, a block at a time: a photo is decoded and embedded on one thread, as many photos at a
 //! time as there are threads.
 
+use crate::error::Failure;
 use crate::source::{Known, Origin};
 use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Progress, Source, thumbnails::Thumbnails};
 use locdiff_vision::{Augmentation, Encoder, Photo};
@@ -58,6 +59,11 @@ impl<'a> EmbedSources<'a> {
         Self { most, ..self }
     }
 
+    pub(crate) fn with_control(mut self, control: Control<'a>) -> Self {
+        self.embedder.control = control;
+        self
+    }
+
     pub(crate) fn with_thumbnails(mut self, thumbnails: Option<Thumbnails>) -> Self {
         self.embedder.thumbnails = thumbnails;
         self
@@ -89,7 +95,7 @@ impl<'a> EmbedSources<'a> {
     /// All photos; the first that cannot be used fails them all.
     ///
     /// # Errors
-    /// As [`EmbedSources::next_block`], and [`LocateError::Stopped`].
+    /// As [`EmbedSources::next_block`], and [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
     pub fn together(mut self) -> Result<EmbeddedPhoto, LocateError> {
         let mut photos = Vec::new();
         while let Some(block) = self.next_block()? {
@@ -98,7 +104,7 @@ impl<'a> EmbedSources<'a> {
             }
         }
         if self.is_stopped() {
-            return Err(LocateError::Stopped);
+            return Err(LocateError::stopped());
         }
         Ok(EmbeddedPhoto::together(photos))
     }
@@ -107,7 +113,7 @@ impl<'a> EmbedSources<'a> {
 impl Embedder<'_> {
     fn block(&self, sources: &[(usize, Source)]) -> Result<Option<Vec<Read>>, LocateError> {
         let mut read = Vec::with_capacity(sources.len());
-        for few in runs(sources, self.options.limits.max_pixels) {
+        for few in runs(sources, self.options.limits().max_pixels) {
             let done: Option<Vec<Read>> = if self.in_batches {
                 self.batch(few)?
             } else {
@@ -153,7 +159,7 @@ impl Embedder<'_> {
         let mut photos = Vec::with_capacity(decoded.len());
         let decoded: Vec<Result<(), LocateError>> =
             decoded.into_iter().map(|photo| photo.map(|photo| photos.push(photo))).collect();
-        let encoder = self.encoder.ok_or(LocateError::NoEncoder)?;
+        let encoder = self.encoder.ok_or(Failure::NoEncoder)?;
         let embeddings = self.control.timed(|times| &times.encode, || encoder.embed(&photos))?;
         let mut embedded = photos.iter().zip(embeddings).map(|(photo, embedding)| {
             let made = EmbeddedPhoto::from(embedding).with_gps(photo.gps()).with_taken(photo.taken().clone());
@@ -162,7 +168,7 @@ impl Embedder<'_> {
         let all = few.iter().zip(decoded).map(|((row, source), decoded)| {
             let (thumbnail, photo) = match decoded.map(|()| embedded.next()) {
                 Ok(Some((thumbnail, photo))) => (thumbnail, Ok(photo)),
-                Ok(None) => (None, Err(LocateError::NoEncoder)),
+                Ok(None) => (None, Err(Failure::NoEncoder.into())),
                 Err(error) => (None, Err(error)),
             };
             self.done(source.origin(*row), photo, thumbnail)
@@ -171,7 +177,7 @@ impl Embedder<'_> {
     }
 
     fn decode(&self, source: &Source) -> Result<Photo, LocateError> {
-        self.control.timed(|times| &times.decode, || source.read(&self.options.limits))
+        self.control.timed(|times| &times.decode, || source.read(&self.options.limits()))
     }
 
     fn thumbnail(&self, decoded: &Decoded) -> Option<Vec<u8>> {
@@ -209,11 +215,11 @@ pub(crate) fn embed(
     photo: &Photo,
     options: &LocateOptions,
 ) -> Result<EmbeddedPhoto, LocateError> {
-    let encoder = encoder.ok_or(LocateError::NoEncoder)?;
+    let encoder = encoder.ok_or(Failure::NoEncoder)?;
     let views = if options.views == 1 {
         encoder.embed(std::slice::from_ref(photo))?
     } else {
-        let (augmentation, seed) = (Augmentation::default(), options.sampling.seed);
+        let (augmentation, seed) = (Augmentation::default(), options.seed);
         let views = (0..options.views as u32).map(|k| augmentation.view(photo, seed, 0, k));
         encoder.embed(&views.collect::<Result<Vec<Photo>, _>>()?)?
     };

@@ -1,7 +1,7 @@
 //! A folder on a review desk: what is decided, kept, written and taken back.
 
-use locdiff::parts::{Act, Desk};
-use locdiff::{Locator, Request};
+use locdiff::review::{Act, Desk};
+use locdiff::{AlbumOptions, Locator};
 use locdiff_io::tags::{GeoTag, JOURNAL_NAME, Overwrite, TagRule, undo, write_copy};
 use locdiff_serve::{FolderBench, FolderSettings};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ fn desk(folder: &Path) -> Desk<FolderBench> {
     let names = [TAGGED, LATER, LAST, "bad.jpg", NEAR];
     let photos = names.iter().map(|name| folder.join(name)).collect();
     let (copies, rule) = (folder.join("copies"), TagRule::default());
-    let settings = FolderSettings { folder: folder.to_owned(), photos, copies, rule, request: Request::default() };
+    let settings = FolderSettings { folder: folder.to_owned(), photos, copies, rule, options: AlbumOptions::default() };
     let bench = FolderBench::new(Locator::bundled().unwrap(), settings).unwrap();
     Desk::open(bench, &FolderBench::acts(folder).unwrap()).unwrap()
 }
@@ -186,7 +186,7 @@ fn files_of_the_desk_that_are_links_or_no_acts_are_refused() {
         photos: Vec::new(),
         copies: folder.path().join("copies"),
         rule: TagRule::default(),
-        request: Request::default(),
+        options: AlbumOptions::default(),
     };
     let open = || Desk::open(FolderBench::new(Locator::bundled().unwrap(), settings()).unwrap(), &acts);
     for bad in

@@ -2,12 +2,12 @@
 
 use super::album::known::count_films;
 use super::locate::tag_args::RuleArgs;
-use crate::request::{ModelArgs, open};
+use crate::request::ModelArgs;
 use crate::{interrupt::InterruptGuard, photos::PhotoArgs, verbosity};
 use anyhow::{Result, ensure};
 use clap::Args;
-use locdiff::Request;
-use locdiff::parts::{Bench, Desk};
+use locdiff::AlbumOptions;
+use locdiff::review::{Bench, Desk};
 use locdiff_serve::{FolderBench, FolderSettings, LocalPage, run_desk};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -42,15 +42,14 @@ impl Review {
         let folder = self.folder;
         ensure!(folder.is_dir(), "{} is not a folder: name the one that holds the photos", folder.display());
         let found = PhotoArgs::with_images(Vec::new()).gather(std::slice::from_ref(&folder))?;
-        let mut request = Request::default();
-        self.model.fill(&mut request);
-        request.tracks = self.track;
-        count_films(&found.passed_over().videos, &mut request);
+        let mut options = AlbumOptions::default();
+        options.tracks = self.track;
+        count_films(&found.passed_over().videos, &mut options);
         let photos = found.sources().iter().filter_map(|source| source.file_path().map(Path::to_owned)).collect();
         let copies = self.copies.unwrap_or_else(|| beside(&folder));
         let acts = FolderBench::acts(&folder)?;
-        let locator = open(&request, true)?;
-        let settings = FolderSettings { folder: folder.clone(), photos, copies, rule: self.rule.rule(), request };
+        let locator = self.model.open()?;
+        let settings = FolderSettings { folder: folder.clone(), photos, copies, rule: self.rule.rule(), options };
         let desk = Desk::open(FolderBench::new(locator, settings)?, &acts)?;
         let [ticked, written, all] = at_desk(&desk, self.port)?;
         println!("{ticked} of {all} photos are ticked, {written} are written");

@@ -1,10 +1,9 @@
 //! What a recipe has the other libraries do, done with the code of `locdiff`'s own commands.
 
 use crate::{recipe::dataset::Photos, recipe::task::Task};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Parser;
-use locdiff::parts::{Hybrid, HybridRule, check_rows, open_retriever};
-use locdiff::{CalibrateRequest, Control, EmbeddingRows, HybridChanges, Request, calibrate};
+use locdiff::{CalibrateRequest, Control, EmbeddingRows, FlatOptions, GalleryRule, LocatorOptions, calibrate};
 use locdiff::batch::{Job, merge_as, plan};
 use locdiff_cli::commands::evaluate::{ModelOnRows, check_count, embedded_rows};
 use locdiff_cli::commands::train::{ModelArgs, Train, TrainingArgs};
@@ -60,8 +59,8 @@ pub(crate) fn perform(task: &Task, device: &DeviceArg) -> Result<()> {
             if left_out > 0 {
                 verbosity::note(&format!("{left_out} photos have no place: left out"));
             }
-            let mut settings = Request::default();
-            settings.encoder.clone_from(encoder);
+            let mut settings = FlatOptions::default();
+            settings.locator.encoder.clone_from(encoder);
             plan(&found, job, locdiff::batch::Task::Embed, settings, *shard_photos)?;
             Ok(())
         }
@@ -113,12 +112,13 @@ fn hybrid_places(
 ) -> Result<Vec<LatLon>> {
     let (file, device) = (RowFile::open(embeddings, None)?, Device::open(device.device)?);
     let model = Model::load(&device, model)?;
-    check_rows(&file, model.config())?;
+    model.config().check_rows(&file)?;
     let bar = progress::bar("embedding places", None);
-    let retriever =
-        open_retriever(geoclip.join(GALLERY_FILE), Some(geoclip), &device, |done, _| bar.set_position(done as u64))?;
+    let mut options = LocatorOptions::default();
+    (options.gallery, options.geoclip) = (Some(geoclip.join(GALLERY_FILE)), Some(geoclip.to_owned()));
+    options.gallery_rule = GalleryRule::Paper;
+    let hybrid = options.open_hybrid(&device, |done| bar.set_position(done as u64))?.context("no gallery")?;
     bar.finish_and_clear();
-    let hybrid = Hybrid::new(retriever, HybridChanges::default().apply(HybridRule::Paper)?);
     hybrid.check_embeddings(file.name(), file.columns(), file.encoder())?;
     let predictor = Predictor::new(&model)?;
     let options = SampleOptions { seed, ..SampleOptions::default() };

@@ -14,7 +14,7 @@ const LONGEST: usize = 200;
 /// One act, as a line of the desk's journal. Photos go by their keys.
 ///
 /// ```
-/// use locdiff::parts::Act;
+/// use locdiff::review::Act;
 /// let act: Act = serde_json::from_str(r#"{"act":"take","photos":["a.jpg"],"take":true}"#)?;
 /// assert!(act.check().is_ok());
 /// let far: Act = serde_json::from_str(r#"{"act":"move","photos":["a.jpg"],"lat":91,"lon":0,"radius_km":1,"how":"a pin"}"#)?;

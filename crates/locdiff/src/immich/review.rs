@@ -1,8 +1,9 @@
 //! Suggestions on a review desk: looked at, ticked, corrected, written to the server and taken back.
 
 use crate::immich::{Immich, Journal, Result, Suggestion, Suggestions, apply, suggestions::Corrected, undo};
-use crate::parts::{Bench, BenchResult, Chosen, Decisions, DeskError, DeskPhoto, Shown, Told, parse_time};
+use crate::review::{Bench, BenchResult, Chosen, Decisions, DeskError, DeskPhoto, Shown, Told};
 use crate::{LatLon, PhotoTime};
+use locdiff_album::parse_time;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

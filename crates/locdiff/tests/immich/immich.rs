@@ -3,7 +3,7 @@
 use super::common;
 
 use common::{Fake, FakeAsset, KEY, id};
-use locdiff::parts::{Act, Desk};
+use locdiff::review::{Act, Desk};
 use locdiff::immich::{
     ApiKey, Applied, Filter, Immich, ImmichError, Journal, Review, Suggestion, Suggestions, Undone, apply, undo,
 };

@@ -1,12 +1,13 @@
 //! The photos of a folder on a desk: placed by albums, tagged by the rules of safe tagging.
 
 use super::kept::{KeptPhotos, Stamp};
-use locdiff::parts::{
-    AlbumChanges, Bench, BenchResult, Chosen, Decisions, DeskError, DeskPhoto, PlacedAlbum, PlacedTrips, Read,
-    ReadAlbum, Shown, Told, Track,
+use locdiff::review::{
+    AlbumChanges, Bench, BenchResult, Chosen, Decisions, DeskError, DeskPhoto, PlacedAlbum, PlacedTrips, ReadAlbum,
+    Shown, Told,
 };
 use locdiff::{
-    AlbumAnswer, Control, LatLon, LocateError, LocateOptions, Locator, Photo, Progress, Request, Source, WrongClock,
+    AlbumAnswer, AlbumOptions, Control, LatLon, LocateError, Locator, Photo, PhotoLimits, Progress, Read, Source,
+    Track, WrongClock,
 };
 use locdiff_io::tags::{
     JOURNAL_NAME, Overwrite, TagPlace, TagPlan, TagRule, Tagger, Undo, adobe_sidecar_path, sidecar_path, undo,
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::{fmt::Write, fs};
 
 /// Where a desk keeps its files, inside the folder.
@@ -35,13 +36,12 @@ pub struct FolderSettings {
     /// Which places are ticked unasked.
     pub rule: TagRule,
     /// What is asked of the album.
-    pub request: Request,
+    pub options: AlbumOptions,
 }
 
 /// A folder's photos.
 pub struct FolderBench {
     settings: FolderSettings,
-    options: Arc<LocateOptions>,
     /// As seen from the folder, with `/` between folders.
     keys: Vec<String>,
     locator: Mutex<Locator>,
@@ -63,11 +63,7 @@ impl FolderBench {
     /// # Errors
     /// A track that cannot be read, and settings out of range.
     pub fn new(locator: Locator, settings: FolderSettings) -> BenchResult<Self> {
-        let request = &settings.request;
-        let options = Arc::new(request.options().map_err(DeskError::of)?);
-        let tracks: Vec<Track> =
-            request.tracks.iter().map(|path| Track::open(path)).collect::<Result<_, _>>().map_err(DeskError::of)?;
-        let track = (!tracks.is_empty()).then(|| Track::joined(tracks).shifted(request.track_offset_s.unwrap_or(0.0)));
+        let track = settings.options.track().map_err(DeskError::of)?;
         let key = |path: &PathBuf| {
             let below = path.strip_prefix(&settings.folder).unwrap_or(path);
             below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
@@ -75,7 +71,7 @@ impl FolderBench {
         let keys = settings.photos.iter().map(key).collect();
         let thumbnails = Mutex::new(vec![None; settings.photos.len()]);
         let (album, clocks, trips) = (RwLock::new(None), Mutex::new([None, None]), Mutex::default());
-        Ok(Self { settings, options, keys, locator: Mutex::new(locator), album, thumbnails, clocks, trips, track })
+        Ok(Self { settings, keys, locator: Mutex::new(locator), album, thumbnails, clocks, trips, track })
     }
 
     /// The file of a desk's acts; its folder is made if need be.
@@ -95,7 +91,7 @@ impl FolderBench {
 
     /// Reads the photos, but for those that an earlier session has read.
     fn read(&self, stop: &AtomicBool, told: &(dyn Fn(Progress) + Sync)) -> BenchResult<ReadAlbum> {
-        let FolderSettings { folder, photos, request, .. } = &self.settings;
+        let FolderSettings { folder, photos, options, .. } = &self.settings;
         let locator = locked(&self.locator);
         let mut kept = KeptPhotos::open(&Self::own_file(folder, "photos.jsonl")?, locator.encoder())?;
         let ours = self.written()?;
@@ -127,7 +123,7 @@ impl FolderBench {
                 thumbnails[read.origin.row].clone_from(&read.thumbnail);
             }
         };
-        let album = locator.read_album(sources, request, &self.options, control, block).map_err(DeskError::of)?;
+        let album = locator.read_album(sources, options, control, block).map_err(DeskError::of)?;
         failure.map_or(Ok(album), Err)
     }
 
@@ -151,8 +147,7 @@ impl FolderBench {
         let locator = locked(&self.locator);
         let mut changes = self.changes(album, decisions);
         let place = |changes: &AlbumChanges| {
-            let FolderSettings { request, .. } = &self.settings;
-            locator.place_album(album, request, &self.options, changes, &mut locked(&self.trips), control)
+            locator.place_album(album, &self.settings.options, changes, &mut locked(&self.trips), control)
         };
         let [found, _] = locked(&self.clocks).clone();
         let found = if let Some(found) = found {
@@ -284,7 +279,8 @@ impl Bench for FolderBench {
             return Ok(small);
         }
         let path = self.settings.photos.get(number).ok_or_else(|| DeskError("that photo is not here".to_owned()))?;
-        let photo = Photo::open(path, &self.options.limits).map_err(DeskError::of)?;
+        let photo = Photo::open(path, &PhotoLimits::of_megapixels(self.settings.options.photos.max_megapixels))
+            .map_err(DeskError::of)?;
         let (side, most) = if is_large { LARGE } else { (160, 20_000) };
         photo.thumbnail(side, most).ok_or_else(|| DeskError("it cannot be made small".to_owned()))
     }

@@ -1,8 +1,9 @@
 //! What was read of a folder's photos, kept so that the next session need not read them again.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use locdiff::parts::{BenchResult, DeskError, Read, Taken};
-use locdiff::{EmbeddedPhoto, Embedding, Encoder, LatLon};
+use locdiff::review::{BenchResult, DeskError};
+use locdiff::{EmbeddedPhoto, Embedding, Encoder, LatLon, Read};
+use locdiff_vision::Taken;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{File, Metadata, OpenOptions};

@@ -4,7 +4,7 @@ use crate::files::{DESK, PAGE, PageFile};
 use crate::{LocalPage, ServeError, labels, query, reply::PAGE_POLICY, shores};
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response};
-use locdiff::parts::{Act, Bench, BenchResult, Desk, DeskError};
+use locdiff::review::{Act, Bench, BenchResult, Desk, DeskError};
 use locdiff_map::places::{NearestPlace, Places};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;

@@ -6,7 +6,7 @@ use super::review::at_desk;
 use crate::{interrupt::InterruptGuard, progress, verbosity};
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
-use locdiff::parts::Desk;
+use locdiff::review::Desk;
 use locdiff::immich::{ApiKey, Immich, Journal, Review, Suggestions, apply, undo};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
