@@ -1,7 +1,8 @@
 //! What the caller knows of an album's photos.
 
 use crate::errors::SettingError;
-use locdiff::{LatLon, PhotoTime, Source, parts::parse_time};
+use locdiff::{LatLon, PhotoTime, Source};
+use locdiff_album::parse_time;
 use pyo3::prelude::*;
 
 /// Photos with their times and tags, where the caller knows them; else the photos say it themselves.

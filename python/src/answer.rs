@@ -3,7 +3,8 @@
 use crate::errors::{OrRaise, locate};
 use crate::places::{degrees, from_json, hypothesis, json_place, place};
 use crate::{again::MadeOf, density::pixel_density, pool::compute};
-use locdiff::{AnswerMap, Atlas, EmbeddedPhoto, Embedding, Fingerprint, LatLon, LocateError, Request};
+use locdiff::{AnswerMap, Atlas, EmbeddedPhoto, Embedding, FlatOptions, LatLon, LocateError};
+use locdiff_io::data::Fingerprint;
 use numpy::{AllowTypeChange, PyArray1, PyArrayLike1};
 use pyo3::types::{PyBytes, PyList};
 use pyo3::{prelude::*, pybacked::PyBackedBytes};
@@ -23,9 +24,9 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    pub(crate) fn new(answer: locdiff::Answer, request: Arc<Request>, photo: EmbeddedPhoto) -> Self {
+    pub(crate) fn new(answer: locdiff::Answer, options: Arc<FlatOptions>, photo: EmbeddedPhoto) -> Self {
         let line = answer.to_json();
-        let made = Self { line, made_of: MadeOf { request, photo }, whole: OnceLock::new() };
+        let made = Self { line, made_of: MadeOf { options, photo }, whole: OnceLock::new() };
         made.whole.get_or_init(|| Arc::new(answer));
         made
     }
@@ -73,19 +74,19 @@ fn density_of(answer: &locdiff::Answer) -> &locdiff::Density {
     answer.density().expect("a photo's own answer has a density")
 }
 
-/// The line, the request, the views of the photo and their encoder.
+/// The line, the options, the views of the photo and their encoder.
 type Pickled<'py> = (String, String, Vec<Bound<'py, PyBytes>>, Option<String>);
 
 /// An answer that was pickled.
 #[pyfunction]
 pub(crate) fn _unpickle_answer(
     line: &str,
-    request: &str,
+    options: &str,
     views: Vec<PyBackedBytes>,
     encoder: Option<&str>,
 ) -> PyResult<Answer> {
     let line: Value = serde_json::from_str(line).or_data()?;
-    let request: Request = serde_json::from_str(request).or_data()?;
+    let options: FlatOptions = serde_json::from_str(options).or_data()?;
     let encoder = encoder.map(|name| name.parse::<Fingerprint>().map(Arc::new)).transpose().or_data()?;
     let view = |bytes: &PyBackedBytes| {
         let (numbers, _) = bytes.as_chunks();
@@ -95,7 +96,7 @@ pub(crate) fn _unpickle_answer(
     let gps = line.get("gps").filter(|at| !at.is_null()).map(json_place).transpose().or_data()?;
     let mut photo = EmbeddedPhoto::new(views).with_gps(gps);
     photo.name = line["photo"].as_str().map(str::to_owned);
-    let made_of = MadeOf { request: Arc::new(request), photo };
+    let made_of = MadeOf { options: Arc::new(options), photo };
     Ok(Answer { line, made_of, whole: OnceLock::new() })
 }
 
@@ -286,17 +287,17 @@ impl Answer {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled<'py>)> {
         let unpickle = py.import("locdiff._locdiff")?.getattr("_unpickle_answer")?;
-        let MadeOf { request, photo } = &self.made_of;
-        let request = serde_json::to_string(&**request).or_data()?;
+        let MadeOf { options, photo } = &self.made_of;
+        let options = serde_json::to_string(&**options).or_data()?;
         let bytes = |view: &Embedding| -> Vec<u8> { view.values().iter().flat_map(|x| x.to_le_bytes()).collect() };
         let views = photo.views.iter().map(|view| PyBytes::new(py, &bytes(view))).collect();
         let encoder = photo.views.first().and_then(Embedding::encoder).map(ToString::to_string);
-        Ok((unpickle, (self.to_json(), request, views, encoder)))
+        Ok((unpickle, (self.to_json(), options, views, encoder)))
     }
 
     fn __repr__(&self) -> String {
         let best = json_place(&self.line["best"]).map_or(String::new(), |best| best.to_string());
-        let half = locdiff::parts::kilometres(self.radius_50_km());
+        let half = locdiff_base::kilometres(self.radius_50_km());
         format!("<Answer {best}, {}, 50 % within {half} km>", self.place())
     }
 }

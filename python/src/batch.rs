@@ -1,13 +1,13 @@
 //! Batch jobs, as Python and its engines run them.
 
 use crate::errors::{OrRaise, SettingError, batch};
-use crate::options::{Taker, request};
+use crate::options::{Taker, options};
 use crate::places::from_json;
 use crate::pool::{Watch, compute};
-use locdiff::parts::NnError;
 use locdiff_base::Named;
 use locdiff::batch::{Job, Progress, Run, Task, Worker};
 use locdiff_vision::sources::Photos;
+use locdiff_nn::NnError;
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::{prelude::*, types::PyDict};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ pub(crate) fn plan<'py>(
         Ok(one) => vec![one],
         Err(_) => photos.extract()?,
     };
-    let settings = request(settings, Taker::Job)?;
+    let settings = options(settings, Taker::Job)?;
     let made = compute(py, || -> locdiff::batch::Result<Job> {
         let photos = Photos::gather(&paths, path_column)?;
         locdiff::batch::plan(&photos, &out, task, settings, shard_photos)

@@ -3,7 +3,8 @@
 use crate::errors::{OrRaise, SettingError};
 use crate::places::{array, degrees};
 use crate::{density::Density, pool::compute};
-use locdiff::{Coefficients, Decoder, Degree, LatLon, parts::UnitVec};
+use locdiff_shdd::{Coefficients, Decoder};
+use locdiff_shdd::sphere::{Degree, LatLon, UnitVec};
 use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 use numpy::{AllowTypeChange, Element, PyArray2, PyArrayLike1, PyArrayLikeDyn, PyArrayMethods};
 use pyo3::prelude::*;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 /// Codes of places: spherical harmonics up to a degree.
 #[pyclass(frozen, module = "locdiff")]
 pub(crate) struct Codec {
-    inner: Arc<locdiff::Codec>,
+    inner: Arc<locdiff_shdd::Codec>,
 }
 
 impl Codec {
@@ -41,7 +42,7 @@ impl Codec {
     /// A codec of a degree L: codes have (L + 1)² numbers.
     #[new]
     fn new(degree: usize) -> PyResult<Self> {
-        Ok(Self { inner: Arc::new(locdiff::Codec::new(Degree::new(degree).or_setting()?)) })
+        Ok(Self { inner: Arc::new(locdiff_shdd::Codec::new(Degree::new(degree).or_setting()?)) })
     }
 
     /// The degree L.

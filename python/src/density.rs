@@ -3,7 +3,8 @@
 use crate::errors::{OrRaise, SettingError};
 use crate::places::{array, degrees, place};
 use crate::pool::compute;
-use locdiff::{CodeDensity, Codec, Coefficients, LatLon, parts::UnitVec};
+use locdiff_shdd::{CodeDensity, Codec, Coefficients};
+use locdiff_shdd::sphere::{LatLon, UnitVec};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixels};
 use numpy::{AllowTypeChange, PyArray1, PyArray2, PyArrayLike1};
 use pyo3::{prelude::*, types::PyList};

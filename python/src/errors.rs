@@ -1,6 +1,6 @@
 //! One tree of errors: every message is the library's one line.
 
-use locdiff::LocateError;
+use locdiff::{ErrorKind, LocateError};
 use pyo3::{create_exception, exceptions::PyException, prelude::*};
 
 create_exception!(locdiff, LocDiffError, PyException, "Whatever went wrong: the root of all errors of this package.");
@@ -36,11 +36,11 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// An error of the locator.
 pub(crate) fn locate(error: &LocateError) -> PyErr {
     let message = error.to_string();
-    match error {
+    match error.kind() {
         _ if error.is_about_photo() => PhotoError::new_err(message),
-        LocateError::Setting(_) | LocateError::Places(_) | LocateError::Prior { .. } => SettingError::new_err(message),
-        LocateError::Engine(_) | LocateError::Vision(_) => DeviceError::new_err(message),
-        LocateError::Data(_) => DataError::new_err(message),
+        ErrorKind::Setting | ErrorKind::Region | ErrorKind::Prior => SettingError::new_err(message),
+        ErrorKind::Device => DeviceError::new_err(message),
+        ErrorKind::Data => DataError::new_err(message),
         _ => ModelError::new_err(message),
     }
 }

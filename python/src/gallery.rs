@@ -21,7 +21,7 @@ impl Gallery {
     /// The gallery in a folder.
     #[new]
     fn new(py: Python<'_>, folder: PathBuf) -> PyResult<Self> {
-        let opened = compute(py, || locdiff::parts::Gallery::open(&folder).and_then(PhotoRetriever::new))?;
+        let opened = compute(py, || locdiff_retrieval::gallery::Gallery::open(&folder).and_then(PhotoRetriever::new))?;
         Ok(Self { inner: opened.or_model()?, folder })
     }
 

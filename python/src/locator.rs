@@ -2,14 +2,16 @@
 
 use crate::errors::{DataError, DeviceError, OrRaise, PhotoError, SettingError, locate};
 use crate::input::{source, sources};
-use crate::options::{Taker, opened_as, request, value_of};
+use crate::options::{Taker, options as flat_options, value_of};
 use crate::places::{Matrix, record};
 use crate::pool::{Watch, compute};
 use crate::{album::with_known, answer::Answer};
 use locdiff::{
-    Control, Device, EmbeddedPhoto, Embedding, LocateError, Located, LocatorBuilder, Origin, Progress, Request, Source,
+    Control, EmbeddedPhoto, Embedding, FlatOptions, LocateError, LocateOptions, Located, LocatorOptions, Origin,
+    Progress, Source,
 };
 use locdiff_base::Named;
+use locdiff_nn::{Device, NnError};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -21,24 +23,26 @@ use std::{collections::HashMap, path::PathBuf};
 pub(crate) struct Locator {
     inner: locdiff::Locator,
     /// How it was opened, with whole paths.
-    opened: Request,
+    opened: LocatorOptions,
 }
 
 /// A device by its name.
 pub(crate) fn device(name: &str) -> PyResult<Device> {
-    let spec = name.parse().map_err(|error: locdiff::parts::NnError| SettingError::new_err(error.to_string()))?;
+    let spec = name.parse().map_err(|error: NnError| SettingError::new_err(error.to_string()))?;
     Device::open(spec).map_err(|error| DeviceError::new_err(error.to_string()))
 }
 
-/// The same request wherever the process goes.
-fn anchored(request: Request) -> PyResult<Request> {
-    Ok(request.anchored(&std::env::current_dir().or_data()?))
+/// The same options wherever the process goes.
+fn anchored(options: FlatOptions) -> PyResult<FlatOptions> {
+    Ok(options.anchored(&std::env::current_dir().or_data()?))
 }
 
 impl Locator {
     /// What is asked of it.
-    fn request(&self, options: Option<&Bound<'_, PyDict>>, taker: Taker) -> PyResult<Request> {
-        Ok(opened_as(request(options, taker)?, &self.opened))
+    fn options(&self, given: Option<&Bound<'_, PyDict>>, taker: Taker) -> PyResult<FlatOptions> {
+        let mut options = flat_options(given, taker)?;
+        options.locator = self.opened.clone();
+        Ok(options)
     }
 
     /// Calls a function with the result of each photo, in blocks, with the progress told and signals answered in between.
@@ -50,16 +54,16 @@ impl Locator {
         progress: Option<&Bound<'py, PyAny>>,
         mut each: impl FnMut(Result<Answer, PyErr>) -> PyResult<()>,
     ) -> PyResult<()> {
-        let request = Arc::new(anchored(self.request(options, Taker::Photos)?)?);
+        let options = Arc::new(anchored(self.options(options, Taker::Photos)?)?);
         let count = sources.len();
-        let options = compute(py, || request.options())?.map_err(|error| locate(&error))?;
         // What each answer is made of, until the answer is there.
         let kept = Mutex::new(HashMap::new());
         let keep = |origin: &Origin, photo: &EmbeddedPhoto| {
             kept.lock().unwrap_or_else(PoisonError::into_inner).insert(origin.row, photo.clone());
         };
         let control = Control::new().with_embedded(&keep);
-        let mut run = self.inner.run_with(sources, Arc::new(options), control);
+        let run = compute(py, || self.inner.locate_all(sources, &options.locate))?;
+        let mut run = run.map_err(|error| locate(&error))?.with_control(control);
         in_blocks(py, count, progress, || {
             let Some(block) = compute(py, || run.next_block())?.map_err(|error| locate(&error))? else {
                 return Ok(None);
@@ -68,8 +72,8 @@ impl Locator {
             for Located { origin, answer, .. } in block {
                 let photo = kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&origin.row);
                 each(match (answer, photo) {
-                    (Ok(answer), Some(photo)) => Ok(Answer::new(answer, request.clone(), photo)),
-                    (Ok(_), None) => Err(locate(&LocateError::Stopped)),
+                    (Ok(answer), Some(photo)) => Ok(Answer::new(answer, options.clone(), photo)),
+                    (Ok(_), None) => Err(locate(&LocateError::stopped())),
                     (Err(error), _) => Err(PhotoError::new_err(origin.reason(&error))),
                 })?;
             }
@@ -102,9 +106,9 @@ impl Locator {
         progress: Option<&Bound<'py, PyAny>>,
         mut each: impl FnMut(Result<Bound<'py, PyArray1<f32>>, PyErr>) -> PyResult<()>,
     ) -> PyResult<()> {
-        let mut request = Request::default();
-        request.max_megapixels = max_megapixels.unwrap_or(request.max_megapixels);
-        let options = Arc::new(request.options().map_err(|error| locate(&error))?);
+        let mut options = LocateOptions::default();
+        options.max_megapixels = max_megapixels.unwrap_or(options.max_megapixels);
+        let options = Arc::new(options.resolved().map_err(|error| locate(&error))?);
         let count = sources.len();
         let mut stage = self.inner.read(sources, options, Control::new());
         in_blocks(py, count, progress, || {
@@ -160,17 +164,17 @@ impl Locator {
         gallery_rule: &str,
         hybrid: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let mut asked = Request::default();
+        let mut asked = LocatorOptions::default();
         asked.device =
-            device.parse().map_err(|error: locdiff::parts::NnError| SettingError::new_err(error.to_string()))?;
+            device.parse().map_err(|error: NnError| SettingError::new_err(error.to_string()))?;
         asked.precision = precision.map(Named::from_name).transpose().or_setting()?;
         asked.gallery_rule = Named::from_name(gallery_rule).or_setting()?;
         if let Some(changes) = hybrid {
             asked.hybrid = serde_json::from_value(value_of(changes)?).or_setting()?;
         }
         (asked.model, asked.encoder, asked.gallery, asked.geoclip) = (model, encoder, gallery, geoclip);
-        let inner = compute(py, || LocatorBuilder::from(&asked).open())?.map_err(|error| locate(&error))?;
-        Ok(Self { inner, opened: anchored(asked)? })
+        let inner = compute(py, || locdiff::Locator::open(&asked))?.map_err(|error| locate(&error))?;
+        Ok(Self { inner, opened: anchored(FlatOptions::new(asked, LocateOptions::default()))?.locator })
     }
 
     /// The model and encoder inside the package.
@@ -206,7 +210,7 @@ impl Locator {
             found = Some(answer?);
             Ok(())
         })?;
-        found.ok_or_else(|| locate(&LocateError::Stopped))
+        found.ok_or_else(|| locate(&LocateError::stopped()))
     }
 
     /// A list with an answer for each photo, in their order; a photo that cannot be read is a `PhotoError` in its place.
@@ -233,7 +237,7 @@ impl Locator {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = photos.py();
-        let request = self.request(options, Taker::Album)?;
+        let options = self.options(options, Taker::Album)?.of_album();
         let sources = with_known(sources(photos)?, times, gps)?;
         let (watch, count) = (Watch::new(progress), sources.len());
         let told = |stage: Progress| {
@@ -242,7 +246,7 @@ impl Locator {
             }
         };
         let control = Control::new().with_stop(&watch.stop).with_progress(&told);
-        let run = watch.compute(py, || self.inner.run_album(sources, &request, control))?;
+        let run = watch.compute(py, || self.inner.locate_album_with(sources, &options, control))?;
         let run = run.map_err(|error| locate(&error))?;
         let each = run.photos.iter().map(|photo| match &photo.answer {
             Ok(answer) => record(py, "AlbumAnswer", &answer.to_json()),
@@ -266,7 +270,7 @@ impl Locator {
             found = Some(embedding?);
             Ok(())
         })?;
-        found.ok_or_else(|| locate(&LocateError::Stopped))
+        found.ok_or_else(|| locate(&LocateError::stopped()))
     }
 
     /// A list with an embedding for each photo, in their order; a photo that cannot be read is a `PhotoError` in its place.
@@ -315,9 +319,10 @@ impl Locator {
         &self,
         py: Python<'py>,
     ) -> PyResult<((Option<PathBuf>, Option<PathBuf>), Bound<'py, PyDict>)> {
-        let Request { model, encoder, device, gallery, geoclip, gallery_rule, hybrid, .. } = &self.opened;
+        let LocatorOptions { model, encoder, device, precision, gallery, geoclip, gallery_rule, hybrid, .. } = &self.opened;
         let named = PyDict::new(py);
         named.set_item("device", device.to_string())?;
+        named.set_item("precision", precision.map(|precision| precision.name()))?;
         named.set_item("gallery", gallery.clone())?;
         named.set_item("geoclip", geoclip.clone())?;
         named.set_item("gallery_rule", gallery_rule.name())?;

@@ -1,26 +1,11 @@
-//! Keyword arguments become a [`Request`]: their names are its fields.
+//! Keyword arguments become [`FlatOptions`]: their names are its fields.
 
 use crate::errors::{OrRaise, SettingError};
-use locdiff::Request;
+use locdiff::FlatOptions;
 use pyo3::types::{PyBool, PyDict};
 use pyo3::{exceptions::PyTypeError, prelude::*};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
-
-/// What a locator is opened with: no option of a call.
-const OPENING: [&str; 8] = ["model", "encoder", "device", "precision", "gallery", "geoclip", "gallery_rule", "hybrid"];
-/// What only albums have.
-const ALBUMS: [&str; 9] = [
-    "same_place",
-    "folder_is_place",
-    "one_trip",
-    "known",
-    "tracks",
-    "track_offset_s",
-    "places",
-    "trust_clocks",
-    "clock_offset_s",
-];
 
 /// Who takes options.
 #[derive(Clone, Copy, PartialEq)]
@@ -33,15 +18,15 @@ pub(crate) enum Taker {
 impl Taker {
     fn takes(self, name: &str) -> bool {
         match self {
-            Self::Photos => !OPENING.contains(&name) && !ALBUMS.contains(&name),
-            Self::Album => !OPENING.contains(&name),
-            Self::Job => name != "device" && !ALBUMS.contains(&name),
+            Self::Photos => FlatOptions::LOCATE.contains(&name),
+            Self::Album => FlatOptions::LOCATE.contains(&name) || FlatOptions::ALBUM.contains(&name),
+            Self::Job => name != "device" && !FlatOptions::ALBUM.contains(&name),
         }
     }
 }
 
-/// The usual request with what was given instead.
-pub(crate) fn request(given: Option<&Bound<'_, PyDict>>, taker: Taker) -> PyResult<Request> {
+/// The defaults with what was given instead.
+pub(crate) fn options(given: Option<&Bound<'_, PyDict>>, taker: Taker) -> PyResult<FlatOptions> {
     let mut fields = Map::new();
     for (name, value) in given.into_iter().flatten() {
         let name: String = name.extract()?;
@@ -54,7 +39,7 @@ pub(crate) fn request(given: Option<&Bound<'_, PyDict>>, taker: Taker) -> PyResu
             return Err(unknown(&name, taker));
         }
         let alone = Map::from_iter([(name.clone(), value.clone())]);
-        if let Err(error) = serde_json::from_value::<Request>(alone.into()) {
+        if let Err(error) = serde_json::from_value::<FlatOptions>(alone.into()) {
             let message = error.to_string();
             return Err(match message.split(' ').take(2).collect::<Vec<_>>()[..] {
                 ["unknown", "field"] => unknown(&name, taker),
@@ -69,25 +54,9 @@ pub(crate) fn request(given: Option<&Bound<'_, PyDict>>, taker: Taker) -> PyResu
 
 /// The error about a name that is none of the taker's.
 fn unknown(name: &str, taker: Taker) -> PyErr {
-    // The list of the fields is serde's: "unknown field `?`, expected one of `model`, `encoder`, …".
-    let refused = serde_json::from_str::<Request>(r#"{"?": 0}"#).err();
-    let message = refused.map_or(String::new(), |error| error.to_string());
-    let fields = message.split('`').skip(3).step_by(2);
-    let known = fields.filter(|field| taker.takes(field)).collect::<Vec<_>>().join(", ");
+    let fields = [FlatOptions::LOCATOR, FlatOptions::LOCATE, FlatOptions::ALBUM].concat();
+    let known = fields.into_iter().filter(|field| taker.takes(field)).collect::<Vec<_>>().join(", ");
     PyTypeError::new_err(format!("there is no option '{name}': there are {known}"))
-}
-
-/// The same request to a locator that was opened with another.
-pub(crate) fn opened_as(mut request: Request, opened: &Request) -> Request {
-    request.model.clone_from(&opened.model);
-    request.encoder.clone_from(&opened.encoder);
-    request.device = opened.device;
-    request.precision = opened.precision;
-    request.gallery.clone_from(&opened.gallery);
-    request.geoclip.clone_from(&opened.geoclip);
-    request.gallery_rule = opened.gallery_rule;
-    request.hybrid = opened.hybrid;
-    request
 }
 
 /// A plain value of Python's as JSON; a path is a text.

@@ -3,7 +3,8 @@
 use crate::errors::{DataError, OrRaise, SettingError, locate};
 use crate::places::{from_json, record};
 use crate::{options::value_of, pool::Watch};
-use locdiff::{CalibrateRequest, Control, EmbeddingRows, Progress, parts::NnError};
+use locdiff::{CalibrateRequest, Control, EmbeddingRows, Progress};
+use locdiff_nn::NnError;
 use locdiff_base::Named;
 use locdiff_io::data::RowFile;
 use locdiff_model::train::{

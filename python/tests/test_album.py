@@ -72,5 +72,9 @@ def test_what_does_not_fit_is_named(locator: locdiff.Locator, china: str) -> Non
         locator.album([china], gps=[(95.0, 0.0)])
     with pytest.raises(TypeError, match="there is no option 'same_plaice': there are .*same_place"):
         locator.album([china], same_plaice=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="there is no option 'model'"):
+        locator.album([china], model="geoclip")  # type: ignore[call-arg]
+    with pytest.raises(locdiff.SettingError, match="within = with an album cannot be used"):
+        locator.album([china], within="Japan")
     bad, good = locator.album([b"no photo", china], times=[0.0, 60.0])
     assert isinstance(bad, locdiff.PhotoError) and isinstance(good, locdiff.AlbumAnswer)

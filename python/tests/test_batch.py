@@ -71,6 +71,11 @@ def test_settings_and_errors(folder: Path) -> None:
         locdiff.batch.plan(folder / "photos.csv", job)
     with pytest.raises(TypeError, match="there is no option 'wihtin'"):
         locdiff.batch.plan(folder / "photos.csv", folder / "other", wihtin="Japan")
+    other = folder / "other model"
+    about = locdiff.batch.plan(folder / "photos.csv", other, model="nowhere")
+    assert about["settings"]["model"].endswith("nowhere")
+    with pytest.raises(locdiff.ModelError, match="nowhere"):
+        locdiff.batch.Runner(other)
     runner = pickle.loads(pickle.dumps(locdiff.batch.Runner(job, device="cpu")))
     assert runner.run([0])["photos"] == 10
     objects, embeddings = locdiff.batch.part(job, 0)

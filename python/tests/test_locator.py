@@ -118,8 +118,9 @@ def test_options(locator: locdiff.Locator, china: str, run) -> None:
         locator.locate(china, views=0)
     with pytest.raises(TypeError, match="there is no option 'wihtin': there are .*within, .*max_megapixels$"):
         locator.locate(china, wihtin="Japan")  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="there is no option 'device'"):
-        locator.locate(china, device="cpu")  # type: ignore[call-arg]
+    for opening in ("model", "encoder", "device", "gallery"):  # it was opened with these: another is not ignored
+        with pytest.raises(TypeError, match=f"there is no option '{opening}'"):
+            locator.locate(china, **{opening: "geoclip"})  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="views: invalid type"):
         locator.locate(china, views="two")  # type: ignore[arg-type]
     with pytest.raises(locdiff.SettingError, match="medain cannot be used: choose pool, mean"):

@@ -37,7 +37,7 @@ pub use journal::{Journal, JournalError};
 pub use lock::{LockError, OutputLock};
 pub use markup::escape_markup;
 pub use named::Named;
-pub use one_line::{counted, display_name, excerpt, one_line};
+pub use one_line::{counted, display_name, excerpt, kilometres, one_line};
 pub use setting::{BadSetting, setting};
 pub use tensor_file::{TensorFile, TensorFileError, TensorHeader, TensorPlace};
 pub use timing::{tell_times, timed};

@@ -60,3 +60,22 @@ pub fn excerpt(text: &str) -> String {
 pub fn display_name(path: &Path, stream: &str) -> String {
     if path.as_os_str() == "-" { stream.to_owned() } else { one_line(&path.to_string_lossy()) }
 }
+
+/// "12", "340" or "4,100": no more digits than mean something.
+///
+/// ```
+/// for (km, text) in [(0.3, "0"), (12.4, "12"), (347.0, "350"), (999.0, "1,000"), (12_345.0, "12,300")] {
+///     assert_eq!(locdiff_base::kilometres(km), text);
+/// }
+/// ```
+pub fn kilometres(km: f64) -> String {
+    let rounded = if km >= 1000.0 {
+        (km / 100.0).round() * 100.0
+    } else if km >= 100.0 {
+        (km / 10.0).round() * 10.0
+    } else {
+        km.round()
+    };
+    let whole = rounded as u64;
+    if whole >= 1000 { format!("{},{:03}", whole / 1000, whole % 1000) } else { whole.to_string() }
+}

@@ -1,15 +1,12 @@
 //! What a library's remedy is called on the command line: libraries know no flags.
 
-use locdiff::LocateError;
-use locdiff::parts::{AlbumError, GetError};
+use locdiff::{ErrorKind, LocateError, get::GetError};
 use locdiff::immich::ImmichError;
-use locdiff_model::ModelError;
 use locdiff_nn::NnError;
 use locdiff_io::tags::TagError;
 use locdiff_model::report::{ReportError, RowError};
 use locdiff_serve::ServeError;
 use locdiff_model::train::TrainError;
-use locdiff_vision::VisionError;
 
 /// The flag that a library's message speaks of in words, where there is one.
 pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
@@ -53,26 +50,27 @@ pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
     })
 }
 
-/// The flag for an error of the front desk.
+/// The flag for an error of a locator.
 pub(crate) fn locate_flag(error: &LocateError) -> Option<&'static str> {
-    match error {
-        LocateError::Vision(VisionError::TooManyPixels { .. }) => Some("--max-megapixels"),
-        LocateError::Places(_) => Some("--within"),
-        LocateError::Album(AlbumError::Track { .. }) => Some("--track"),
-        LocateError::Prior { .. } => Some("--prior"),
-        LocateError::Gallery(_) => Some("--gallery"),
-        LocateError::NoDensities { .. } => Some("--pool"),
-        LocateError::GeoClip(_) => Some("--geoclip"),
-        LocateError::NotBundled { what: "encoder" } => Some("--encoder"),
-        LocateError::Model(ModelError::Folder { .. }) | LocateError::NotBundled { .. } => Some("--model"),
-        _ => None,
-    }
+    Some(match error.kind() {
+        ErrorKind::PhotoTooLarge => "--max-megapixels",
+        ErrorKind::Region => "--within",
+        ErrorKind::Track => "--track",
+        ErrorKind::Prior => "--prior",
+        ErrorKind::Gallery => "--gallery",
+        ErrorKind::NoDensities => "--pool",
+        ErrorKind::GeoClip => "--geoclip",
+        ErrorKind::NoBundledEncoder => "--encoder",
+        ErrorKind::ModelFolder | ErrorKind::NoBundledModel => "--model",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use anyhow::Context;
+    use locdiff_vision::VisionError;
 
     #[test]
     fn remedies_are_called_by_their_flags() {

@@ -3,7 +3,7 @@
 use crate::{output::Usage, say, verbosity};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use locdiff::Request;
+use locdiff::LocateOptions;
 use locdiff_vision::sources::{IngestError, PhotoLimits, PhotoList, Photos};
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub(crate) struct PhotoArgs {
     #[arg(long, value_name = "WHERE", hide_short_help = true)]
     images: Vec<PathBuf>,
     /// Largest photo, in millions of pixels
-    #[arg(long, value_name = "N", default_value_t = Request::default().max_megapixels, value_parser = clap::value_parser!(u32).range(1..=4000), hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value_t = LocateOptions::default().max_megapixels, value_parser = clap::value_parser!(u32).range(1..=4000), hide_short_help = true)]
     max_megapixels: u32,
     /// End with exit code 0 though some photos could not be used
     #[arg(long)]
@@ -28,7 +28,7 @@ pub(crate) struct PhotoArgs {
 impl PhotoArgs {
     /// As without flags, but for where the pictures of a list are.
     pub(crate) fn with_images(images: Vec<PathBuf>) -> Self {
-        Self { path_column: None, images, max_megapixels: 100, allow_bad: false }
+        Self { path_column: None, images, max_megapixels: LocateOptions::default().max_megapixels, allow_bad: false }
     }
 
     /// The photos that the arguments name; what is passed over is said, a line each, or counted where it is no photo by its name.
@@ -76,8 +76,8 @@ impl PhotoArgs {
         PhotoLimits::of_megapixels(self.max_megapixels)
     }
 
-    pub(crate) fn fill(&self, request: &mut Request) {
-        request.max_megapixels = self.max_megapixels;
+    pub(crate) fn fill(&self, options: &mut LocateOptions) {
+        options.max_megapixels = self.max_megapixels;
     }
 
     /// The one rule for runs in which some photos were bad: everything else is done, and the exit code is 1.

@@ -1,16 +1,17 @@
-//! What is asked of photos, as flags: each fills its field of a [`Request`], whose defaults they show.
+//! Options as flags: each fills its field of [`LocatorOptions`] or [`LocateOptions`], whose defaults they show.
 
 use crate::args::{DeviceArg, named, parse_positive};
-use crate::{embeddings::same_rows, output::Usage, progress};
+use crate::{embeddings::same_rows, output::Usage, photos::PhotoArgs, progress};
 use anyhow::Result;
 use clap::Args;
-use locdiff::parts::{Centres, Hybrid, HybridRule, encoder_of, open_retriever};
 use locdiff::{
-    Device, Encoder, GalleryRule, HybridChanges, Locator, LocatorBuilder, Pooling, Precision, Request, SampleOptions,
-    Sampler,
+    Encoder, GalleryRule, Hybrid, HybridChanges, LocateOptions, Locator, LocatorOptions, Pooling, Precision, Sampler,
 };
 use locdiff_base::Named;
 use locdiff_io::data::RowFile;
+use locdiff_retrieval::gallery::{Centres, HybridRule};
+use locdiff_model::SampleOptions;
+use locdiff_nn::Device;
 use std::path::PathBuf;
 
 /// Which model, which encoder, and where they run.
@@ -24,29 +25,26 @@ pub(crate) struct ModelArgs {
 }
 
 impl ModelArgs {
-    pub(crate) fn fill(&self, request: &mut Request) {
-        request.model.clone_from(&self.model);
-        request.encoder.clone_from(&self.encoder.encoder);
-        request.device = self.encoder.device.device;
-        request.precision = self.encoder.precision;
+    pub(crate) fn options(&self) -> LocatorOptions {
+        let mut options = self.encoder.options();
+        options.model.clone_from(&self.model);
+        options
     }
 
     /// The locator that these flags name.
     pub(crate) fn open(&self) -> Result<Locator> {
-        let mut request = Request::default();
-        self.fill(&mut request);
-        open(&request, true)
+        open(&self.options(), &LocateOptions::default())
     }
 }
 
-/// Opens what a request names, with a bar while a gallery's places are embedded.
-pub(crate) fn open(request: &Request, with_encoder: bool) -> Result<Locator> {
-    let builder = LocatorBuilder::from(request);
-    let builder = if with_encoder { builder } else { builder.without_encoder() };
+/// Opens a locator that can answer what is asked, with a bar while a gallery's locations are embedded.
+pub(crate) fn open(options: &LocatorOptions, asked: &LocateOptions) -> Result<Locator> {
     let bar = progress::bar("embedding places", None);
-    let locator = builder.open_with(|done| bar.set_position(done as u64));
+    let locator = Locator::open_with(options, |done| bar.set_position(done as u64));
     bar.finish_and_clear();
-    Ok(locator?)
+    let locator = locator?;
+    locator.check(asked)?;
+    Ok(locator)
 }
 
 /// Which encoder, and where it runs.
@@ -65,8 +63,15 @@ pub(crate) struct EncoderArg {
 }
 
 impl EncoderArg {
+    fn options(&self) -> LocatorOptions {
+        let mut options = LocatorOptions::default();
+        options.encoder.clone_from(&self.encoder);
+        (options.device, options.precision) = (self.device.device, self.precision);
+        options
+    }
+
     pub(crate) fn open(&self) -> Result<Encoder> {
-        Ok(encoder_of(self.encoder.as_deref(), &Device::open_with(self.device.device, self.precision)?)?)
+        Ok(self.options().open_encoder(&Device::open_with(self.device.device, self.precision)?)?)
     }
 }
 
@@ -74,10 +79,10 @@ impl EncoderArg {
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArgs {
     /// Seed of noise and views
-    #[arg(long, default_value_t = Request::default().seed, env = "LOCDIFF_SEED", hide_env_values = true)]
+    #[arg(long, default_value_t = LocateOptions::default().seed, env = "LOCDIFF_SEED", hide_env_values = true)]
     seed: u64,
     /// The most places to list
-    #[arg(short = 'k', long, value_name = "K", default_value_t = Request::default().hypotheses as u32, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(short = 'k', long, value_name = "K", default_value_t = LocateOptions::default().hypotheses as u32, value_parser = clap::value_parser!(u32).range(1..=100))]
     hypotheses: u32,
     /// The radius of the window that the density is seen through: the place is where it holds most [default: the calibration's]
     #[arg(long, value_name = "KM", value_parser = parse_positive, hide_short_help = true)]
@@ -93,23 +98,29 @@ pub(crate) struct AnswerArgs {
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     prior: Option<PathBuf>,
     /// How far a CSV's places reach
-    #[arg(long, value_name = "KM", default_value_t = Request::default().prior_km, value_parser = parse_positive, requires = "prior", hide_short_help = true)]
+    #[arg(long, value_name = "KM", default_value_t = LocateOptions::default().prior_km, value_parser = parse_positive, requires = "prior", hide_short_help = true)]
     prior_km: f64,
     /// Views of each photo (crops, colours) that noise or samples are spread over, one density of all; 1 is the photo alone
-    #[arg(long, value_name = "K", default_value_t = Request::default().views)]
+    #[arg(long, value_name = "K", default_value_t = LocateOptions::default().views)]
     views: usize,
 }
 
 impl AnswerArgs {
-    pub(crate) fn fill(&self, request: &mut Request) {
-        request.seed = self.seed;
-        request.hypotheses = self.hypotheses as usize;
-        request.window_km = self.window_km;
-        request.refine = self.refine;
-        request.within.clone_from(&self.within);
-        request.prior.clone_from(&self.prior);
-        request.prior_km = self.prior_km;
-        request.views = self.views;
+    /// What these flags ask, with those of sampling and reading.
+    pub(crate) fn options(&self, sampling: &SamplingArgs, pool: &PoolArg, reading: &PhotoArgs) -> LocateOptions {
+        let mut options = LocateOptions::default();
+        options.seed = self.seed;
+        options.hypotheses = self.hypotheses as usize;
+        options.window_km = self.window_km;
+        options.refine = self.refine;
+        options.within.clone_from(&self.within);
+        options.prior.clone_from(&self.prior);
+        options.prior_km = self.prior_km;
+        options.views = self.views;
+        (options.samples, options.sampler) = (sampling.samples, sampling.sampler);
+        (options.steps, options.guidance, options.pool) = (sampling.steps, sampling.guidance, pool.pool);
+        reading.fill(&mut options);
+        options
     }
 }
 
@@ -118,36 +129,31 @@ impl AnswerArgs {
 #[command(next_help_heading = "Sampling")]
 pub(crate) struct SamplingArgs {
     /// Draws of noise that the answer is the mean of; samples, where the place comes from samples
-    #[arg(long, value_name = "N", default_value_t = Request::default().samples, hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value_t = LocateOptions::default().samples, hide_short_help = true)]
     pub(crate) samples: usize,
     /// The sampler
-    #[arg(long, value_parser = named::<Sampler>(), default_value = Request::default().sampler.name(), hide_short_help = true)]
+    #[arg(long, value_parser = named::<Sampler>(), default_value = LocateOptions::default().sampler.name(), hide_short_help = true)]
     pub(crate) sampler: Sampler,
     /// Its steps
-    #[arg(long, value_name = "N", default_value_t = Request::default().steps, hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value_t = LocateOptions::default().steps, hide_short_help = true)]
     pub(crate) steps: usize,
     /// Classifier-free guidance; 0 for none, for which radii are calibrated
-    #[arg(long, value_name = "W", default_value_t = Request::default().guidance, allow_hyphen_values = true, hide_short_help = true)]
+    #[arg(long, value_name = "W", default_value_t = LocateOptions::default().guidance, allow_hyphen_values = true, hide_short_help = true)]
     pub(crate) guidance: f32,
 }
 
 impl SamplingArgs {
-    pub(crate) fn fill(&self, request: &mut Request) {
-        Self { samples: request.samples, sampler: request.sampler, steps: request.steps, guidance: request.guidance } =
-            self.clone();
-    }
-
     /// The same as options.
     pub(crate) fn options(&self, seed: u64) -> Result<SampleOptions> {
-        let mut request = Request::default();
-        self.fill(&mut request);
-        request.seed = seed;
-        Ok(request.options()?.sampling)
+        let Self { samples, sampler, steps, guidance } = *self;
+        let options = SampleOptions { samples, sampler, steps, guidance, seed };
+        options.check()?;
+        Ok(options)
     }
 
     /// Fails where a sampler is named that would not be used.
     pub(crate) fn check_used(&self, has_samples: bool) -> Result<()> {
-        let usual = Request::default();
+        let usual = LocateOptions::default();
         if !has_samples && (self.sampler != usual.sampler || self.steps != usual.steps) {
             let message =
                 "--sampler and --steps mean nothing here: they go with --pool, --trace or --gallery-rule hybrid";
@@ -232,16 +238,16 @@ impl GalleryRuleArgs {
         Ok(Some(own))
     }
 
-    pub(crate) fn fill(&self, usual: GalleryRule, request: &mut Request) -> Result<()> {
+    pub(crate) fn fill(&self, usual: GalleryRule, options: &mut LocatorOptions) -> Result<()> {
         let old = match self.hybrid_rule {
             Some(HybridRule::Paper) => GalleryRule::Paper,
             _ => GalleryRule::Hybrid,
         };
         let rule = self.gallery_rule.unwrap_or(if self.hybrid.is_some() { old } else { usual });
-        request.gallery = self.files.gallery.clone().or_else(|| self.hybrid.clone());
-        request.geoclip.clone_from(&self.files.geoclip);
-        request.gallery_rule = rule;
-        let changes = &mut request.hybrid;
+        options.gallery = self.files.gallery.clone().or_else(|| self.hybrid.clone());
+        options.geoclip.clone_from(&self.files.geoclip);
+        options.gallery_rule = rule;
+        let changes = &mut options.hybrid;
         changes.around_answer = self.gallery_around == Centres::Answer;
         changes.radius_km = self.gallery_radius_km;
         changes.temperature = self.gallery_temperature;
@@ -271,22 +277,16 @@ pub(crate) struct RowHybrid {
 
 /// LocDiff-H without a locator, where it was asked for: what `sample` does.
 pub(crate) fn hybrid(args: &GalleryRuleArgs, file: &RowFile, device: &Device) -> Result<Option<RowHybrid>> {
-    let mut request = Request::default();
-    args.fill(GalleryRule::Hybrid, &mut request)?;
-    let Some(gallery) = &request.gallery else { return Ok(None) };
-    let rule = match request.gallery_rule {
-        GalleryRule::Hybrid => HybridRule::Fused,
-        GalleryRule::Paper => HybridRule::Paper,
-        GalleryRule::Mix => {
-            let message = "--gallery-rule mix reads a density, samples have none: choose hybrid or paper, or `locate`";
-            return Err(Usage(message.to_owned()).into());
-        }
-    };
+    let mut options = LocatorOptions::default();
+    args.fill(GalleryRule::Hybrid, &mut options)?;
+    if options.gallery.is_some() && options.gallery_rule == GalleryRule::Mix {
+        let message = "--gallery-rule mix reads a density, samples have none: choose hybrid or paper, or `locate`";
+        return Err(Usage(message.to_owned()).into());
+    }
     let bar = progress::bar("embedding places", None);
-    let retriever =
-        open_retriever(gallery, request.geoclip.as_deref(), device, |done, _| bar.set_position(done as u64));
+    let hybrid = options.open_hybrid(device, |done| bar.set_position(done as u64));
     bar.finish_and_clear();
-    let hybrid = Hybrid::new(retriever?, request.hybrid.apply(rule)?);
+    let Some(hybrid) = hybrid? else { return Ok(None) };
     let own = args.own_rows(file)?;
     let used = own.as_ref().unwrap_or(file);
     hybrid.check_embeddings(used.name(), used.columns(), used.encoder())?;

@@ -143,3 +143,27 @@ fn a_bad_photo_does_not_lose_the_table_of_a_gallery() {
         assert!(rows[1][11..].iter().all(String::is_empty), "{rows:?}");
     }
 }
+
+/// A request that names another model uses it (see above) or fails, through every interface. Python's is in python/tests, the
+/// browser's in crates/serve/src/offline.rs.
+#[test]
+fn another_model_is_never_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::copy(fixture("vision/china.jpg"), folder.join("a.jpg")).unwrap();
+    ok(folder, "batch plan a.jpg --out job --model nowhere");
+    for words in [
+        "locate a.jpg --model nowhere --device cpu",
+        "album a.jpg --model nowhere --device cpu",
+        "serve --address 127.0.0.1:0 --model nowhere",
+        "batch run job --device cpu",
+    ] {
+        let output = run(folder, words);
+        assert!(output.status.code() == Some(1) && stderr(&output).contains("nowhere"), "{words}: {}", stderr(&output));
+    }
+    let server = Server::start(folder, "--address 127.0.0.1:0 --no-log", &[]);
+    let photo = fs::read(folder.join("a.jpg")).unwrap();
+    let (status, text) = received(server.send("/v1/locate?model=nowhere", &photo, "Content-Type: image/jpeg\r\n"));
+    server.end();
+    assert!(status == 400 && text.contains("'model' is no parameter"), "{text}");
+}

@@ -4,8 +4,7 @@ use crate::album_known::AlbumKnowledge;
 use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
 use crate::pipeline::Read;
 use crate::source::Origin;
-use crate::table::failure_json;
-use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, Progress, Request, Source};
+use crate::{AlbumOptions, Control, EmbeddedPhoto, LocateError, LocateOptions, Located, Locator, Progress, Source};
 use locdiff_album::{
     Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock, cut, parse_offset,
     parse_time, set_clocks, time_in_name,
@@ -15,31 +14,19 @@ use locdiff_io::data::Embedding;
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
 
-/// What became of an album's photos.
+/// What became of an album's photos. See [`Locator::locate_album`].
+#[non_exhaustive]
 pub struct AlbumRun {
-    /// One for each source, in their order.
-    pub photos: Vec<AlbumLocated>,
-    /// Cameras whose clocks were off, and were set.
+    /// One for each photo, in their order.
+    pub photos: Vec<Located<AlbumAnswer>>,
+    /// Cameras whose clocks were wrong, and were corrected.
     pub clocks: Vec<WrongClock>,
 }
 
-/// A photo of an album and its answer, or why it has none.
-pub struct AlbumLocated {
-    /// Where the photo came from.
-    pub origin: Origin,
-    /// The answer; an error concerns this photo alone.
-    pub answer: Result<AlbumAnswer, LocateError>,
-    /// A small JPEG of the photo, where [`Control::with_album_thumbnails`] asks for it.
-    pub thumbnail: Option<Vec<u8>>,
-}
-
-impl AlbumLocated {
-    /// What every door writes about it: the answer, or the photo's name and the reason.
+impl Located<AlbumAnswer> {
+    /// The line that every interface writes about it: the answer, or the photo's name and the reason.
     pub fn to_json(&self) -> Value {
-        match &self.answer {
-            Ok(answer) => answer.to_json(),
-            Err(error) => failure_json(self.origin.called(), &self.origin.reason(error)),
-        }
+        self.json(AlbumAnswer::to_json)
     }
 }
 
@@ -56,72 +43,57 @@ impl AlbumRun {
 }
 
 impl Locator {
-    /// Answers for the photos of albums, each after all others of its trip; their GPS tags count. An album is cut into trips at long
-    /// pauses and jumps, unless [`Request::one_trip`]; a photo without any company is answered as by itself.
+    /// Answers for the photos of an album, each from all photos of its trip and their GPS tags. The album is cut into trips at long
+    /// pauses and jumps, unless [`AlbumOptions::one_trip`]. A photo alone in its trip is answered as by [`Locator::locate`].
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
-    /// use locdiff::{Control, LatLon, Locator, Request, Source, haversine_km};
-    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+    /// use locdiff::{AlbumOptions, LatLon, Locator, Source};
+    /// # std::env::set_current_dir("../../fixtures/vision").unwrap();
     /// let beijing = LatLon::new(39.99, 116.27)?;
     /// let photos = [
-    ///     Source::file(path).called("IMG_20240512_134510.jpg").with_gps(Some(beijing)),
-    ///     Source::file(path).called("IMG_20240512_135010.jpg"),
+    ///     Source::file("china.jpg").called("IMG_20240512_134510.jpg").with_gps(Some(beijing)),
+    ///     Source::file("china.jpg").called("IMG_20240512_135010.jpg"),
     /// ];
-    /// let album = Locator::bundled()?.run_album(photos, &Request::default(), Control::new())?;
+    /// let album = Locator::bundled()?.locate_album(photos, &AlbumOptions::default())?;
     /// let second = album.photos[1].answer.as_ref().unwrap();
-    /// assert!(haversine_km(second.best, beijing) < 1.0);
+    /// assert_eq!(second.country_code.as_deref(), Some("CN"));
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// What is no photo's fault; [`LocateError::Stopped`].
-    pub fn run_album<'a>(
-        &'a self,
-        sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
-        request: &Request,
-        control: Control<'a>,
-    ) -> Result<AlbumRun, LocateError> {
-        self.run_album_of(sources, request, &Arc::new(request.options()?), control)
+    /// Options that an album cannot honour, and failures that are no photo's.
+    pub fn locate_album<I>(&self, photos: I, options: &AlbumOptions) -> Result<AlbumRun, LocateError>
+    where
+        I: IntoIterator<Item: Into<Source>, IntoIter: Send>,
+    {
+        let sources: Vec<Source> = photos.into_iter().map(Into::into).collect();
+        self.locate_album_with(sources, options, Control::new())
     }
 
-    /// The same with options that were made before.
+    /// As [`Locator::locate_album`], with run control.
     ///
     /// # Errors
-    /// As [`Locator::run_album`].
-    pub fn run_album_of<'a>(
-        &'a self,
-        sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
-        request: &Request,
-        options: &Arc<LocateOptions>,
-        control: Control<'a>,
+    /// As [`Locator::locate_album`], and [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
+    pub fn locate_album_with(
+        &self,
+        sources: Vec<Source>,
+        options: &AlbumOptions,
+        control: Control<'_>,
     ) -> Result<AlbumRun, LocateError> {
-        self.run_album_with(self.usual_album()?, sources, request, options, control)
-    }
-
-    /// The same by an album of other settings.
-    ///
-    /// # Errors
-    /// As [`Locator::run_album`].
-    pub fn run_album_with<'a>(
-        &'a self,
-        album: &Album,
-        sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
-        request: &Request,
-        options: &Arc<LocateOptions>,
-        control: Control<'a>,
-    ) -> Result<AlbumRun, LocateError> {
+        let made = (options.settings != AlbumSettings::default()).then(|| self.album(options.settings.clone()));
+        let made = made.transpose()?;
+        let album = if let Some(made) = &made { made } else { self.usual_album()? };
         // Files that are bad are told before anything is worked out.
-        let knowledge = AlbumKnowledge::of(request, album)?;
-        let read = self.read_album(sources, request, options, control, |_| ())?;
-        let ReadAlbum { read, photos } = read;
+        let asked = Arc::new(options.asked()?);
+        let knowledge = AlbumKnowledge::of(options, album)?;
+        let ReadAlbum { read, photos } = self.read_album(sources, options, control, |_| ())?;
         let nothing = AlbumChanges::default();
-        let placed = self.place(album, &read, photos, (request, options), (&knowledge, &nothing), None, control)?;
-        let photos = read.into_iter().zip(placed.answers).map(|(read, answer)| AlbumLocated {
-            origin: read.origin,
-            answer: read.photo.and_then(|_| answer.ok_or(LocateError::Stopped)),
-            thumbnail: read.thumbnail,
+        let placed = self.place(album, &read, photos, (options, &asked), (&knowledge, &nothing), None, control)?;
+        let photos = read.into_iter().zip(placed.answers).map(|(read, answer)| {
+            let answer = read.photo.and_then(|_| answer.ok_or_else(LocateError::stopped));
+            Located::new(read.origin, answer, read.thumbnail)
         });
         Ok(AlbumRun { photos: photos.collect(), clocks: placed.clocks })
     }
@@ -130,25 +102,26 @@ impl Locator {
     /// that were read, a block at a time.
     ///
     /// # Errors
-    /// What is no photo's fault; [`LocateError::Stopped`].
+    /// What is no photo's fault; [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
     pub fn read_album<'a>(
         &'a self,
         sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
-        request: &Request,
-        options: &Arc<LocateOptions>,
+        options: &AlbumOptions,
         control: Control<'a>,
         mut block: impl FnMut(&[Read]),
     ) -> Result<ReadAlbum, LocateError> {
-        let mut stage = self.read(sources, options.clone(), control).with_thumbnails(control.album_thumbnails());
+        let asked = Arc::new(options.asked()?);
+        self.check(&asked)?;
+        let mut stage = self.read(sources, asked.clone(), control).with_thumbnails(control.album_thumbnails());
         let mut read = Vec::new();
         while let Some(few) = stage.next_block()? {
             block(&few);
             read.extend(few);
         }
         if control.is_stopped() {
-            return Err(LocateError::Stopped);
+            return Err(LocateError::stopped());
         }
-        let photos = self.album_entries(&read, request.clock_offset_s, options)?;
+        let photos = self.album_entries(&read, options.clock_offset_s, &asked)?;
         Ok(ReadAlbum { read, photos })
     }
 
@@ -156,21 +129,21 @@ impl Locator {
     /// nothing changed.
     ///
     /// # Errors
-    /// As [`Locator::run_album`].
+    /// As [`Locator::locate_album`].
     pub fn place_album(
         &self,
         read: &ReadAlbum,
-        request: &Request,
-        options: &LocateOptions,
+        options: &AlbumOptions,
         changes: &AlbumChanges,
         trips: &mut PlacedTrips,
         control: Control<'_>,
     ) -> Result<PlacedAlbum, LocateError> {
         let album = self.usual_album()?;
-        let knowledge = AlbumKnowledge::of(request, album)?;
+        let knowledge = AlbumKnowledge::of(options, album)?;
+        let asked = options.asked()?;
         trips.begin();
         let photos = read.photos.clone();
-        self.place(album, &read.read, photos, (request, options), (&knowledge, changes), Some(trips), control)
+        self.place(album, &read.read, photos, (options, &asked), (&knowledge, changes), Some(trips), control)
     }
 
     #[expect(clippy::too_many_arguments, reason = "what an album is, and what is known of it")]
@@ -179,23 +152,23 @@ impl Locator {
         album: &Album,
         read: &[Read],
         mut photos: Vec<Option<AlbumPhoto>>,
-        (request, options): (&Request, &LocateOptions),
+        (told, options): (&AlbumOptions, &LocateOptions),
         (knowledge, changes): (&AlbumKnowledge, &AlbumChanges),
         mut placed: Option<&mut PlacedTrips>,
         control: Control<'_>,
     ) -> Result<PlacedAlbum, LocateError> {
         let mut answers: Vec<Option<AlbumAnswer>> = photos.iter().map(|_| None).collect();
         let mut clocks = changes.clocks.clone().unwrap_or_default();
-        let finds_clocks = !request.trust_clocks && changes.clocks.is_none();
-        let are_views = request.same_place || request.folder_is_place;
+        let finds_clocks = !told.trust_clocks && changes.clocks.is_none();
+        let are_views = told.same_place || told.folder_is_place;
         changes.tag(&mut photos);
-        for members in groups(read, request) {
+        for members in groups(read, told) {
             let mut own: Vec<AlbumPhoto> = members.iter().filter_map(|k| photos[*k].take()).collect();
-            let mut known = request.known.clone();
+            let mut known = told.known.clone();
             if !are_views {
                 set_clocks(&mut own, changes.clocks.as_deref().unwrap_or_default());
                 if finds_clocks {
-                    clocks.extend(knowledge.set_clocks(&mut own, request, album)?);
+                    clocks.extend(knowledge.set_clocks(&mut own, told, album)?);
                 }
                 known.extend(knowledge.known(&own));
                 if finds_clocks {
@@ -206,7 +179,7 @@ impl Locator {
                 knowledge.give(&mut own);
                 changes.place_roughly(&mut own, &members);
             }
-            let trips = cut(&own, are_views || request.one_trip);
+            let trips = cut(&own, are_views || told.one_trip);
             let is_one = trips.len() == 1;
             let mut own: Vec<Option<AlbumPhoto>> = own.into_iter().map(Some).collect();
             for (number, trip) in trips.into_iter().enumerate() {
@@ -248,7 +221,7 @@ impl Locator {
         photo: &AlbumPhoto,
         options: &LocateOptions,
     ) -> Result<AlbumAnswer, LocateError> {
-        let Ok(embedded) = &read.photo else { return Err(LocateError::Stopped) };
+        let Ok(embedded) = &read.photo else { return Err(LocateError::stopped()) };
         let answer = self.answer(embedded, options)?.about(&*photo.name, None);
         Ok(AlbumAnswer::without_others(answer, photo.time))
     }
@@ -314,7 +287,7 @@ impl Locator {
         let mut all = Vec::with_capacity(photos.len());
         let size = self.photos_per_block();
         for (block, times) in photos.chunks(size).zip(times.chunks(size)) {
-            block.iter().try_for_each(|photo| self.check(photo, options))?;
+            block.iter().try_for_each(|photo| self.check_photo(photo, options))?;
             let queries: Vec<_> = block.iter().map(|photo| photo.query()).collect();
             let evidence = self.evidence(&queries, options)?;
             let said = evidence.into_iter().zip(self.album_places(block, options)?);
@@ -402,14 +375,14 @@ pub(crate) fn own_time(photo: &EmbeddedPhoto) -> Option<(f64, TimeSource)> {
 }
 
 /// Which photos are answered together: all, those of a folder, or those of a named album.
-fn groups(read: &[Read], request: &Request) -> Vec<Vec<usize>> {
+fn groups(read: &[Read], told: &AlbumOptions) -> Vec<Vec<usize>> {
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for (k, read) in read.iter().enumerate().filter(|(_, read)| read.photo.is_ok()) {
         let folder = || read.origin.path.as_deref().and_then(Path::parent).map(|path| path.display().to_string());
         let name = match &read.origin.album {
-            _ if request.same_place => String::new(),
+            _ if told.same_place => String::new(),
             Some(album) => album.clone(),
-            None if request.folder_is_place => folder().unwrap_or_default(),
+            None if told.folder_is_place => folder().unwrap_or_default(),
             None => String::new(),
         };
         match groups.iter_mut().find(|(known, _)| *known == name) {

@@ -1,7 +1,8 @@
 //! The answers of an album as files: a track with its uncertainty.
 
-use crate::{LocateError, maps::kilometres, maps::labelled};
+use crate::{LocateError, maps::labelled};
 use locdiff_album::AlbumAnswer;
+use locdiff_base::kilometres;
 use locdiff_io::data::TableWriter;
 use locdiff_map::{FeatureCollection, GpxPoint, KmlDocument, KmlFolder, TrackMap, TrackPhoto, gpx};
 use locdiff_shdd::sphere::LatLon;
@@ -11,15 +12,17 @@ use std::{collections::BTreeMap, path::Path};
 /// Answers in order of time, as documents.
 ///
 /// ```
-/// use locdiff::parts::{Album, AlbumPhoto};
-/// use locdiff::{AlbumFiles, AlbumSettings, Calibration, Coefficients, LatLon, PhotoTime};
-/// let nothing = Coefficients::new(vec![0.0; 16])?;
-/// let album = Album::new(Calibration::none(nothing.clone()), AlbumSettings::default())?;
-/// let photo = AlbumPhoto::new("a.jpg", PhotoTime::at(0.0), nothing).with_gps(Some(LatLon::new(48.86, 2.35)?));
-/// let answers = album.answers(&[photo], &[], |_| ())?;
+/// # #[cfg(feature = "bundled")] {
+/// use locdiff::{AlbumFiles, AlbumOptions, LatLon, Locator, PhotoTime, Source};
+/// # std::env::set_current_dir("../../fixtures/vision")?;
+/// let paris = Some(LatLon::new(48.86, 2.35)?);
+/// let photo = Source::file("china.jpg").with_time(Some(PhotoTime::at(0.0))).with_gps(paris);
+/// let run = Locator::bundled()?.locate_album([photo], &AlbumOptions::default())?;
+/// let answers: Vec<_> = run.answers().cloned().collect();
 /// let files = AlbumFiles::new("A trip", &answers);
 /// assert!(files.gpx().contains("<time>1970-01-01T00:00:00Z</time>"));
 /// assert!(files.geojson().contains("\"because\":\"its own GPS tag"));
+/// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -36,6 +39,17 @@ impl<'a> AlbumFiles<'a> {
         let mut order: Vec<usize> = (0..answers.len()).collect();
         order.sort_by(|&a, &b| answers[a].time.seconds.total_cmp(&answers[b].time.seconds));
         Self { name, answers: order.iter().map(|&k| &answers[k]).collect(), order }
+    }
+
+    /// Writes a CSV with a row for each photo, in the order of the answers.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn write_csv(&self, path: &Path) -> Result<(), LocateError> {
+        let mut rows: Vec<(usize, &AlbumAnswer)> =
+            self.order.iter().copied().zip(self.answers.iter().copied()).collect();
+        rows.sort_by_key(|(place, _)| *place);
+        write_table(path, rows.into_iter().map(|(_, answer)| answer))
     }
 
     /// Points with radii, times and reasons, and the track; what does not fit is not on the track.
@@ -132,11 +146,7 @@ fn words(answer: &AlbumAnswer) -> String {
     format!("{}; 50 % within {half} km, 90 % within {most} km; {}", answer.place, answer.because)
 }
 
-/// Writes a table with a row for each photo, in the order of the answers.
-///
-/// # Errors
-/// A file that cannot be written.
-pub fn write_album_table(path: &Path, answers: &[AlbumAnswer]) -> Result<(), LocateError> {
+fn write_table<'a>(path: &Path, answers: impl Iterator<Item = &'a AlbumAnswer>) -> Result<(), LocateError> {
     let columns =
         "photo time time_from lat lon radius_50_km radius_90_km probability place country gps because outlier trip";
     let mut table = TableWriter::create(path, &columns.split(' ').collect::<Vec<_>>())?;

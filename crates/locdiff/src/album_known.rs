@@ -1,15 +1,11 @@
 //! What is known of an album beside its photos: logs of positions, places that somebody states, films.
 
-use crate::{LocateError, Request, stated::StatedPlace};
+use crate::{AlbumOptions, LocateError, stated::StatedPlace};
 use locdiff_album::{Album, AlbumPhoto, KnownPlace, SoftPlace, Track, WrongClock, parse_time, set_clocks};
 use locdiff_base::setting;
 use locdiff_map::places::{Countries, Places, Region};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
-use locdiff_vision::PhotoFacts;
-use std::path::PathBuf;
 
-/// How well films know where they were taken, km.
-const FILM_KM: f64 = 0.05;
 /// Countries smaller than this are a place with a size, km².
 const SMALL_KM2: f64 = 40_000.0;
 /// Inhabitants of a square kilometre of a town.
@@ -25,14 +21,10 @@ pub(crate) struct AlbumKnowledge {
 }
 
 impl AlbumKnowledge {
-    /// Of a request; files are read.
-    pub(crate) fn of(request: &Request, album: &Album) -> Result<Self, LocateError> {
-        let opened = request.tracks.iter().map(|path| Track::open(path));
-        let read = request.logs.iter().cloned().map(Ok);
-        let tracks: Vec<Track> = opened.chain(read).collect::<Result<_, _>>()?;
-        let ahead_s = request.track_offset_s.unwrap_or(0.0);
-        let track = (!tracks.is_empty()).then(|| Track::joined(tracks).shifted(ahead_s));
-        let stated = request.places.iter().map(|stated| stated_place(stated, album)).collect::<Result<_, _>>()?;
+    /// Of options; files are read.
+    pub(crate) fn of(options: &AlbumOptions, album: &Album) -> Result<Self, LocateError> {
+        let track = options.track()?;
+        let stated = options.places.iter().map(|stated| stated_place(stated, album)).collect::<Result<_, _>>()?;
         Ok(Self { track, stated })
     }
 
@@ -40,10 +32,10 @@ impl AlbumKnowledge {
     pub(crate) fn set_clocks(
         &self,
         photos: &mut [AlbumPhoto],
-        request: &Request,
+        options: &AlbumOptions,
         album: &Album,
     ) -> Result<Vec<WrongClock>, LocateError> {
-        let Some(track) = self.track.as_ref().filter(|_| request.track_offset_s.is_none()) else {
+        let Some(track) = self.track.as_ref().filter(|_| options.track_offset_s.is_none()) else {
             return Ok(Vec::new());
         };
         let wrong = album.clocks_by_track(photos, track)?;
@@ -72,17 +64,6 @@ impl AlbumKnowledge {
             photo.soft = self.stated.iter().filter(|(span, _)| holds(span)).map(|(_, soft)| soft.clone()).collect();
         }
     }
-}
-
-/// The places and times of films that say both; the others are passed over.
-pub fn film_places(films: &[PathBuf]) -> Vec<KnownPlace> {
-    let place = |film: &PathBuf| {
-        let facts = PhotoFacts::of_video(film).ok()?;
-        let (time_s, _) = parse_time(facts.taken.time.as_deref()?, facts.taken.offset.as_deref()).ok()?;
-        let name = film.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        Some(KnownPlace { name, time_s, at: facts.gps?, deviation_km: FILM_KM, embedding: Vec::new() })
-    };
-    films.iter().filter_map(place).collect()
 }
 
 fn stated_place(stated: &StatedPlace, album: &Album) -> Result<Stated, LocateError> {

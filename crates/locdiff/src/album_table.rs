@@ -1,6 +1,6 @@
 //! A table of photos with times, for albums of embeddings.
 
-use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, Source, calibrate::check_rows};
+use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, Source};
 use locdiff_album::{AlbumTrip, parse_time};
 use locdiff_base::excerpt;
 use locdiff_io::data::{RowFile, TableReader};
@@ -9,8 +9,7 @@ use std::{collections::HashMap, path::Path, sync::Arc};
 
 /// A row: one photo of an album.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct AlbumRow {
+pub(crate) struct AlbumRow {
     /// The row of its embedding, from 0.
     pub row: usize,
     /// Its album; one name for all where the table has no column `album`.
@@ -37,7 +36,7 @@ impl AlbumRow {
     ///
     /// # Errors
     /// A file that cannot be read, and rows with a number or time that is none, which are named.
-    pub fn read(path: &Path) -> Result<Vec<Self>, LocateError> {
+    pub(crate) fn read(path: &Path) -> Result<Vec<Self>, LocateError> {
         let mut table = TableReader::open(path)?;
         let time = table.column(&["time", "datetime", "DateTimeOriginal"])?;
         let find = |names: &[&str]| table.find(names);
@@ -49,20 +48,16 @@ impl AlbumRow {
         let mut rows = Vec::new();
         while let Some((at, fields)) = table.next_row()? {
             let field = |column: Option<usize>| column.map(|k| fields[k].trim()).filter(|text| !text.is_empty());
-            let bad = |what: &str, text: &str| LocateError::Table {
-                at: at.to_string(),
-                reason: format!("'{}' is no {what}", excerpt(text)),
-            };
+            let bad = |what: &str, text: &str| LocateError::table(&at, format!("'{}' is no {what}", excerpt(text)));
             let place = |columns: Option<(usize, usize)>| -> Result<Option<LatLon>, LocateError> {
                 let Some((lat, lon)) = columns.and_then(|(a, b)| Some((field(Some(a))?, field(Some(b))?))) else {
                     return Ok(None);
                 };
                 let number = |text: &str| table.number(text).ok_or_else(|| bad("number of degrees", text));
                 let made = LatLon::new(number(lat)?, number(lon)?);
-                made.map(Some).map_err(|error| LocateError::Table { at: at.to_string(), reason: error.to_string() })
+                made.map(Some).map_err(|error| LocateError::table(&at, error))
             };
-            let read = parse_time(fields[time].trim(), None)
-                .map_err(|error| LocateError::Table { at: at.to_string(), reason: error.to_string() })?;
+            let read = parse_time(fields[time].trim(), None).map_err(|error| LocateError::table(&at, error))?;
             let number = field(row).map(|text| text.parse::<usize>().map_err(|_| bad("row", text))).transpose()?;
             let row = number.unwrap_or(rows.len());
             rows.push(Self {
@@ -84,10 +79,10 @@ impl AlbumRow {
     ///
     /// # Errors
     /// A row that the file does not have.
-    pub fn source(&self, file: &Arc<RowFile>) -> Result<Source, LocateError> {
+    fn source(&self, file: &Arc<RowFile>) -> Result<Source, LocateError> {
         if self.row >= file.rows() {
             let reason = format!("row {} of the embeddings is wanted, there are {}", self.row, file.rows());
-            return Err(LocateError::Table { at: self.name.clone(), reason });
+            return Err(LocateError::table(&self.name, reason));
         }
         Ok(Source::row(file, self.row, None)
             .called(&*self.name)
@@ -95,6 +90,17 @@ impl AlbumRow {
             .with_time(Some(self.time))
             .with_camera(self.camera.clone())
             .in_album(&*self.album))
+    }
+}
+
+impl Source {
+    /// The photos of an album's table, with their embeddings from a file. The table has the column `time`, and may have `row` (of the
+    /// embedding, from 0), `album`, `name`, `gps_lat`, `gps_lon` and `camera`.
+    ///
+    /// # Errors
+    /// A table that cannot be read, and rows without a time or an embedding, which are named.
+    pub fn album_rows(table: &Path, file: &Arc<RowFile>) -> Result<Vec<Self>, LocateError> {
+        AlbumRow::read(table)?.iter().map(|row| row.source(file)).collect()
     }
 }
 
@@ -110,11 +116,11 @@ impl Locator {
         table: &Path,
     ) -> Result<Vec<AlbumTrip>, LocateError> {
         let file = Arc::new(RowFile::open(embeddings, tensor)?);
-        check_rows(&file, self.model().config())?;
+        self.model().config().check_rows(&file)?;
         let rows = AlbumRow::read(table)?;
         let at = table.display().to_string();
         if rows.is_empty() {
-            return Err(LocateError::Table { at, reason: "it has no rows".to_owned() });
+            return Err(LocateError::table(at, "it has no rows"));
         }
         let sources: Vec<Source> = rows.iter().map(|row| row.source(&file)).collect::<Result<_, _>>()?;
         let options = LocateOptions::default();
@@ -131,7 +137,7 @@ impl Locator {
         let mut known: HashMap<String, usize> = HashMap::new();
         for (k, (row, photo)) in rows.into_iter().zip(photos).enumerate() {
             let reason = || format!("row {} has no lat and lon to judge by", k + 1);
-            let truth = row.truth.ok_or_else(|| LocateError::Table { at: at.clone(), reason: reason() })?;
+            let truth = row.truth.ok_or_else(|| LocateError::table(&at, reason()))?;
             let person = row.person;
             let trip = *known.entry(row.album).or_insert_with_key(|name| {
                 let (photos, truths, strays) = (Vec::new(), Vec::new(), Vec::new());

@@ -4,7 +4,7 @@ use crate::{Control, LocateError, Progress, locator::open_model};
 use locdiff_model::answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, fit};
 use locdiff_base::setting;
 use locdiff_io::data::{PointColumns, RowFile, TableReader, read_points};
-use locdiff_model::{Model, ModelConfig, ModelError, Predictor, SampleOptions};
+use locdiff_model::{Model, ModelError, Predictor, SampleOptions};
 use locdiff_nn::{Device, DeviceSpec};
 use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub struct CalibrateRequest {
     pub export: Option<PathBuf>,
 }
 
-/// Embeddings in a file with their true places, row by row.
+/// Embeddings in a file with their true places, row by row. See [`CalibrateRequest`].
 #[derive(Debug, Clone)]
 pub struct EmbeddingRows {
     /// The file.
@@ -97,7 +97,7 @@ impl CalibrateRequest {
 /// Fits a calibration and writes it, whole or not at all: a run that is stopped leaves the old one as it is.
 ///
 /// # Errors
-/// Files that cannot be used or do not belong together, too few rows, a failure of the device, [`LocateError::Stopped`].
+/// Files that cannot be used or do not belong together, too few rows, a failure of the device, [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
 pub fn calibrate(request: &CalibrateRequest, control: Control<'_>) -> Result<Calibration, LocateError> {
     let (file, truth) = request.embeddings.open()?;
     let groups = groups(request, file.rows())?;
@@ -108,10 +108,10 @@ pub fn calibrate(request: &CalibrateRequest, control: Control<'_>) -> Result<Cal
         return calibrate_geoclip(request, &folder, (&file, &rows, &truth, &groups), (&device, control));
     }
     let (mut model, _) = open_model(&request.model, &device)?;
-    check_rows(&file, model.config())?;
+    model.config().check_rows(&file)?;
     let out_of_domain = request.out_of_domain.as_ref().map(EmbeddingRows::open).transpose()?;
     if let Some((file, _)) = &out_of_domain {
-        check_rows(file, model.config())?;
+        model.config().check_rows(file)?;
     }
     if let Some(folder) = &request.export {
         // What is fitted is what is given away: the weights as they are once rounded.
@@ -133,7 +133,7 @@ pub fn calibrate(request: &CalibrateRequest, control: Control<'_>) -> Result<Cal
     let mut calibration = with_gallery(request, calibration, &globe, &model, (seen, other))?;
     calibration.encoder = model.config().encoder.clone().or_else(|| file.encoder().cloned());
     if control.is_stopped() {
-        return Err(LocateError::Stopped);
+        return Err(LocateError::stopped());
     }
     calibration.save(request.export.as_ref().unwrap_or(&request.model))?;
     Ok(calibration)
@@ -160,7 +160,7 @@ fn calibrate_geoclip(
     let mut calibration = with_gallery(request, fit.calibration, &fit.globe, &fit.model, (fit.seen, Vec::new()))?;
     calibration.encoder = file.encoder().cloned();
     if control.is_stopped() {
-        return Err(LocateError::Stopped);
+        return Err(LocateError::stopped());
     }
     calibration.save(folder)?;
     Ok(calibration)
@@ -205,7 +205,7 @@ impl Observer<'_> {
         });
         match read {
             Ok(()) => Ok(seen),
-            Err(Ended::Stopped) => Err(LocateError::Stopped),
+            Err(Ended::Stopped) => Err(LocateError::stopped()),
             Err(Ended::Failed(error)) => Err(error.into()),
         }
     }
@@ -219,12 +219,13 @@ fn with_gallery(
     model: &Model,
     (mut seen, mut other): (Vec<Observation>, Vec<Observation>),
 ) -> Result<Calibration, LocateError> {
+    use crate::hybrid::open_retriever;
     use locdiff_model::answer::{MOST_NEIGHBOURS, fit_gallery};
     let Some(gallery) = &request.gallery else { return Ok(calibration) };
     let device = model.params().device();
-    let retriever = crate::hybrid::open_retriever(gallery, request.geoclip.as_deref(), device, |_, _| ())?;
+    let retriever = open_retriever(gallery, request.geoclip.as_deref(), device, |_| ())?;
     let config = model.config();
-    crate::hybrid::check_embeddings("the model", config.embedding_dim, config.encoder.as_ref(), retriever.as_ref())?;
+    retriever.check_embeddings("the model", config.embedding_dim, config.encoder.as_ref())?;
     for photos in [&mut seen, &mut other] {
         let embeddings: Vec<Vec<f32>> = photos.iter().map(|seen| seen.embedding.clone()).collect();
         let found = retriever.retrieve_many(&embeddings, MOST_NEIGHBOURS)?;
@@ -250,24 +251,6 @@ fn with_gallery(
     }
 }
 
-/// Fails where embeddings are not the model's.
-///
-/// # Errors
-/// Another number of values, or another encoder.
-pub fn check_rows(file: &RowFile, config: &ModelConfig) -> Result<(), LocateError> {
-    if config.embedding_dim != file.columns() {
-        let remedy = format!("the model takes {}: use the encoder it was trained with", config.embedding_dim);
-        return Err(setting("embeddings", format!("{} numbers of {}", file.columns(), file.name()), remedy));
-    }
-    if let (Some(met), Some(trained)) = (file.encoder(), &config.encoder)
-        && !met.is_same_encoder(trained)
-    {
-        let remedy = format!("the model was trained with {trained}: use one encoder for both");
-        return Err(setting("encoder", format!("{met} of {}", file.name()), remedy));
-    }
-    Ok(())
-}
-
 /// Each row's collection by number.
 fn groups(request: &CalibrateRequest, count: usize) -> Result<Vec<usize>, LocateError> {
     let Some(column) = &request.groups else { return Ok(vec![0; count]) };
@@ -288,16 +271,16 @@ fn groups(request: &CalibrateRequest, count: usize) -> Result<Vec<usize>, Locate
 fn chosen_rows(list: Option<&Path>, count: usize) -> Result<Vec<usize>, LocateError> {
     let Some(path) = list else { return Ok((0..count).collect()) };
     let at = |line: usize| format!("{}, line {line}", path.display());
-    let text = locdiff_base::read_text_bounded(path, 1 << 30)
-        .map_err(|error| LocateError::Table { at: path.display().to_string(), reason: error.to_string() })?;
+    let text =
+        locdiff_base::read_text_bounded(path, 1 << 30).map_err(|error| LocateError::table(path.display(), error))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line)| match line.trim().parse::<usize>() {
             Ok(row) if row < count => Ok(row),
-            _ => Err(LocateError::Table {
-                at: at(number + 1),
-                reason: format!("'{}' is no row; rows are 0 to {}", line.trim(), count - 1),
-            }),
+            _ => Err(LocateError::table(
+                at(number + 1),
+                format!("'{}' is no row; rows are 0 to {}", line.trim(), count - 1),
+            )),
         })
         .collect()
 }

@@ -18,10 +18,10 @@ pub(crate) enum GalleryUse {
 impl GalleryUse {
     /// Whether options go with it.
     pub(crate) fn check(&self, options: &LocateOptions) -> Result<(), LocateError> {
-        if options.pooling.is_some() {
+        if options.pool.is_some() {
             return Err(setting("pool", "with a gallery", "samples know no gallery: leave out one of them"));
         }
-        if matches!(self, Self::Settle { .. }) && options.knowledge.is_some() {
+        if matches!(self, Self::Settle { .. }) && options.known().is_some() {
             let remedy = "retrieval knows no regions or priors: leave out one of them, or let the gallery mix";
             return Err(setting("gallery rule", "hybrid with prior knowledge", remedy));
         }

@@ -1,6 +1,6 @@
 //! A density as a small picture that any projection can be painted with.
 
-use crate::{Answer, Density, LocateError};
+use crate::{Answer, Density, LocateError, error::Failure};
 use locdiff_map::Window;
 use locdiff_shdd::sphere::UnitVec;
 
@@ -15,7 +15,8 @@ const MOST_CELLS: f64 = 64_800.0;
 /// ```
 /// # #[cfg(feature = "bundled")] {
 /// use locdiff::{DensityGrid, Locator};
-/// let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+/// # std::env::set_current_dir("../../fixtures/vision").unwrap();
+/// let photo = "china.jpg";
 /// let grid = DensityGrid::of(&Locator::bundled()?.locate(photo)?)?;
 /// assert_eq!(grid.values().len(), grid.window().len());
 /// assert!(grid.values().iter().any(|value| *value > 200));
@@ -37,7 +38,7 @@ impl DensityGrid {
     /// # Errors
     /// An answer without a density: one of an album.
     pub fn of(answer: &Answer) -> Result<Self, LocateError> {
-        let density = answer.density().ok_or(LocateError::NoDensity)?;
+        let density = answer.density().ok_or(Failure::NoDensity)?;
         let window = worth_drawing(density)?;
         let values = density.log_density(&window.points());
         let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// The folder of what this program keeps for its user: `LOCDIFF_HOME`, else `locdiff` in `XDG_DATA_HOME`, else `~/.local/share/locdiff`
 /// (Windows: in `LOCALAPPDATA`). `None` where none of these is set.
-pub fn data_folder() -> Option<PathBuf> {
+pub(crate) fn data_folder() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("LOCDIFF_HOME").or_else(|| {
         let shared = set("XDG_DATA_HOME").filter(|path| path.is_absolute()); // as its specification asks
@@ -15,7 +15,7 @@ pub fn data_folder() -> Option<PathBuf> {
 }
 
 /// The folder of models in a data folder.
-pub fn models_folder(home: &Path) -> PathBuf {
+pub(crate) fn models_folder(home: &Path) -> PathBuf {
     home.join("models")
 }
 

@@ -1,15 +1,17 @@
 //! LocDiff-H: retrieval inside the regions that diffusion proposes.
 
-use crate::LocateError;
+use crate::{GalleryRule, LocateError, LocatorOptions};
 use locdiff_base::setting;
 use locdiff_io::data::Fingerprint;
-use locdiff_retrieval::gallery::{Gallery, HybridAnswer, HybridOptions, PhotoRetriever, Retriever, VectorType, hybrid};
+use locdiff_retrieval::gallery::{
+    Gallery, HybridAnswer, HybridOptions, HybridRule, PhotoRetriever, Retriever, VectorType, hybrid,
+};
 use locdiff_retrieval::geoclip::{GeoClip, GeoClipCache, GeoClipRetriever, open_geoclip_gallery};
 use locdiff_model::Prediction;
 use locdiff_nn::Device;
 use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::UnitVec;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Retrieval beside the diffusion model: a retriever, and the rule that makes one place of both.
 pub struct Hybrid {
@@ -24,11 +26,6 @@ impl std::fmt::Debug for Hybrid {
 }
 
 impl Hybrid {
-    /// A retriever and a rule.
-    pub fn new(retriever: Box<dyn Retriever>, options: HybridOptions) -> Self {
-        Self { retriever, options }
-    }
-
     /// Numbers of the embeddings that retrieval takes.
     pub fn input_dimension(&self) -> usize {
         self.retriever.input_dimension()
@@ -44,7 +41,7 @@ impl Hybrid {
         columns: usize,
         encoder: Option<&Fingerprint>,
     ) -> Result<(), LocateError> {
-        check_embeddings(name, columns, encoder, self.retriever.as_ref())
+        Ok(self.retriever.check_embeddings(name, columns, encoder)?)
     }
 
     /// The hybrid's place for a photo of which the model says `prediction`, with its samples' places.
@@ -67,41 +64,42 @@ impl Hybrid {
     }
 }
 
-/// Fails where embeddings of `name` are not the retriever's.
-///
-/// # Errors
-/// Another number of values, or another encoder.
-pub fn check_embeddings(
-    name: &str,
-    columns: usize,
-    encoder: Option<&Fingerprint>,
-    retriever: &dyn Retriever,
-) -> Result<(), LocateError> {
-    let wanted = retriever.input_dimension();
-    if columns == wanted {
-        return match (encoder, retriever.encoder()) {
-            (Some(met), Some(gallery)) if !met.is_same_encoder(gallery) => {
-                let remedy = format!("the gallery was built with {gallery}: use one encoder for both");
-                Err(setting("encoder", format!("{met} of {name}"), remedy))
-            }
-            _ => Ok(()),
-        };
+impl LocatorOptions {
+    /// Opens the gallery alone, if there is one. `progress` receives the number of its locations that are embedded.
+    ///
+    /// # Errors
+    /// Files that cannot be used, or that do not belong together.
+    pub fn open_retriever(
+        &self,
+        device: &Device,
+        progress: impl FnMut(usize),
+    ) -> Result<Option<Box<dyn Retriever>>, LocateError> {
+        let open = |gallery: &PathBuf| open_retriever(gallery, self.geoclip.as_deref(), device, progress);
+        self.gallery.as_ref().map(open).transpose()
     }
-    let remedy = format!("the retrieval takes {wanted} numbers: use the encoder the gallery was built with");
-    Err(setting("embeddings", format!("{columns} numbers of {name}"), remedy))
+
+    /// Opens LocDiff-H alone, if there is a gallery and its rule is `hybrid` or `paper`.
+    ///
+    /// # Errors
+    /// As [`LocatorOptions::open_retriever`], and changes that mean nothing with the rule.
+    pub fn open_hybrid(&self, device: &Device, progress: impl FnMut(usize)) -> Result<Option<Hybrid>, LocateError> {
+        let rule = match self.gallery_rule {
+            GalleryRule::Mix => return Ok(None),
+            GalleryRule::Hybrid => HybridRule::Fused,
+            GalleryRule::Paper => HybridRule::Paper,
+        };
+        let Some(retriever) = self.open_retriever(device, progress)? else { return Ok(None) };
+        Ok(Some(Hybrid { retriever, options: self.hybrid.apply(rule)? }))
+    }
 }
 
-/// A gallery's folder, or a file of places with GeoCLIP's folder; `progress` is told how many places are embedded.
-///
-/// # Errors
-/// Files that cannot be used, or that do not belong together.
-pub fn open_retriever(
-    gallery: impl AsRef<Path>,
+/// A gallery's folder, or a file of locations with GeoCLIP's folder.
+pub(crate) fn open_retriever(
+    gallery: &Path,
     geoclip: Option<&Path>,
     device: &Device,
-    progress: impl FnMut(usize, usize),
+    mut progress: impl FnMut(usize),
 ) -> Result<Box<dyn Retriever>, LocateError> {
-    let gallery = gallery.as_ref();
     let Some(folder) = geoclip else {
         if !gallery.is_dir() {
             let remedy = "it is no folder: build a gallery from photos, or give GeoCLIP's folder for a file of places";
@@ -109,7 +107,7 @@ pub fn open_retriever(
         }
         return Ok(Box::new(PhotoRetriever::new(Gallery::open(gallery)?)?));
     };
-    Ok(Box::new(open_geoclip(gallery, folder, device, progress)?))
+    Ok(Box::new(open_geoclip(gallery, folder, device, |done, _| progress(done))?))
 }
 
 /// A file of places, or a folder of their vectors, with GeoCLIP's folder.

@@ -1,6 +1,6 @@
 //! What is to be located: photos, or rows of a file of embeddings.
 
-use crate::{LocateError, Locator, Source, calibrate::check_rows};
+use crate::{LocateError, Locator, Source};
 use locdiff_io::data::RowFile;
 use locdiff_vision::sources::{PhotoSource, Photos};
 use std::{path::Path, sync::Arc};
@@ -40,7 +40,7 @@ impl Inputs {
         let (name, columns, encoder) = match self {
             Self::Photos(_) => ("the encoder", model.embedding_dim, own),
             Self::Embeddings { file, retrieval } => {
-                check_rows(file, model)?;
+                model.check_rows(file)?;
                 let file = retrieval.as_ref().unwrap_or(file);
                 (file.name(), file.columns(), file.encoder())
             }

@@ -1,6 +1,6 @@
 //! A model judged on photos whose places are known.
 
-use crate::{Control, LocateError, Progress, calibrate::check_rows, locator::open_model};
+use crate::{Control, LocateError, LocatorOptions, Progress};
 use locdiff_model::answer::{Answer, FromDensity, Globe, LEVELS, ReadOptions, Reader, ReliabilityCurve, Verdict};
 use locdiff_base::setting;
 use locdiff_io::data::RowFile;
@@ -9,52 +9,50 @@ use locdiff_model::{Predictor, Reading, SampleOptions};
 use locdiff_nn::Device;
 use locdiff_shdd::sphere::LatLon;
 use serde_json::{Value, json};
-use std::{fmt::Write, path::Path, sync::Arc};
+use std::{fmt::Write, sync::Arc};
 
-/// A photo's place; what the model says about its truth, where there is one and the model is calibrated.
-pub type JudgedPlace = (LatLon, Option<Verdict>);
-
-/// One place for each row of a file of embeddings, and what the model says about its truth. A calibrated model answers as
-/// [`crate::Locator::run`] does, another by its samples.
-///
-/// # Errors
-/// A folder that cannot be used, embeddings that are not the model's, or as many truths as there are not rows.
-pub fn judge_rows(
-    folder: &Path,
-    device: &Device,
-    file: &RowFile,
-    truths: &[Option<LatLon>],
-    options: &SampleOptions,
-    control: Control<'_>,
-) -> Result<Vec<JudgedPlace>, LocateError> {
-    let (model, calibration) = open_model(folder, device)?;
-    if file.rows() != truths.len() {
-        let remedy = format!("there are {} embeddings: row k of both must be the same photo", file.rows());
-        return Err(setting("truths", truths.len(), remedy));
-    }
-    check_rows(file, model.config())?;
-    let predictor = Predictor::new(&model)?;
-    let mut found = Vec::with_capacity(file.rows());
-    let rows: Vec<usize> = (0..file.rows()).collect();
-    let Some(calibration) = calibration else {
-        predictor.predict_rows(&[file], &rows, options, Reading::default(), |_, _, prediction| {
-            found.push((prediction.place, None));
+impl LocatorOptions {
+    /// A location for each row of a file of embeddings, and what the model says about its truth, if there is one and the model is
+    /// calibrated. A calibrated model answers as [`crate::Locator::locate_all`] does, another by its samples.
+    ///
+    /// # Errors
+    /// A folder that cannot be used, embeddings that are not the model's, or another number of truths than of rows.
+    pub fn judge_rows(
+        &self,
+        file: &RowFile,
+        truths: &[Option<LatLon>],
+        options: &SampleOptions,
+        control: Control<'_>,
+    ) -> Result<Vec<(LatLon, Option<Verdict>)>, LocateError> {
+        let (model, calibration) = self.open_model(&Device::open_with(self.device, self.precision)?)?;
+        if file.rows() != truths.len() {
+            let remedy = format!("there are {} embeddings: row k of both must be the same photo", file.rows());
+            return Err(setting("truths", truths.len(), remedy));
+        }
+        model.config().check_rows(file)?;
+        let predictor = Predictor::new(&model)?;
+        let mut found = Vec::with_capacity(file.rows());
+        let rows: Vec<usize> = (0..file.rows()).collect();
+        let Some(calibration) = calibration else {
+            predictor.predict_rows(&[file], &rows, options, Reading::default(), |_, _, prediction| {
+                found.push((prediction.place, None));
+                control.advance(Progress::Read);
+                Ok::<_, LocateError>(())
+            })?;
+            return Ok(found);
+        };
+        let reader = Reader::new(Arc::new(Globe::of(predictor.codec().clone())?), calibration)?;
+        predictor.evidence_rows(file, &rows, options, |row, embedding, evidence| {
+            let said = reader.calibration().evidence_of(&evidence, [embedding.values()]);
+            let density = reader.density(said, None)?;
+            let place = density.peaks(reader.window_km(&ReadOptions::default()), 1)[0].place;
+            let verdict = truths[row].map(|truth| reader.judge(&density, said.ood, place, truth));
+            found.push((place, verdict));
             control.advance(Progress::Read);
             Ok::<_, LocateError>(())
         })?;
-        return Ok(found);
-    };
-    let reader = Reader::new(Arc::new(Globe::of(predictor.codec().clone())?), calibration)?;
-    predictor.coefficients_of_rows(file, &rows, options, |row, embedding, evidence| {
-        let said = reader.calibration().model_output(&evidence, [embedding.values()]);
-        let density = reader.density(said, None)?;
-        let place = density.peaks(reader.window_km(&ReadOptions::default()), 1)[0].place;
-        let verdict = truths[row].map(|truth| reader.judge(&density, said.ood, place, truth));
-        found.push((place, verdict));
-        control.advance(Progress::Read);
-        Ok::<_, LocateError>(())
-    })?;
-    Ok(found)
+        Ok(found)
+    }
 }
 
 /// How good answers are, where the truth is known.

@@ -1,38 +1,41 @@
 //! Where on Earth was this photo taken? A photo in, places with calibrated probabilities out.
 //!
+//! ```
+//! # #[cfg(feature = "bundled")] {
+//! use locdiff::{AlbumOptions, LocateOptions, Locator, LocatorOptions};
+//! # std::env::set_current_dir("../../fixtures/vision").unwrap();
+//! # std::fs::copy("china.jpg", std::env::temp_dir().join("photo.jpg")).unwrap();
+//! # std::env::set_current_dir(std::env::temp_dir()).unwrap();
+//! # let (paths, photos) = (["photo.jpg"], ["photo.jpg"]);
+//! let locator = Locator::open(&LocatorOptions::default())?;            // model, encoder, device, precision, gallery: what is opened
+//! let answer = locator.locate("photo.jpg")?;                           // one photo
+//! let options = LocateOptions::new().within("Japan");                  // what is asked: region, prior, clues, hypotheses, seed, sampler
+//! for photo in locator.locate_all(paths, &options)? {                  // many: an iterator, a Result per photo
+//!     match photo.answer { Ok(a) => println!("{}: {}", photo.name, a.place), Err(e) => eprintln!("{e}") }
+//! }
+//! let trip = locator.locate_album(photos, &AlbumOptions::default())?;
+//! # assert!(answer.radius_50_km > 0.0 && trip.photos.len() == 1);
+//! # }
+//! # Ok::<(), locdiff::LocateError>(())
+//! ```
+//!
 //! | you want | item |
 //! |---|---|
-//! | the answer for a photo | [`Locator::locate`], [`Answer`] |
-//! | many photos, other settings | [`Locator::run`], [`Request`], [`Source`], [`Control`] |
-//! | a whole album at once | [`Locator::run_album`], [`AlbumAnswer`] |
-//! | a model, an encoder, a gallery of your own | [`Locator::builder`] |
-//! | to add what is also known | [`Request::within`], [`Request::prior`], [`Knowledge`] |
+//! | the answer for a photo | [`Locator::locate`], [`Locator::locate_with`], [`Answer`] |
+//! | many photos | [`Locator::locate_all`], [`Source`], [`Run::with_control`] |
+//! | a whole album at once | [`Locator::locate_album`], [`AlbumAnswer`] |
+//! | a model, an encoder, a gallery of your own | [`LocatorOptions`] |
+//! | to add what is also known | [`LocateOptions::within`], [`LocateOptions::prior`], [`LocateOptions::knowledge`] |
 //! | maps of an answer | [`Atlas`], [`AnswerMap`], [`AlbumFiles`] |
-//! | several photos of one place, one answer | [`Locator::run_together`] |
+//! | several photos of one place, one answer | [`Locator::locate_together`] |
 //! | the whole density | [`Answer::density`], [`Density`], [`DensityGrid`] |
 //! | the backward process | [`Locator::sampled_steps`] |
 //! | which parts of a photo speak for its place | [`Locator::occlusion`] |
 //! | answers as rows of a table | [`AnswerRow`] |
 //! | probabilities that hold, for a model of your own | [`calibrate`], [`CalibrateRequest`] |
-//! | SHDD codes by themselves | [`Codec`] |
+//! | published models | the module `get` (feature `get`) |
 //!
-//! ```
-//! # #[cfg(feature = "bundled")] {
-//! use locdiff::{Control, Locator, Request, Source};
-//! let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-//! let locator = Locator::bundled()?;
-//! // It was taken somewhere in Japan: that much we know.
-//! let mut request = Request::default();
-//! request.within = vec!["Japan".to_owned()];
-//! for located in locator.run([Source::file(photo)], &request, Control::new())? {
-//!     let answer = located?.answer?;
-//!     assert_eq!(answer.country_code.as_deref(), Some("JP"));
-//!     let density = answer.density().unwrap();
-//!     assert!(density.region(0.5).area_km2 < density.region(0.9).area_km2);
-//! }
-//! # }
-//! # Ok::<(), locdiff::LocateError>(())
-//! ```
+//! SHDD codes by themselves are the crate `locdiff-shdd`.
 
 pub mod batch;
 #[cfg(feature = "immich")]
@@ -41,11 +44,11 @@ mod album;
 #[cfg(feature = "maps")]
 mod album_files;
 mod album_known;
+mod album_options;
 mod album_read;
 mod album_table;
 #[cfg(feature = "maps")]
 mod answer_files;
-mod builder;
 #[cfg(feature = "bundled")]
 mod bundled;
 mod cache;
@@ -54,12 +57,13 @@ mod control;
 pub mod embed;
 mod embedded;
 mod error;
+mod flat;
 #[cfg(feature = "gallery")]
 mod gallery_use;
 #[cfg(feature = "gallery")]
 mod geoclip_model;
 #[cfg(feature = "get")]
-mod get;
+pub mod get;
 #[cfg(feature = "maps")]
 mod grid;
 mod home;
@@ -69,16 +73,19 @@ mod in_memory;
 #[cfg(feature = "gallery")]
 mod inputs;
 mod judged;
+mod locate_options;
+mod located;
 mod locator;
 #[cfg(feature = "gallery")]
 mod locator_gallery;
+mod locator_options;
 #[cfg(feature = "maps")]
 mod maps;
+mod names;
 mod occlusion;
-mod options;
+mod open;
 mod pipeline;
 mod prior;
-mod request;
 mod retrieval;
 pub mod review;
 mod run;
@@ -89,88 +96,47 @@ mod steps;
 mod table;
 mod thumbnails;
 
-pub use album::{AlbumLocated, AlbumRun};
+pub use album::AlbumRun;
 #[cfg(feature = "maps")]
 pub use album_files::AlbumFiles;
-pub use builder::LocatorBuilder;
+pub use album_options::AlbumOptions;
+#[cfg(feature = "maps")]
+pub use answer_files::{AnswerFiles, AnswerTargets, Document, Target};
 pub use cache::{EmbeddingCache, FileStamp};
 pub use calibrate::{CalibrateRequest, EmbeddingRows, calibrate};
-pub use control::{Control, Progress};
+pub use control::{Control, Progress, StageTimes};
 pub use embedded::EmbeddedPhoto;
-pub use error::LocateError;
+pub use error::{ErrorKind, LocateError};
+pub use flat::FlatOptions;
 #[cfg(feature = "maps")]
 pub use grid::DensityGrid;
+#[cfg(feature = "gallery")]
+pub use hybrid::Hybrid;
+pub use in_memory::FilesInMemory;
+#[cfg(feature = "gallery")]
+pub use inputs::Inputs;
+pub use judged::AnswerScore;
+pub use locate_options::LocateOptions;
+pub use located::Located;
 pub use locator::Locator;
-pub use locdiff_album::{AlbumAnswer, AlbumSettings, KnownPlace, PhotoTime, WrongClock};
+pub use locator_options::{GalleryRule, HybridChanges, LocatorOptions};
+pub use locdiff_album::{AlbumAnswer, AlbumSettings, KnownPlace, PhotoTime, Track, WrongClock};
 pub use locdiff_model::answer::{
     Answer, Calibration, Density, DensityRegion, FromDensity, GalleryContribution, Hypothesis, Knowledge,
 };
-pub use locdiff_io::data::{Embedding, Fingerprint};
+pub use locdiff_io::data::Embedding;
 pub use locdiff_model::diffusion::Sampler;
-pub use locdiff_model::{Model, Pooling, SampleOptions};
-pub use locdiff_nn::{Device, DeviceSpec, Precision};
+pub use locdiff_model::{Model, Pooling};
+pub use locdiff_nn::{DeviceSpec, Precision};
 pub use locdiff_map::places::Region;
-pub use locdiff_shdd::{CodeDensity, Codec, Coefficients, Decoder};
-pub use locdiff_shdd::sphere::{Degree, LatLon, haversine_km};
+pub use locdiff_shdd::sphere::LatLon;
 pub use locdiff_vision::{Encoder, Photo, PhotoLimits};
 #[cfg(feature = "maps")]
 pub use maps::{AnswerMap, Atlas};
 pub use occlusion::Occlusion;
-pub use options::LocateOptions;
-pub use request::{GalleryRule, HybridChanges, Request};
-pub use run::{Located, Run};
+pub use pipeline::{EmbedSources, Read};
+pub use run::Run;
 pub use source::{Origin, Source};
 pub use stated::StatedPlace;
 pub use steps::SampledStep;
 pub use table::AnswerRow;
-
-/// What programs on top of this library use beside: the doors (command, server, jobs, Python) and the laboratory. No promise is made of it.
-pub mod parts {
-    #[cfg(feature = "maps")]
-    pub use crate::album_files::write_album_table;
-    pub use crate::album_known::film_places;
-    pub use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
-    pub use crate::album_table::AlbumRow;
-    #[cfg(feature = "maps")]
-    pub use crate::answer_files::{AnswerFiles, AnswerTargets, Document, Target};
-    pub use crate::builder::{encoder_of, model_of};
-    #[cfg(feature = "bundled")]
-    pub use crate::bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
-    pub use crate::calibrate::check_rows;
-    pub use crate::control::StageTimes;
-    #[cfg(feature = "get")]
-    pub use crate::get::{GetError, GetPlan, GetSettings, Installed, Published, installed, published, remove};
-    pub use crate::home::{data_folder, models_folder};
-    #[cfg(feature = "gallery")]
-    pub use crate::hybrid::{Hybrid, check_embeddings, open_retriever};
-    pub use crate::in_memory::FilesInMemory;
-    #[cfg(feature = "gallery")]
-    pub use crate::inputs::Inputs;
-    pub use crate::judged::{AnswerScore, JudgedPlace, judge_rows};
-    pub use crate::locator::open_model;
-    #[cfg(feature = "maps")]
-    pub use crate::maps::kilometres;
-    pub use crate::pipeline::{EmbedSources, Read};
-    pub use crate::prior::with_prior;
-    #[cfg(feature = "gallery")]
-    pub use crate::retrieval::neighbours;
-    pub use crate::table::{ANSWER_COLUMNS, FoundRow, failure_json};
-    pub use crate::thumbnails::Thumbnails;
-    pub use locdiff_album::{
-        Album, AlbumError, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TRIP_PAUSE_S, TimeSource, Track,
-        Traveller, TripStop, beside, parse_duration, parse_offset, parse_time, set_clocks, trips,
-    };
-    pub use locdiff_model::answer::{
-        AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, FEWEST_TO_CALIBRATE, Factors, FitReport,
-        GalleryMix, Globe, LEVELS, MOST_NEIGHBOURS, Match, ModelOutput, ModelShape, Neighbour, Observation,
-        OutOfDomain, Peak, Probe, ReadOptions, Reader, ReliabilityCurve, Verdict, fit, fit_gallery,
-    };
-    pub use locdiff_base::BadSetting;
-    #[cfg(feature = "gallery")]
-    pub use locdiff_retrieval::gallery::{Centres, Fusion, Gallery, HybridAnswer, HybridOptions, HybridRule, Retriever};
-    pub use locdiff_model::{ModelConfig, ModelError, Prediction, Predictor, Query, Reading, TraceStep};
-    pub use locdiff_nn::NnError;
-    pub use locdiff_shdd::ShddError;
-    pub use locdiff_shdd::sphere::UnitVec;
-    pub use locdiff_vision::{PhotoFacts, Taken, VisionError};
-}

@@ -7,7 +7,7 @@ use crate::geoclip_model::{FoundPlaces, ModelPlaces};
 use crate::pipeline::embed;
 use crate::retrieval::Retrieved;
 use crate::shape::shape_of;
-use crate::{EmbeddedPhoto, LocateError, LocateOptions};
+use crate::{EmbeddedPhoto, LocateError, LocateOptions, error::Failure};
 use locdiff_album::Album;
 use locdiff_model::answer::{Answer, BACKGROUND_DRAWS, Calibration, Globe, Reader};
 use locdiff_base::Named;
@@ -26,7 +26,8 @@ use std::sync::{Arc, OnceLock};
 /// ```
 /// # #[cfg(feature = "bundled")] {
 /// use locdiff::Locator;
-/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+/// # std::env::set_current_dir("../../fixtures/vision").unwrap();
+/// let path = "china.jpg";
 /// let answer = Locator::bundled()?.locate(path)?;
 /// assert_eq!(answer.best, answer.hypotheses[0].at);
 /// assert!(answer.radius_50_km < answer.radius_90_km);
@@ -70,30 +71,18 @@ impl PhotoEvidence {
 }
 
 impl Locator {
-    /// From parts; a model without calibration is taken at its word, and without an encoder only embeddings are located.
-    ///
-    /// # Errors
-    /// An encoder that does not fit the model, or a model whose network gives no densities.
-    pub fn new(model: Model, calibration: Option<Calibration>, encoder: Option<Encoder>) -> Result<Self, LocateError> {
-        let locator = Self::of_samples(model, calibration, encoder)?;
-        if locator.gives_densities() { Ok(locator) } else { Err(locator.no_densities()) }
-    }
-
-    /// The same for a model of any loss. One that gives no densities answers with the places of its samples alone, where options
-    /// ask for them: without radii or probabilities.
+    /// A locator of a model and an encoder that are open. Without a calibration, probabilities are the network's own. Without an
+    /// encoder, the locator takes embeddings alone. A model without densities answers from samples alone: see
+    /// [`LocateOptions::pool`].
     ///
     /// # Errors
     /// An encoder that does not fit the model.
-    pub fn of_samples(
-        model: Model,
-        calibration: Option<Calibration>,
-        encoder: Option<Encoder>,
-    ) -> Result<Self, LocateError> {
+    pub fn new(model: Model, calibration: Option<Calibration>, encoder: Option<Encoder>) -> Result<Self, LocateError> {
         let config = model.config();
         if let Some(encoder) = &encoder
             && encoder.embedding() != config.embedding_dim
         {
-            return Err(LocateError::Mismatch { encoder: encoder.embedding(), model: config.embedding_dim });
+            return Err(Failure::Mismatch { encoder: encoder.embedding(), model: config.embedding_dim }.into());
         }
         let predictor = Predictor::new(Arc::new(model))?;
         let globe = Arc::new(Globe::of(predictor.codec().clone())?);
@@ -120,13 +109,8 @@ impl Locator {
         Ok(locator)
     }
 
-    /// Whether the model gives densities.
-    pub fn gives_densities(&self) -> bool {
-        self.model().config().loss.has_quadrature()
-    }
-
     fn no_densities(&self) -> LocateError {
-        LocateError::NoDensities { loss: self.model().config().loss.name().to_owned() }
+        Failure::NoDensities { loss: self.model().config().loss.name().to_owned() }.into()
     }
 
     /// A photo's embedding, or those of its views where the options ask for several.
@@ -147,13 +131,14 @@ impl Locator {
     /// # Errors
     /// An embedding of another size or encoder, options out of range, knowledge that leaves no place, a failure of the device.
     pub fn answer(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Answer, LocateError> {
-        self.check(photo, options)?;
+        let options = &options.resolved()?;
+        self.check_photo(photo, options)?;
         let said = self.ask(&[photo], options)?.swap_remove(0);
         self.read_off(photo, &said, options)
     }
 
-    /// A result for each embedded photo; what failed before stays as it is.
-    pub fn answer_each(
+    /// A result for each embedded photo, by resolved options. What failed before stays as it is.
+    pub(crate) fn answer_each(
         &self,
         photos: Vec<Result<EmbeddedPhoto, LocateError>>,
         options: &LocateOptions,
@@ -162,7 +147,7 @@ impl Locator {
             .into_iter()
             .map(|photo| {
                 let photo = photo?;
-                self.check(&photo, options)?;
+                self.check_photo(&photo, options)?;
                 Ok(photo)
             })
             .collect();
@@ -192,7 +177,7 @@ impl Locator {
             return Err(locdiff_base::setting("trace", "with GeoCLIP", "it has no backward process: leave it out"));
         }
         let tilts = self.tilts(&[photo], &[photo.query()], options)?.swap_remove(0);
-        Ok(self.predictor.trace(photo.query().tilted(&tilts), &options.sampling)?)
+        Ok(self.predictor.trace(photo.query().tilted(&tilts), &options.sampling())?)
     }
 
     /// Photos that should be answered at a time: enough to keep the device busy, few enough that answers come steadily.
@@ -224,7 +209,7 @@ impl Locator {
     /// samples.
     fn ask(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<PhotoEvidence>, LocateError> {
         let queries: Vec<Query<'_>> = photos.iter().map(|photo| photo.query()).collect();
-        if let Some(pooling) = options.pooling {
+        if let Some(pooling) = options.pool {
             return self.sample(photos, &queries, pooling, options);
         }
         #[cfg(feature = "gallery")]
@@ -266,7 +251,7 @@ impl Locator {
             let nothing = crate::geoclip_model::nothing()?;
             return Ok(vec![nothing; queries.len()]);
         }
-        Ok(self.predictor.coefficients(queries, &options.sampling)?)
+        Ok(self.predictor.coefficients(queries, &options.sampling())?)
     }
 
     /// What the model says, with the place that retrieval around the place of every sample settles.
@@ -279,7 +264,7 @@ impl Locator {
         options: &LocateOptions,
     ) -> Result<Vec<PhotoEvidence>, LocateError> {
         let reading = Reading { every_sample: true, ..Reading::default() };
-        let found = self.predictor.predict(queries, &options.sampling, reading)?;
+        let found = self.predictor.predict(queries, &options.sampling(), reading)?;
         let pairs: Vec<_> = photos.iter().zip(found).collect();
         pairs
             .into_par_iter()
@@ -301,10 +286,10 @@ impl Locator {
             return Ok(vec![Vec::new(); photos.len()]);
         }
         let (evidence, calibration) =
-            (self.predictor.coefficients(queries, &options.sampling)?, self.reader.calibration());
+            (self.predictor.coefficients(queries, &options.sampling())?, self.reader.calibration());
         let tilts = |(photo, said): (&&EmbeddedPhoto, &Coefficients)| {
             let said = calibration.model_output(said, photo.views.iter().map(Embedding::values));
-            Ok(calibration.tilts(said, options.sampling.samples)?)
+            Ok(calibration.tilts(said, options.samples)?)
         };
         photos.iter().zip(&evidence).map(tilts).collect()
     }
@@ -317,11 +302,11 @@ impl Locator {
         pooling: Pooling,
         options: &LocateOptions,
     ) -> Result<Vec<PhotoEvidence>, LocateError> {
-        let window_km = options.reading.window_km.unwrap_or(Reading::default().window_km);
+        let window_km = options.window_km.unwrap_or(Reading::default().window_km);
         let reading = Reading { pooling, window_km, every_sample: false };
         let tilts = self.tilts(photos, queries, options)?;
         let queries: Vec<Query<'_>> = queries.iter().zip(&tilts).map(|(query, own)| query.tilted(own)).collect();
-        let found = self.predictor.predict(&queries, &options.sampling, reading)?;
+        let found = self.predictor.predict(&queries, &options.sampling(), reading)?;
         let evidence = |found: Prediction| PhotoEvidence::new(found.evidence, Retrieved::Sampled(found.place));
         Ok(found.into_iter().map(evidence).collect())
     }
@@ -360,8 +345,8 @@ impl Locator {
                 let evidence = self.reader.calibration().model_output(evidence, views).with_neighbours(neighbours);
                 #[cfg(feature = "gallery")]
                 let evidence = evidence.with_places(said.places.as_ref().map(|found| &found.field));
-                let density = self.reader.density(evidence, options.knowledge.clone())?;
-                self.reader.answer_from(density, evidence.ood, settled, &options.reading)
+                let density = self.reader.density(evidence, options.known())?;
+                self.reader.answer_from(density, evidence.ood, settled, &options.reading())
             }
             None => Answer::place_alone(settled.ok_or_else(|| self.no_densities())?),
         };
@@ -383,22 +368,41 @@ impl Locator {
         Ok(answer)
     }
 
-    /// Whether a photo's embeddings and the options go with this locator.
-    pub(crate) fn check(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<(), LocateError> {
+    /// Fails if a photo's embeddings or resolved options do not go with this locator.
+    pub(crate) fn check_photo(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<(), LocateError> {
+        self.check(options)?;
+        photo.views.iter().try_for_each(|view| self.check_encoder(view.encoder()))
+    }
+
+    /// Fails if this locator cannot honour options.
+    ///
+    /// # Errors
+    /// Options out of range, or that the model or its gallery cannot honour.
+    pub fn check(&self, options: &LocateOptions) -> Result<(), LocateError> {
         options.check()?;
         #[cfg(feature = "gallery")]
         if let Some(gallery) = &self.gallery {
             gallery.check(options)?;
         }
-        self.check_places(options)?;
-        photo.views.iter().try_for_each(|view| self.check_encoder(view.encoder()))
+        if options.pool.is_none() && !self.settles() && !self.model().config().loss.has_quadrature() {
+            return Err(self.no_densities());
+        }
+        self.check_places(options)
+    }
+
+    /// Whether a gallery settles places near samples.
+    fn settles(&self) -> bool {
+        #[cfg(feature = "gallery")]
+        return matches!(self.gallery, Some(GalleryUse::Settle { .. }));
+        #[cfg(not(feature = "gallery"))]
+        false
     }
 
     /// Whether options go with a model that gives places scores, or with one that does not.
     fn check_places(&self, options: &LocateOptions) -> Result<(), LocateError> {
         #[cfg(feature = "gallery")]
         if self.places.is_some() {
-            return match options.pooling {
+            return match options.pool {
                 Some(_) => Err(locdiff_base::setting("pool", "with GeoCLIP", "it has no samples: leave it out")),
                 None => Ok(()),
             };
@@ -415,7 +419,7 @@ impl Locator {
         let calibrated = self.reader.calibration().encoder.as_ref();
         match (met, self.model().config().encoder.as_ref().or(calibrated)) {
             (Some(met), Some(model)) if !met.is_same_encoder(model) => {
-                Err(LocateError::OtherEncoder { met: Box::new(met.clone()), model: Box::new(model.clone()) })
+                Err(Failure::OtherEncoder { met: Box::new(met.clone()), model: Box::new(model.clone()) }.into())
             }
             _ => Ok(()),
         }
@@ -426,7 +430,10 @@ impl Locator {
 ///
 /// # Errors
 /// A folder that cannot be used.
-pub fn open_model(folder: impl AsRef<Path>, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
+pub(crate) fn open_model(
+    folder: impl AsRef<Path>,
+    device: &Device,
+) -> Result<(Model, Option<Calibration>), LocateError> {
     let folder = crate::home::by_name(folder.as_ref());
     let model = Model::load(device, &folder)?;
     let calibration = Calibration::load(folder, &shape_of(&model))?;

@@ -2,38 +2,44 @@
 
 use crate::gallery_use::{GalleryUse, PhotoNames};
 use crate::geoclip_model::GeoClipModel;
-use crate::hybrid::{Hybrid, check_embeddings, open_retriever};
-use crate::{GalleryRule, HybridChanges, LocateError, Locator};
+use crate::hybrid::{Hybrid, open_retriever};
+use crate::{GalleryRule, HybridChanges, LocateError, Locator, LocatorOptions};
 use locdiff_model::answer::{GalleryMix, Reader};
-use locdiff_base::Named;
-use locdiff_retrieval::gallery::{HybridRule, Retriever};
+use locdiff_base::{Named, setting};
+use locdiff_retrieval::gallery::Retriever;
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
-use std::path::Path;
 
 impl Locator {
-    /// The same with the gallery in files, used by a rule.
-    pub(crate) fn with_gallery_files(
+    /// The same with the gallery that options name.
+    pub(crate) fn with_gallery_of(
         mut self,
-        (gallery, geoclip): (&Path, Option<&Path>),
-        (rule, changes): (GalleryRule, &HybridChanges),
+        options: &LocatorOptions,
         device: &Device,
         mut progress: impl FnMut(usize),
     ) -> Result<Self, LocateError> {
+        let rule = options.gallery_rule;
+        let Some(gallery) = &options.gallery else {
+            let is_idle = options.geoclip.is_none() && rule == GalleryRule::Mix;
+            return if is_idle {
+                Ok(self)
+            } else {
+                Err(setting("gallery", "none", "its rule or GeoCLIP's folder is given: name one"))
+            };
+        };
+        if rule == GalleryRule::Mix && options.hybrid != HybridChanges::default() {
+            return Err(setting("hybrid", "with the rule mix", "it changes the rules hybrid and paper: leave it out"));
+        }
         if self.places.is_some() && rule != GalleryRule::Mix {
             let remedy = "GeoCLIP has no samples to retrieve near: let the gallery mix";
-            return Err(locdiff_base::setting("gallery rule", rule.name(), remedy));
+            return Err(setting("gallery rule", rule.name(), remedy));
         }
-        let retriever = open_retriever(gallery, geoclip, device, |done, _| progress(done))?;
         let names = PhotoNames::of(gallery)?;
-        let rule = match rule {
-            GalleryRule::Mix => return self.with_mix(retriever, names),
-            GalleryRule::Hybrid => HybridRule::Fused,
-            GalleryRule::Paper => HybridRule::Paper,
-        };
-        let hybrid = Hybrid::new(retriever, changes.apply(rule)?);
-        self.gallery = Some(GalleryUse::Settle { hybrid, names });
-        Ok(self)
+        if let Some(hybrid) = options.open_hybrid(device, &mut progress)? {
+            self.gallery = Some(GalleryUse::Settle { hybrid, names });
+            return Ok(self);
+        }
+        self.with_mix(open_retriever(gallery, options.geoclip.as_deref(), device, progress)?, names)
     }
 
     /// The same with a gallery beside the model: answers are read off a mixture of both densities (LocDiff+kNN), with the share
@@ -47,7 +53,7 @@ impl Locator {
 
     fn with_mix(mut self, retriever: Box<dyn Retriever>, names: PhotoNames) -> Result<Self, LocateError> {
         let columns = self.model().config().embedding_dim;
-        check_embeddings("the model", columns, self.model().config().encoder.as_ref(), retriever.as_ref())?;
+        retriever.check_embeddings("the model", columns, self.model().config().encoder.as_ref())?;
         self.check_encoder(retriever.encoder())?;
         let calibration = self.reader.calibration().clone();
         let fitted = calibration.gallery.clone().filter(|mix| mix.key == retriever.identity());

@@ -1,13 +1,14 @@
 //! Answers as maps: GeoJSON, KML, a page, a picture, a film of the backward process.
 
-use crate::{Answer, Codec, Density, DensityGrid, LocateError, grid::worth_drawing};
-use locdiff_base::counted;
+use crate::{Answer, Density, DensityGrid, LocateError, error::Failure, grid::worth_drawing};
+use locdiff_base::{counted, kilometres};
 use locdiff_map::{
     Colour, CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder,
     MapImage, MapLabel, MapPage, Marker, MarkerShape, Raster, Trace, Window, contour_polygons, geotiff,
 };
 use locdiff_model::TraceStep;
 use locdiff_map::places::{PlaceKind, place_names};
+use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{LatLon, Polygon, UnitVec, haversine_km, spherical_mean};
 use std::io::{Read, Seek, Write};
 
@@ -38,7 +39,8 @@ pub struct Atlas {
 /// ```
 /// # #[cfg(feature = "bundled")] {
 /// use locdiff::{Atlas, Locator};
-/// let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+/// # std::env::set_current_dir("../../fixtures/vision").unwrap();
+/// let photo = "china.jpg";
 /// let answer = Locator::bundled()?.locate(photo)?;
 /// let map = Atlas::new()?.draw(&answer)?;
 /// assert!(map.geojson().starts_with("{\"type\":\"FeatureCollection\""));
@@ -67,7 +69,7 @@ impl Atlas {
     /// # Errors
     /// An answer without a density: one of an album.
     pub fn draw<'a>(&self, answer: &'a Answer) -> Result<AnswerMap<'a>, LocateError> {
-        let density = answer.density().ok_or(LocateError::NoDensity)?;
+        let density = answer.density().ok_or(Failure::NoDensity)?;
         let raster = raster(density, self.window, &self.points)?;
         // The world's cells are coarse for a small country: its outlines are traced in cells of its own.
         let window = worth_drawing(density)?;
@@ -317,23 +319,4 @@ pub(crate) fn dots_png(places: &[(LatLon, bool)]) -> Result<Vec<u8>, LocateError
     let answered = places.iter().filter(|(_, can_tell)| *can_tell).count();
     let (photos, guesses) = (counted(places.len(), "photo"), places.len() - answered);
     Ok(image.title(&format!("{photos}: {answered} answered (dark), {guesses} can't tell (orange)")).to_png())
-}
-
-/// "12", "340" or "4,100": no more digits than mean something.
-///
-/// ```
-/// for (km, text) in [(0.3, "0"), (12.4, "12"), (347.0, "350"), (999.0, "1,000"), (12_345.0, "12,300")] {
-///     assert_eq!(locdiff::parts::kilometres(km), text);
-/// }
-/// ```
-pub fn kilometres(km: f64) -> String {
-    let rounded = if km >= 1000.0 {
-        (km / 100.0).round() * 100.0
-    } else if km >= 100.0 {
-        (km / 10.0).round() * 10.0
-    } else {
-        km.round()
-    };
-    let whole = rounded as u64;
-    if whole >= 1000 { format!("{},{:03}", whole / 1000, whole % 1000) } else { whole.to_string() }
 }

@@ -1,6 +1,6 @@
 //! Which parts of a photo speak for the place that is answered.
 
-use crate::{LocateError, LocateOptions, Locator};
+use crate::{LocateError, LocateOptions, Locator, error::Failure};
 use locdiff_shdd::sphere::LatLon;
 use locdiff_vision::Photo;
 
@@ -27,7 +27,8 @@ impl Locator {
     /// ```
     /// # #[cfg(feature = "bundled")] {
     /// use locdiff::{Locator, LocateOptions, Photo, PhotoLimits};
-    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+    /// # std::env::set_current_dir("../../fixtures/vision").unwrap();
+    /// let path = "china.jpg";
     /// let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
     /// let parts = Locator::bundled()?.occlusion(&photo, &LocateOptions::default())?;
     /// assert_eq!((parts.rows, parts.columns, parts.nats.len()), (5, 8, 40));
@@ -39,12 +40,13 @@ impl Locator {
     /// # Errors
     /// As [`Locator::answer`].
     pub fn occlusion(&self, photo: &Photo, options: &LocateOptions) -> Result<Occlusion, LocateError> {
+        let options = &options.resolved()?;
         let (width, height) = (photo.width() as usize, photo.height() as usize);
         let longer = width.max(height);
         let [rows, columns] = [height, width].map(|side| ((PARTS * side + longer / 2) / longer).clamp(2, PARTS));
         let whole = self.answer(&self.embed(photo, options)?, options)?;
         let log_density = |answer: &locdiff_model::answer::Answer| {
-            let density = answer.density().ok_or(LocateError::NoDensity)?;
+            let density = answer.density().ok_or(Failure::NoDensity)?;
             Ok::<_, LocateError>(density.log_density(&[whole.best.to_unit()])[0])
         };
         let before = log_density(&whole)?;

@@ -1,6 +1,7 @@
 //! The one way from photos to embeddings, a block at a time. On the CPU a photo is decoded and embedded on one thread, as many photos at
 //! a time as there are threads. In batches, the next block is read while the encoder works on those before.
 
+use crate::error::Failure;
 use crate::source::{Known, Origin};
 use crate::{Control, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Progress, Source, thumbnails::Thumbnails};
 use locdiff_base::timed;
@@ -96,6 +97,11 @@ impl<'a> EmbedSources<'a> {
         Self { most, ..self }
     }
 
+    pub(crate) fn with_control(mut self, control: Control<'a>) -> Self {
+        self.embedder.control = control;
+        self
+    }
+
     pub(crate) fn with_thumbnails(mut self, thumbnails: Option<Thumbnails>) -> Self {
         self.embedder.thumbnails = thumbnails;
         self
@@ -134,7 +140,7 @@ impl<'a> EmbedSources<'a> {
     /// All photos; the first that cannot be used fails them all.
     ///
     /// # Errors
-    /// As [`EmbedSources::next_block`], and [`LocateError::Stopped`].
+    /// As [`EmbedSources::next_block`], and [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
     pub fn together(mut self) -> Result<EmbeddedPhoto, LocateError> {
         let mut photos = Vec::new();
         while let Some(block) = self.next_block()? {
@@ -143,7 +149,7 @@ impl<'a> EmbedSources<'a> {
             }
         }
         if self.is_stopped() {
-            return Err(LocateError::Stopped);
+            return Err(LocateError::stopped());
         }
         Ok(EmbeddedPhoto::together(photos))
     }

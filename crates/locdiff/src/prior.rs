@@ -1,6 +1,6 @@
 //! Prior knowledge from files.
 
-use crate::{Knowledge, LocateError};
+use crate::{Knowledge, LocateError, error::Failure};
 use locdiff_io::data::TableReader;
 use locdiff_shdd::sphere::LatLon;
 use std::path::Path;
@@ -14,9 +14,13 @@ const LARGEST_RASTER_BYTES: u64 = 1 << 31;
 ///
 /// # Errors
 /// A file that cannot be read, or that weighs nothing.
-pub fn with_prior(knowledge: Knowledge, path: impl AsRef<Path>, spread_km: f64) -> Result<Knowledge, LocateError> {
+pub(crate) fn with_prior(
+    knowledge: Knowledge,
+    path: impl AsRef<Path>,
+    spread_km: f64,
+) -> Result<Knowledge, LocateError> {
     let path = path.as_ref();
-    let bad = |reason: String| LocateError::Prior { file: path.display().to_string(), reason };
+    let bad = |reason: String| LocateError::from(Failure::Prior { file: path.display().to_string(), reason });
     if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("asc")) {
         return raster(knowledge, path).map_err(bad);
     }

@@ -40,7 +40,7 @@ impl FoundNeighbours {
 
 /// A gallery's hits as what densities are made of.
 #[cfg(feature = "gallery")]
-pub fn neighbours(hits: &[Hit]) -> Vec<Neighbour> {
+pub(crate) fn neighbours(hits: &[Hit]) -> Vec<Neighbour> {
     hits.iter().map(|hit| Neighbour { place: hit.place.to_unit(), similarity: f64::from(hit.score) }).collect()
 }
 

@@ -1,103 +1,78 @@
-//! Photos in, a result for each, in blocks.
+//! Photos in, an answer for each, in blocks.
 
 use crate::album::own_time;
 use crate::pipeline::{EmbedSources, Read};
-use crate::{
-    Control, LocateError, LocateOptions, Locator, Request, Source, source::Origin, table::failure_json,
-    thumbnails::Thumbnails,
-};
+use crate::{Control, LocateError, LocateOptions, Located, Locator, Source, source::Origin, thumbnails::Thumbnails};
 use locdiff_model::answer::Answer;
-use locdiff_model::{SampleOptions, TraceStep};
-use serde_json::Value;
-use std::{collections::VecDeque, path::Path, sync::Arc};
+use std::{collections::VecDeque, sync::Arc};
 
-/// A photo and its answer, or why it has none.
-pub struct Located {
-    /// Where the photo came from.
-    pub origin: Origin,
-    /// The answer; an error concerns this photo alone.
-    pub answer: Result<Answer, LocateError>,
-    /// A small JPEG of it, where one was asked for.
-    pub thumbnail: Option<Vec<u8>>,
-    /// The backward process, where it was asked for.
-    pub trace: Vec<TraceStep>,
-    /// Whether the photo, or its name, says when it was taken.
-    pub has_time: bool,
-}
-
-impl Located {
-    /// What every interface writes about it: the answer, or the photo's name and the reason.
-    pub fn to_json(&self) -> Value {
-        match &self.answer {
-            Ok(answer) => answer.to_json(),
-            Err(error) => failure_json(self.origin.called(), &self.origin.reason(error)),
-        }
-    }
-}
-
-/// Answers as they come: an iterator over photos. An error of the iterator's own is no photo's, and ends it.
+/// Answers in the order of the photos: an iterator with one item for each. A failure that is no photo's ends it and is its last item.
 pub struct Run<'a> {
     locator: &'a Locator,
     photos: EmbedSources<'a>,
     with_trace: bool,
     ready: VecDeque<Located>,
+    given: usize,
     is_over: bool,
 }
 
+/// A photo as a program names it: a path, bytes, a reader, an embedding.
+type Boxed<'a> = Box<dyn Iterator<Item = Source> + Send + 'a>;
+
 impl Locator {
-    /// The answer for the photo in a file. For many photos, or other settings: [`Locator::run`].
+    /// The answer for a photo, by the default options.
     ///
     /// # Errors
     /// A file that cannot be read or is no photo, or a failure of the device.
-    pub fn locate(&self, path: impl AsRef<Path>) -> Result<Answer, LocateError> {
-        self.locate_one(Source::file(path.as_ref()), &LocateOptions::default())
+    pub fn locate(&self, photo: impl Into<Source>) -> Result<Answer, LocateError> {
+        self.locate_with(photo, &LocateOptions::default())
     }
 
-    /// The answer for one photo, with options: those of a [`Request`], or with [`crate::Knowledge`] of a program's own.
-    ///
-    /// # Errors
-    /// As [`Locator::locate`]; options out of range; knowledge that leaves no place.
-    pub fn locate_one(&self, source: Source, options: &LocateOptions) -> Result<Answer, LocateError> {
-        let first = self.run_with([source], Arc::new(options.clone()), Control::new()).next();
-        first.unwrap_or(Err(LocateError::Stopped))?.answer
-    }
-
-    /// Answers for photos, in their order and a result for each; memory holds a few photos at a time.
+    /// The answer for a photo.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
-    /// use locdiff::{Control, Locator, Request, Source};
-    /// let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-    /// let (locator, request) = (Locator::bundled()?, Request::default());
-    /// let sources = [Source::file(photo), Source::file("no such file.jpg")];
-    /// let mut run = locator.run(sources, &request, Control::new())?;
-    /// assert!(run.next().unwrap()?.answer.is_ok());
-    /// assert!(run.next().unwrap()?.answer.is_err());
+    /// use locdiff::{LocateOptions, Locator};
+    /// # std::env::set_current_dir("../../fixtures/vision").unwrap();
+    /// let answer = Locator::bundled()?.locate_with("china.jpg", &LocateOptions::new().within("China"))?;
+    /// assert_eq!(answer.country_code.as_deref(), Some("CN"));
+    /// # }
+    /// # Ok::<(), locdiff::LocateError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Locator::locate`]; options that cannot be honoured; knowledge that leaves no location.
+    pub fn locate_with(&self, photo: impl Into<Source>, options: &LocateOptions) -> Result<Answer, LocateError> {
+        let first = self.locate_all([photo.into()], options)?.next();
+        first.map_or_else(|| Err(LocateError::stopped()), |photo| photo.answer)
+    }
+
+    /// Answers for photos, in their order. Memory holds a few photos at a time.
+    ///
+    /// ```
+    /// # #[cfg(feature = "bundled")] {
+    /// use locdiff::{LocateOptions, Locator};
+    /// # std::env::set_current_dir("../../fixtures/vision").unwrap();
+    /// let locator = Locator::bundled()?;
+    /// let mut run = locator.locate_all(["china.jpg", "no such file.jpg"], &LocateOptions::new())?;
+    /// assert!(run.next().unwrap().answer.is_ok());
+    /// assert!(run.next().unwrap().answer.is_err());
     /// assert!(run.next().is_none());
     /// # }
     /// # Ok::<(), locdiff::LocateError>(())
     /// ```
     ///
     /// # Errors
-    /// A request that cannot be answered: see [`Request::options`].
-    pub fn run<'a>(
-        &'a self,
-        sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
-        request: &Request,
-        control: Control<'a>,
-    ) -> Result<Run<'a>, LocateError> {
-        Ok(self.run_with(sources, Arc::new(request.options()?), control))
-    }
-
-    /// The same with options that were made before.
-    pub fn run_with<'a>(
-        &'a self,
-        sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
-        options: Arc<LocateOptions>,
-        control: Control<'a>,
-    ) -> Run<'a> {
-        let photos = self.read(sources, options, control);
-        Run { locator: self, photos, with_trace: false, ready: VecDeque::new(), is_over: false }
+    /// Options that cannot be honoured.
+    pub fn locate_all<'a, I>(&'a self, photos: I, options: &LocateOptions) -> Result<Run<'a>, LocateError>
+    where
+        I: IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
+    {
+        let options = options.resolved()?;
+        self.check(&options)?;
+        let sources: Boxed<'a> = Box::new(photos.into_iter().map(Into::into));
+        let photos = self.read(sources, Arc::new(options), Control::new());
+        Ok(Run { locator: self, photos, with_trace: false, ready: VecDeque::new(), given: 0, is_over: false })
     }
 
     /// Photos as embeddings, a block at a time.
@@ -114,21 +89,31 @@ impl Locator {
     /// One answer for photos of one place, from the geometric mean of their densities.
     ///
     /// # Errors
-    /// As [`Run::next_block`]; the first photo that cannot be used fails them all.
-    pub fn run_together<'a>(
+    /// As [`Locator::locate_with`]. The first photo that cannot be used fails them all.
+    pub fn locate_together<'a, I>(
         &'a self,
-        sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
-        options: &Arc<LocateOptions>,
+        photos: I,
+        options: &LocateOptions,
         control: Control<'a>,
-    ) -> Result<Answer, LocateError> {
-        let photo = self.read(sources, options.clone(), control).together()?;
-        let samples = options.sampling.samples.max(photo.views.len());
-        let sampling = SampleOptions { samples, ..options.sampling };
-        self.answer(&photo, &(**options).clone().with_sampling(sampling))
+    ) -> Result<Answer, LocateError>
+    where
+        I: IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
+    {
+        let options = options.resolved()?;
+        let sources: Boxed<'a> = Box::new(photos.into_iter().map(Into::into));
+        let photo = self.read(sources, Arc::new(options.clone()), control).together()?;
+        let samples = options.samples.max(photo.views.len());
+        self.answer(&photo, &options.samples(samples))
     }
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// Stops, tells progress and keeps embeddings as a program asks.
+    #[must_use]
+    pub fn with_control(self, control: Control<'a>) -> Self {
+        Self { photos: self.photos.with_control(control), ..self }
+    }
+
     /// With a small JPEG of each photo.
     #[must_use]
     pub fn with_thumbnails(self, with_thumbnails: bool) -> Self {
@@ -182,23 +167,27 @@ impl Locator {
         let all = rest.into_iter().zip(answers).zip(traces);
         all.map(|(((origin, thumbnail, has_time), answer), trace)| match answer {
             Err(error) if !error.is_about_photo() => Err(error),
-            answer => Ok(Located { origin, answer, thumbnail, trace, has_time }),
+            answer => Ok(Located { trace, has_time, ..Located::new(origin, answer, thumbnail) }),
         })
         .collect()
     }
 }
 
 impl Iterator for Run<'_> {
-    type Item = Result<Located, LocateError>;
+    type Item = Located;
 
-    fn next(&mut self) -> Option<Self::Item> {
+    fn next(&mut self) -> Option<Located> {
         while self.ready.is_empty() {
             match self.next_block() {
                 Ok(Some(block)) => self.ready.extend(block),
                 Ok(None) => return None,
-                Err(error) => return Some(Err(error)),
+                Err(error) => {
+                    let origin = Origin { row: self.given, ..Origin::default() };
+                    return Some(Located::new(origin, Err(error), None));
+                }
             }
         }
-        if self.photos.is_stopped() { None } else { self.ready.pop_front().map(Ok) }
+        self.given += 1;
+        if self.photos.is_stopped() { None } else { self.ready.pop_front() }
     }
 }

@@ -1,9 +1,10 @@
 //! A photo as an interface hands it over: not decoded yet, or as its embedding.
 
-use crate::{EmbeddedPhoto, LatLon, LocateError, PhotoTime};
+use crate::{EmbeddedPhoto, LatLon, LocateError, PhotoTime, error::Failure, table::failure_json};
 use locdiff_io::data::RowFile;
 use locdiff_vision::sources::{PhotoSource, PlaceSource};
 use locdiff_vision::{Photo, PhotoLimits, VisionError};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,11 +15,11 @@ type ReadPhoto = dyn Fn(&PhotoLimits) -> Result<Photo, LocateError> + Send + Syn
 ///
 /// ```
 /// # #[cfg(feature = "bundled")] {
-/// use locdiff::{Control, Locator, Request, Source};
-/// let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-/// let sources = [Source::file(photo), Source::bytes(Some("b.jpg"), vec![1, 2, 3])];
-/// let found: Vec<_> =
-///     Locator::bundled()?.run(sources, &Request::default(), Control::new())?.collect::<Result<_, _>>()?;
+/// use locdiff::{LocateOptions, Locator, Source};
+/// # std::env::set_current_dir("../../fixtures/vision").unwrap();
+/// let sources = [Source::file("china.jpg"), Source::bytes(Some("b.jpg"), vec![1, 2, 3])];
+/// let locator = Locator::bundled()?;
+/// let found: Vec<_> = locator.locate_all(sources, &LocateOptions::new())?.collect();
 /// assert!(found[0].answer.is_ok());
 /// assert!(found[1].to_json()["error"].as_str().unwrap().contains("b.jpg"));
 /// # }
@@ -179,7 +180,7 @@ impl Source {
             Kind::Photo(source) => Ok(source.read(limits)?),
             Kind::Bytes(contents, called) => Ok(Photo::decode((**contents).as_ref(), called, limits)?),
             Kind::Read(read) => read(limits),
-            Kind::Embedded(_) | Kind::Row { .. } => Err(LocateError::NoEncoder),
+            Kind::Embedded(_) | Kind::Row { .. } => Err(Failure::NoEncoder.into()),
         }
     }
 }
@@ -192,6 +193,30 @@ fn row_of(file: &RowFile, row: usize, retrieval: Option<&RowFile>) -> Result<Emb
     })
 }
 
+impl From<PathBuf> for Source {
+    fn from(path: PathBuf) -> Self {
+        Self::file(path)
+    }
+}
+
+impl From<&Path> for Source {
+    fn from(path: &Path) -> Self {
+        Self::file(path)
+    }
+}
+
+impl From<&str> for Source {
+    fn from(path: &str) -> Self {
+        Self::file(path)
+    }
+}
+
+impl From<EmbeddedPhoto> for Source {
+    fn from(photo: EmbeddedPhoto) -> Self {
+        Self::embedded(photo)
+    }
+}
+
 impl From<PhotoSource> for Source {
     fn from(source: PhotoSource) -> Self {
         Self::new(Some(source.name().to_owned()), Kind::Photo(source))
@@ -202,7 +227,8 @@ impl From<PhotoSource> for Source {
 pub(crate) const UNNAMED: &str = "the photo";
 
 /// Where an answer's photo came from.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Origin {
     /// Its number among the sources, from 0.
     pub row: usize,
@@ -220,6 +246,11 @@ impl Origin {
     /// What it is called in messages.
     pub fn called(&self) -> &str {
         self.name.as_deref().unwrap_or(UNNAMED)
+    }
+
+    /// The line that every interface writes about a photo without an answer.
+    pub fn failure_json(&self, error: &LocateError) -> Value {
+        failure_json(self.called(), &self.reason(error))
     }
 
     /// Why it has no answer, in one line under the name that it has in tables.
@@ -241,7 +272,7 @@ mod tests {
     #[test]
     fn a_reason_has_the_name_that_tables_have() {
         let reason = |source: PhotoSource, name: &str, file: &str| {
-            let error = LocateError::Table { at: file.to_owned(), reason: "cut off".to_owned() };
+            let error = LocateError::table(file, "cut off");
             Source::from(source).called(name).origin(0).reason(&error)
         };
         let file = || PhotoSource::file("/photos/a.jpg");

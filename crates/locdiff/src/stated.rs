@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatedPlace {
-    /// A town ("Kyoto", "Paris, France"), a country, or a region as [`crate::Request::within`] has it.
+    /// A town ("Kyoto", "Paris, France"), a country, or a region as [`crate::LocateOptions::within`] has it.
     #[serde(alias = "name")]
     pub place: String,
     /// From when on, as EXIF or ISO 8601 has times; local where it has no offset. `None` is from the first photo on.

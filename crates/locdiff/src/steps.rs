@@ -1,6 +1,6 @@
 //! The backward process as places: where each sample is, from noise to an answer.
 
-use crate::{EmbeddedPhoto, LocateError, LocateOptions, Locator, SampleOptions};
+use crate::{EmbeddedPhoto, LocateError, LocateOptions, Locator};
 use locdiff_model::{ModelError, Reading, TraceStep};
 use locdiff_shdd::Decoder;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
@@ -25,7 +25,8 @@ impl Locator {
     /// ```
     /// # #[cfg(feature = "bundled")] {
     /// use locdiff::{Locator, LocateOptions, Photo, PhotoLimits};
-    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+    /// # std::env::set_current_dir("../../fixtures/vision").unwrap();
+    /// let path = "china.jpg";
     /// let (locator, options) = (Locator::bundled()?, LocateOptions::default());
     /// let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
     /// let steps = locator.sampled_steps(&locator.embed(&photo, &options)?, &options)?;
@@ -42,8 +43,13 @@ impl Locator {
         options: &LocateOptions,
     ) -> Result<Vec<SampledStep>, LocateError> {
         let samples = SAMPLES.max(photo.views.len());
-        let sampling = SampleOptions { samples, steps: STEPS, ..options.sampling };
-        let steps = self.trace(photo, &options.clone().with_sampling(sampling))?;
+        let mut asked = options.resolved()?.samples(samples);
+        asked.steps = STEPS;
+        if asked.known().is_some() {
+            let remedy = "samples know no region or prior: leave out one of them";
+            return Err(locdiff_base::setting("steps", "with prior knowledge", remedy));
+        }
+        let steps = self.trace(photo, &asked)?;
         let codec = self.predictor().codec();
         let decoder = Decoder::Exact { window_rad: Some(Reading::default().window_km / EARTH_RADIUS_KM) };
         let step = |TraceStep { t, samples, .. }: TraceStep| {

@@ -4,7 +4,7 @@ use crate::Answer;
 use serde_json::Value;
 
 /// The columns of a table of answers.
-pub const ANSWER_COLUMNS: [&str; 11] = [
+pub(crate) const ANSWER_COLUMNS: [&str; 11] = [
     "photo",
     "lat",
     "lon",
@@ -23,7 +23,8 @@ pub const ANSWER_COLUMNS: [&str; 11] = [
 /// ```
 /// # #[cfg(feature = "bundled")] {
 /// use locdiff::{AnswerRow, Locator};
-/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+/// # std::env::set_current_dir("../../fixtures/vision").unwrap();
+/// let path = "china.jpg";
 /// let answer = Locator::bundled()?.locate(path)?;
 /// let row = AnswerRow::from(&answer);
 /// assert_eq!(row.fields()[1], format!("{:.6}", answer.best.lat_deg()));
@@ -32,35 +33,26 @@ pub const ANSWER_COLUMNS: [&str; 11] = [
 /// # Ok::<(), locdiff::LocateError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct AnswerRow {
     /// The photo's name.
     pub photo: String,
     /// What was found, or why nothing was, in one line.
-    pub found: Result<FoundRow, String>,
+    pub(crate) found: Result<FoundRow, String>,
 }
 
 /// What a row says of a photo that was answered.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct FoundRow {
-    /// The best place's latitude.
-    pub lat: f64,
-    /// Its longitude.
-    pub lon: f64,
-    /// As [`Answer::radius_50_km`].
-    pub radius_50_km: f64,
-    /// As [`Answer::radius_90_km`].
-    pub radius_90_km: f64,
-    /// The probability of the first hypothesis.
-    pub probability: f64,
-    /// As [`Answer::locatability`].
-    pub locatability: f64,
-    /// As [`Answer::can_tell`].
-    pub can_tell: bool,
-    /// As [`Answer::place`].
-    pub place: String,
-    /// As [`Answer::country`].
-    pub country: Option<String>,
+pub(crate) struct FoundRow {
+    pub(crate) lat: f64,
+    pub(crate) lon: f64,
+    pub(crate) radius_50_km: f64,
+    pub(crate) radius_90_km: f64,
+    pub(crate) probability: f64,
+    pub(crate) locatability: f64,
+    pub(crate) can_tell: bool,
+    pub(crate) place: String,
+    pub(crate) country: Option<String>,
 }
 
 impl From<&Answer> for AnswerRow {
@@ -81,6 +73,14 @@ impl From<&Answer> for AnswerRow {
 }
 
 impl AnswerRow {
+    /// Whether the photo was answered.
+    pub fn is_answered(&self) -> bool {
+        self.found.is_ok()
+    }
+
+    /// The columns of a table of answers.
+    pub const COLUMNS: [&'static str; 11] = ANSWER_COLUMNS;
+
     /// The row of a JSON object as [`Answer::to_json`] or [`failure_json`] makes it; `None` for any other.
     pub fn from_json(object: &Value) -> Option<Self> {
         let photo = object.get("photo")?.as_str().unwrap_or_default().to_owned();
@@ -140,6 +140,6 @@ fn cell(value: f64, digits: usize) -> String {
 }
 
 /// The JSON object of a photo that could not be used: what `locdiff locate --json` prints.
-pub fn failure_json(photo: &str, reason: &str) -> Value {
+pub(crate) fn failure_json(photo: &str, reason: &str) -> Value {
     serde_json::json!({ "photo": photo, "error": reason })
 }

@@ -4,7 +4,7 @@ use locdiff_vision::Photo;
 
 /// What a small picture of a photo may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Thumbnails {
+pub(crate) struct Thumbnails {
     /// Pixels of the longer side that are tried.
     sides: &'static [u32],
     /// The most bytes of a file.
@@ -16,22 +16,27 @@ const PAGE_BYTES: usize = 12 << 20;
 
 impl Thumbnails {
     /// For a page on which few are looked at.
-    pub const LARGE: Self = Self { sides: &[160], bytes: 20_000 };
+    pub(crate) const LARGE: Self = Self { sides: &[160], bytes: 20_000 };
 
     /// For a page of so many photos: 12 MB of pictures at the most.
-    ///
-    /// ```
-    /// use locdiff::{Photo, parts::Thumbnails};
-    /// let photo = Photo::test_picture();
-    /// assert!(Thumbnails::of_page(2000).of(&photo).unwrap().len() <= 6_000);
-    /// assert!(Thumbnails::of_page(20_000).of(&photo).is_none_or(|small| small.len() <= 629));
-    /// ```
-    pub fn of_page(photos: usize) -> Self {
+    pub(crate) fn of_page(photos: usize) -> Self {
         Self { sides: &[96, 64, 48], bytes: (PAGE_BYTES / photos.max(1)).min(6_000) }
     }
 
     /// A photo as a small JPEG file; `None` where it cannot be made that small.
-    pub fn of(&self, photo: &Photo) -> Option<Vec<u8>> {
+    pub(crate) fn of(&self, photo: &Photo) -> Option<Vec<u8>> {
         self.sides.iter().find_map(|&side| photo.thumbnail(side, self.bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_pictures_are_small() {
+        let photo = Photo::test_picture();
+        assert!(Thumbnails::of_page(2000).of(&photo).unwrap().len() <= 6_000);
+        assert!(Thumbnails::of_page(20_000).of(&photo).is_none_or(|small| small.len() <= 629));
     }
 }

@@ -1,9 +1,10 @@
 //! Answers agree with their densities, and with each other, whatever else is asked.
 
-use locdiff::{
-    Device, EmbeddedPhoto, Embedding, Fingerprint, Knowledge, LatLon, LocateOptions, Locator, Model, Pooling,
-    SampleOptions, haversine_km, parts::ModelConfig,
-};
+use locdiff::{EmbeddedPhoto, Embedding, Knowledge, LatLon, LocateOptions, Locator, Model, Pooling, Source};
+use locdiff_io::data::Fingerprint;
+use locdiff_model::ModelConfig;
+use locdiff_nn::Device;
+use locdiff_shdd::sphere::haversine_km;
 use std::sync::Arc;
 
 fn toy(config: ModelConfig) -> Locator {
@@ -19,8 +20,9 @@ fn embedding(values: [f32; 5]) -> Embedding {
 }
 
 fn options() -> LocateOptions {
-    let sampling = SampleOptions { samples: 4, steps: 5, ..SampleOptions::default() };
-    LocateOptions::default().with_sampling(sampling)
+    let mut options = LocateOptions::new().samples(4);
+    options.steps = 5;
+    options
 }
 
 #[test]
@@ -49,7 +51,7 @@ fn answers_agree_with_their_densities() {
     // Knowledge moves all of the probability; impossible knowledge is an error.
     let south = |weight: f64| {
         let known = Knowledge::new().weight(move |p| if p.lat_deg() < -30.0 { weight } else { 0.0 });
-        options().with_knowledge(known)
+        options().knowledge(known)
     };
     let answer = locator.answer(&photo.clone().into(), &south(3.0)).unwrap();
     assert!(answer.best.lat_deg() < -30.0);
@@ -57,7 +59,7 @@ fn answers_agree_with_their_densities() {
     assert_eq!(answer.density().unwrap().log_density(&[north.to_unit()])[0], f64::NEG_INFINITY);
     let error = locator.answer(&photo.clone().into(), &south(0.0)).unwrap_err();
     assert!(error.to_string().contains("no place is left"), "{error}");
-    let error = locator.answer(&photo.clone().into(), &options().with_views(5)).unwrap_err();
+    let error = locator.answer(&photo.clone().into(), &options().views(5)).unwrap_err();
     assert!(error.to_string().contains("views = 5"), "{error}");
 }
 
@@ -69,7 +71,7 @@ fn samples_are_of_the_calibrated_density() {
     let photo: EmbeddedPhoto = embedding([0.5, -1.0, 2.0, 0.0, 1.0]).into();
     let sampled = |locator: &Locator| {
         let mut options = options();
-        options.pooling = Some(Pooling::Mean);
+        options.pool = Some(Pooling::Mean);
         haversine_km(locator.answer(&photo, &options).unwrap().best, at)
     };
     let peak = plain.predictor().codec().encode(at);
@@ -85,7 +87,7 @@ fn samples_are_of_the_calibrated_density() {
 #[test]
 fn knowledge_serves_every_model() {
     let north = Arc::new(Knowledge::new().weight(|p| if p.lat_deg() > 20.0 { 1.0 } else { 0.0 }));
-    let known = options().with_knowledge(north);
+    let known = options().knowledge(north);
     for degree in [7, 15, 7] {
         let locator = toy(ModelConfig { width: 16, ..ModelConfig::new(degree, 5) });
         let answer = locator.answer(&embedding([0.1, 0.2, 0.3, 0.4, 0.5]).into(), &known).unwrap();
@@ -116,16 +118,22 @@ fn a_bad_photo_among_many_fails_alone() {
         values.iter().map(|values| EmbeddedPhoto::from(embedding(*values))).collect()
     };
     let good = photos(&[[0.5, -1.0, 2.0, 0.0, 1.0], [1.0; 5], [-1.0, 0.5, 0.0, 0.2, 0.1]]);
-    let mut all: Vec<Result<EmbeddedPhoto, locdiff::LocateError>> = good.iter().cloned().map(Ok).collect();
-    all.insert(1, Ok(EmbeddedPhoto::from(Embedding::new(vec![1.0; 4], None).unwrap())));
-    all.insert(2, Err(locdiff::LocateError::NoEncoder));
-    let answers = locator.answer_each(all, &options());
-    assert_eq!(answers.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, false, true, true]);
-    let alone = locator.answer(&good[2], &options()).unwrap();
-    assert_eq!(alone.to_json(), answers[4].as_ref().unwrap().to_json());
+    let answers = |photos: Vec<Source>| -> Vec<_> {
+        locator.locate_all(photos, &options()).unwrap().map(|photo| photo.answer).collect()
+    };
+    let mut all: Vec<Source> = good.iter().cloned().map(Source::embedded).collect();
     // Numbers so large that the network overflows.
-    let huge = locator.answer_each(vec![Ok(good[0].clone()), Ok(photos(&[[3e38; 5]]).remove(0))], &options());
-    assert!(huge[0].is_ok() && huge[1].is_err(), "{:?}", huge[1]);
+    all.insert(1, photos(&[[3e38; 5]]).remove(0).into());
+    all.insert(2, Source::bytes(Some("b.jpg"), b"no photo"));
+    let found = answers(all);
+    assert_eq!(found.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, false, true, true]);
+    let alone = locator.answer(&good[2], &options()).unwrap();
+    assert_eq!(alone.to_json(), found[4].as_ref().unwrap().to_json());
+    // What is no photo's fault is the last item.
+    let another = EmbeddedPhoto::from(Embedding::new(vec![1.0; 4], None).unwrap());
+    let found = answers(vec![good[0].clone().into(), another.into(), good[1].clone().into()]);
+    let [Err(error)] = &found[..] else { panic!("{found:?}") };
+    assert!(!error.is_about_photo(), "{error}");
 }
 
 #[test]
@@ -146,15 +154,15 @@ fn embeddings_of_another_encoder_are_refused_with_both_names() {
 #[cfg(feature = "bundled")]
 #[test]
 fn an_album_of_one_photo_is_the_photo() {
-    use locdiff::{Control, Request, Source};
+    use locdiff::AlbumOptions;
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
     let locator = Locator::bundled().unwrap();
     let alone = locator.locate(path).unwrap();
     let photo = |month: u32| Source::file(path).called(format!("IMG_2024{month:02}12_134510.jpg"));
     let run = |sources: Vec<Source>, one_trip: bool| {
-        let mut request = Request::default();
-        request.one_trip = one_trip;
-        locator.run_album(sources, &request, Control::new()).unwrap()
+        let mut options = AlbumOptions::default();
+        options.one_trip = one_trip;
+        locator.locate_album(sources, &options).unwrap()
     };
     for (sources, trip) in [(vec![photo(5)], None), (vec![photo(5), photo(9)], Some(1))] {
         let run = run(sources, false);

@@ -1,7 +1,7 @@
 //! What is fetched from a server that cuts off, lies, leads elsewhere or knows no ranges: whole, or not there.
 #![cfg(feature = "get")]
 
-use locdiff::parts::{GetError, GetPlan, GetSettings, installed, models_folder, remove};
+use locdiff::get::{GetError, GetPlan, GetSettings, Installed};
 use locdiff_testing::http::{Request, respond};
 use std::collections::BTreeMap;
 use std::fs;
@@ -145,7 +145,7 @@ fn get(settings: &GetSettings) -> Result<(), GetError> {
 
 /// What the folder must hold: the vision tower as f16, but for the tensor with a value that f16 cannot hold.
 fn check_encoder(home: &Path) {
-    let here = installed(home).unwrap();
+    let here = Installed::all(home).unwrap();
     assert_eq!(here.len(), 1, "{here:?}");
     assert_eq!(here[0].name, ENCODER);
     let bytes = fs::read(here[0].folder.join("model.safetensors")).unwrap();
@@ -163,7 +163,7 @@ fn check_encoder(home: &Path) {
     let origin: serde_json::Value = serde_json::from_str(&text).unwrap();
     let stated = origin["files"].as_array().unwrap().iter().find(|file| file["name"] == "model.safetensors").unwrap();
     assert_eq!(stated["sha256"], sha256(&bytes), "{text}");
-    assert_eq!(names_in(&models_folder(home)), [ENCODER], "nothing half-written");
+    assert_eq!(names_in(&Installed::models_folder(home)), [ENCODER], "nothing half-written");
 }
 
 fn names_in(folder: &Path) -> Vec<String> {
@@ -189,13 +189,13 @@ fn only_the_vision_tower_comes_and_is_kept_as_f16() {
     check_encoder(home.path());
     assert!(server.behaviour.served.load(Ordering::SeqCst) < 60_000, "the text tower stayed where it is");
     assert!(GetPlan::new(ENCODER, settings).unwrap().is_empty(), "it is here already");
-    assert!(remove(home.path(), ENCODER).unwrap() > 20_000);
-    assert!(names_in(&models_folder(home.path())).is_empty());
+    assert!(Installed::remove(home.path(), ENCODER).unwrap() > 20_000);
+    assert!(names_in(&Installed::models_folder(home.path())).is_empty());
     // What was not fetched stays: a model of one's own, and whatever is outside.
-    let own = models_folder(home.path()).join("own");
+    let own = Installed::models_folder(home.path()).join("own");
     fs::create_dir(&own).unwrap();
     for name in ["own", "../models", ".", ""] {
-        let error = remove(home.path(), name).unwrap_err().to_string();
+        let error = Installed::remove(home.path(), name).unwrap_err().to_string();
         assert!(error.contains("was not fetched"), "{error}");
     }
     assert!(own.is_dir());
@@ -213,7 +213,7 @@ fn a_run_that_is_cut_off_anywhere_goes_on_where_it_ended() {
         let error = plan.run(&mut |_, _| true).unwrap_err();
         server.behaviour.cuts_off.store(false, Ordering::SeqCst);
         assert!(matches!(error, GetError::BrokeOff { .. }), "{cut}: {error}");
-        assert!(installed(home.path()).unwrap().is_empty(), "{cut}: not whole, so not there");
+        assert!(Installed::all(home.path()).unwrap().is_empty(), "{cut}: not whole, so not there");
         server.behaviour.ranges.lock().unwrap().clear();
         let left = GetPlan::new(ENCODER, settings.clone()).unwrap().bytes();
         assert!(left <= 4 * 10_000 + 24 - cut.saturating_sub(2_000), "{cut}: {left} left");
@@ -254,8 +254,8 @@ fn other_bytes_than_were_published_are_not_kept() {
     server.behaviour.wrong_hash.store(true, Ordering::SeqCst);
     let error = get(&settings).unwrap_err();
     assert!(matches!(error, GetError::Hash { .. }), "{error}");
-    assert!(installed(home.path()).unwrap().is_empty());
-    let part = models_folder(home.path()).join(format!(".{ENCODER}.part/config.json.part"));
+    assert!(Installed::all(home.path()).unwrap().is_empty());
+    let part = Installed::models_folder(home.path()).join(format!(".{ENCODER}.part/config.json.part"));
     assert!(!part.exists(), "what is wrong is not gone on with");
     server.behaviour.wrong_hash.store(false, Ordering::SeqCst);
     get(&settings).unwrap();
@@ -277,7 +277,7 @@ fn a_server_behind_a_redirect_and_one_without_ranges() {
             server.behaviour.wrong_hash.store(true, Ordering::SeqCst);
             let error = get(&self::settings(home.path(), &server.address)).unwrap_err();
             assert!(matches!(error, GetError::Hash { .. }), "{error}");
-            assert!(installed(home.path()).unwrap().is_empty());
+            assert!(Installed::all(home.path()).unwrap().is_empty());
         }
     }
 }
@@ -306,7 +306,7 @@ fn stopping_keeps_what_came() {
         came < 100
     });
     assert!(matches!(error, Err(GetError::Stopped)));
-    assert!(plan.bytes() < 4 * 10_000 + 24 && installed(home.path()).unwrap().is_empty());
+    assert!(plan.bytes() < 4 * 10_000 + 24 && Installed::all(home.path()).unwrap().is_empty());
     get(&settings).unwrap();
     check_encoder(home.path());
 }
@@ -317,13 +317,13 @@ fn stopping_keeps_what_came() {
 fn a_full_disk_is_said_and_leaves_nothing_that_looks_whole() {
     let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
     let settings = settings(home.path(), &server.address);
-    let stage = models_folder(home.path()).join(format!(".{ENCODER}.part"));
+    let stage = Installed::models_folder(home.path()).join(format!(".{ENCODER}.part"));
     fs::create_dir_all(&stage).unwrap();
     let part = stage.join("model.safetensors.part");
     std::os::unix::fs::symlink("/dev/full", &part).unwrap();
     let error = get(&settings).unwrap_err();
     assert!(matches!(error, GetError::Write { .. }) && error.to_string().contains("No space left"), "{error}");
-    assert!(installed(home.path()).unwrap().is_empty());
+    assert!(Installed::all(home.path()).unwrap().is_empty());
     fs::remove_file(&part).unwrap();
     get(&settings).unwrap();
     check_encoder(home.path());
@@ -341,7 +341,7 @@ fn names_and_servers_that_are_not_there() {
     let server = serve(BTreeMap::new());
     let error = plan(ENCODER, &server.address);
     assert!(error.contains("there is no such file"), "{error}");
-    assert!(!models_folder(home.path()).exists());
+    assert!(!Installed::models_folder(home.path()).exists());
     let mut bytes = weights();
     bytes[..8].copy_from_slice(&u64::MAX.to_le_bytes());
     let mut files = encoder_files();

@@ -1,9 +1,9 @@
 //! Every choice that makes a model, as it stands in `config.json`.
 
 use crate::ModelError;
-use locdiff_base::{named, setting};
-use locdiff_io::data::Fingerprint;
 use crate::diffusion::{PredictionKind, Schedule};
+use locdiff_base::{BadSetting, named, setting};
+use locdiff_io::data::{Fingerprint, RowFile};
 use locdiff_nn::layers::{CsUnetConfig, Layout};
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM};
 use serde::{Deserialize, Serialize};
@@ -194,6 +194,24 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
+    /// Fails if embeddings are not the model's.
+    ///
+    /// # Errors
+    /// Another number of values, or another encoder.
+    pub fn check_rows(&self, file: &RowFile) -> Result<(), BadSetting> {
+        if self.embedding_dim != file.columns() {
+            let remedy = format!("the model takes {}: use the encoder it was trained with", self.embedding_dim);
+            return Err(setting("embeddings", format!("{} numbers of {}", file.columns(), file.name()), remedy));
+        }
+        if let (Some(met), Some(trained)) = (file.encoder(), &self.encoder)
+            && !met.is_same_encoder(trained)
+        {
+            let remedy = format!("the model was trained with {trained}: use one encoder for both");
+            return Err(setting("encoder", format!("{met} of {}", file.name()), remedy));
+        }
+        Ok(())
+    }
+
     /// What was most accurate on validation, for degree `degree` and embeddings of size `embedding_dim`.
     pub fn new(degree: usize, embedding_dim: usize) -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! What a request asks for.
 
 use crate::{problem::Problem, query};
-use locdiff::Request;
+use locdiff::AlbumOptions;
 use std::str::FromStr;
 
 /// A parameter of a question: its name, its JSON type, its default and what it means.
@@ -105,8 +105,8 @@ pub(crate) struct Extra {
 /// A question.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ask {
-    /// How to answer: questions with the same request are answered together.
-    pub(crate) request: Request,
+    /// How to answer: questions with the same options are answered together.
+    pub(crate) options: AlbumOptions,
     pub(crate) name: Option<String>,
     /// Whether the photos are of one place.
     pub(crate) is_together: bool,
@@ -123,35 +123,36 @@ impl Ask {
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
         let extra = Extra { geojson: false, grid: false };
         let format = Format::Json;
-        let mut ask = Self { request: Request::default(), name: None, is_together: false, extra, format };
+        let mut ask = Self { options: AlbumOptions::default(), name: None, is_together: false, extra, format };
         let mut seen: Vec<String> = Vec::new();
         for (name, value) in query::pairs(text).map_err(Problem::bad)? {
             if seen.contains(&name) && name != "within" {
                 return Err(Problem::bad(format!("'{name}' is given twice")));
             }
-            let request = &mut ask.request;
+            let options = &mut ask.options;
+            let photos = &mut options.photos;
             match &*name {
                 "name" if value.len() > LONGEST_NAME => {
                     return Err(Problem::bad(format!("'name' is longer than {LONGEST_NAME} bytes")));
                 }
                 "name" => ask.name = Some(value),
-                "views" => request.views = within(&name, &value, 1, 16)?,
-                "seed" => request.seed = number(&name, &value)?,
-                "hypotheses" => request.hypotheses = within(&name, &value, 1, 100)?,
-                "window_km" => request.window_km = Some(within(&name, &value, 1.0, 20_000.0)?),
-                "refine" => request.refine = choice(&name, &value, &[("false", false), ("true", true)])?,
-                "within" if request.within.len() == MOST_REGIONS || value.len() > LONGEST_REGION => {
+                "views" => photos.views = within(&name, &value, 1, 16)?,
+                "seed" => photos.seed = number(&name, &value)?,
+                "hypotheses" => photos.hypotheses = within(&name, &value, 1, 100)?,
+                "window_km" => photos.window_km = Some(within(&name, &value, 1.0, 20_000.0)?),
+                "refine" => photos.refine = choice(&name, &value, &[("false", false), ("true", true)])?,
+                "within" if photos.within.len() == MOST_REGIONS || value.len() > LONGEST_REGION => {
                     return Err(Problem::bad(format!(
                         "'within' takes {MOST_REGIONS} regions of {LONGEST_REGION} bytes at the most"
                     )));
                 }
-                "within" => request.within.push(value),
+                "within" => photos.within.push(value),
                 "together" => {
                     ask.is_together = choice(&name, &value, &[("false", false), ("true", true)])?;
                 }
-                "one_trip" => request.one_trip = choice(&name, &value, &[("false", false), ("true", true)])?,
+                "one_trip" => options.one_trip = choice(&name, &value, &[("false", false), ("true", true)])?,
                 "trust_clocks" => {
-                    request.trust_clocks = choice(&name, &value, &[("false", false), ("true", true)])?;
+                    options.trust_clocks = choice(&name, &value, &[("false", false), ("true", true)])?;
                 }
                 "density" => {
                     let kinds = [
@@ -234,6 +235,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         for bad in [
+            "model=geoclip", // a server answers by the model that it was started with
             "view=2",
             "views=0",
             "views=17",

@@ -4,7 +4,7 @@ use crate::engine::{Answered, Engine};
 use crate::job::{Done, Job, Times};
 use crate::metrics::{Metrics, Stage};
 use crate::{problem::Kind, queue::Queue, work::Work};
-use locdiff::{Control, Locator, parts::StageTimes};
+use locdiff::{Control, Locator, StageTimes};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -91,7 +91,7 @@ fn groups(jobs: Vec<Job>) -> Vec<Vec<Job>> {
         let alike = |group: &&mut Vec<Job>| {
             !is_own(&group[0])
                 && !is_own(&job)
-                && group[0].ask.request == job.ask.request
+                && group[0].ask.options == job.ask.options
                 && std::mem::discriminant(&group[0].work) == std::mem::discriminant(&job.work)
         };
         match groups.iter_mut().find(alike) {

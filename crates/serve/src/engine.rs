@@ -4,8 +4,7 @@ use crate::problem::Problem;
 use crate::render::{Rendered, Renderer};
 use crate::work::{Upload, Work};
 use crate::{ask::Ask, trips};
-use locdiff::parts::Read;
-use locdiff::{Control, LocateError, LocateOptions, Located, Locator, Photo, Request, Source};
+use locdiff::{Control, LocateError, LocateOptions, Located, Locator, Photo, PhotoLimits, Read, Source};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Settings whose options are kept: a country's outline is read once.
@@ -17,7 +16,7 @@ const PREVIEW_SIDE: u32 = 480;
 pub(crate) struct Engine {
     locator: Arc<Locator>,
     max_megapixels: u32,
-    kept: RwLock<Vec<(Request, Arc<LocateOptions>)>>,
+    kept: RwLock<Vec<(LocateOptions, Arc<LocateOptions>)>>,
     renderer: Renderer,
 }
 
@@ -48,11 +47,12 @@ impl Engine {
         let Some((ask, work)) = asked.first() else { return Ok(Vec::new()) };
         let sources: Vec<Vec<Source>> = asked.iter().map(|(_, work)| work.sources()).collect::<Result<_, _>>()?;
         let sources: Vec<Source> = sources.into_iter().flatten().collect();
-        let options = self.options(&ask.request)?;
+        let options = self.options(&ask.options.photos)?;
         let photos = || asked.iter().flat_map(|(_, work)| work.photos());
         let decode = |photo: &Upload| {
             let name = photo.name.as_deref().unwrap_or("the photo");
-            Photo::decode(&photo.contents, name, &options.limits).map_err(LocateError::from)
+            Photo::decode(&photo.contents, name, &PhotoLimits::of_megapixels(options.max_megapixels))
+                .map_err(LocateError::from)
         };
         Ok(match work {
             Work::Embed(_) => {
@@ -65,7 +65,7 @@ impl Engine {
                 share(asked, vec![steps], |_, steps| self.renderer.steps(steps))
             }
             Work::Preview(_) => {
-                let small = |photo| decode(photo)?.thumbnail(PREVIEW_SIDE, usize::MAX).ok_or(LocateError::Stopped);
+                let small = |photo| decode(photo)?.thumbnail(PREVIEW_SIDE, usize::MAX).ok_or_else(LocateError::stopped);
                 share(asked, photos().map(small).collect(), |_, found| Renderer::preview(found))
             }
             Work::Occlusion(_) => {
@@ -73,34 +73,34 @@ impl Engine {
                 share(asked, photos().map(parts).collect(), |_, found| Renderer::occlusion(found))
             }
             Work::Album(_, facts) | Work::AlbumEmbeddings(_, facts) => {
-                let request = facts.request(&ask.request);
-                let said = request.and_then(|request| self.locator.run_album_of(sources, &request, &options, control));
+                let told = facts.options(&ask.options, &options);
+                let said = told.and_then(|told| self.locator.locate_album_with(sources, &told, control));
                 let said = said.map_err(|error| Problem::from(&error)).and_then(|run| trips::object(&run));
                 share(asked, vec![(); work.len()], |_, _| Renderer::album(said.as_ref()))
             }
             Work::Locate(_) | Work::LocateEmbeddings(_) if ask.is_together => {
-                let answer = self.locator.run_together(sources, &options, control);
+                let answer = self.locator.locate_together(sources, &options, control);
                 share(asked, vec![answer], |ask, mut answer| {
-                    self.renderer.one(ask, answer.pop().unwrap_or(Err(LocateError::Stopped)))
+                    self.renderer.one(ask, answer.pop().unwrap_or(Err(LocateError::stopped())))
                 })
             }
             Work::Locate(_) | Work::LocateEmbeddings(_) => {
-                let found = self.located(sources, options, control);
+                let found = self.located(sources, &options, control);
                 share(asked, found, |ask, found| self.renderer.answers(ask, found))
             }
         })
     }
 
-    /// A result for each photo; what is no photo's fault is every photo's.
+    /// A result for each photo. A failure that is no photo's is every photo's.
     fn located(
         &self,
         sources: Vec<Source>,
-        options: Arc<LocateOptions>,
+        options: &LocateOptions,
         control: Control<'_>,
     ) -> Vec<Result<Located, Problem>> {
         let count = sources.len();
-        let run = self.locator.run_with(sources, options, control);
-        each(run.collect::<Result<Vec<_>, _>>(), count)
+        let run = self.locator.locate_all(sources, options).map(|run| run.with_control(control));
+        each(run.and_then(|mut run| gathered(|| run.next_block())), count)
     }
 
     /// The same for embeddings.
@@ -112,34 +112,35 @@ impl Engine {
     ) -> Vec<Result<Read, Problem>> {
         let count = sources.len();
         let mut run = self.locator.read(sources, options, control);
-        let mut all = Vec::with_capacity(count);
-        let read = loop {
-            match run.next_block() {
-                Ok(Some(block)) => all.extend(block),
-                Ok(None) => break Ok(all),
-                Err(error) => break Err(error),
-            }
-        };
-        each(read, count)
+        each(gathered(|| run.next_block()), count)
     }
 
     /// How a request is answered; those of the last ones are kept. No file is read, whatever its regions are called.
-    fn options(&self, request: &Request) -> Result<Arc<LocateOptions>, LocateError> {
+    fn options(&self, asked: &LocateOptions) -> Result<Arc<LocateOptions>, LocateError> {
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, options)) = kept.iter().find(|(known, _)| known == request) {
+        if let Some((_, options)) = kept.iter().find(|(known, _)| known == asked) {
             return Ok(options.clone());
         }
         drop(kept);
-        let mut limited = request.clone();
+        let mut limited = asked.clone();
         limited.max_megapixels = self.max_megapixels;
-        let options = Arc::new(limited.options_without_files()?);
+        let options = Arc::new(limited.resolved_without_files()?);
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == MOST_KEPT {
             kept.remove(0);
         }
-        kept.push((request.clone(), options.clone()));
+        kept.push((asked.clone(), options.clone()));
         Ok(options)
     }
+}
+
+/// All blocks of a run.
+fn gathered<T>(mut block: impl FnMut() -> Result<Option<Vec<T>>, LocateError>) -> Result<Vec<T>, LocateError> {
+    let mut all = Vec::new();
+    while let Some(few) = block()? {
+        all.extend(few);
+    }
+    Ok(all)
 }
 
 /// Gives each question its results.

@@ -33,7 +33,7 @@ pub fn multipart(bytes: &[u8]) {
 /// Where a message has several lines.
 pub fn query(bytes: &[u8]) {
     match Ask::parse(&String::from_utf8_lossy(bytes)) {
-        Ok(ask) => drop(ask.request.options_without_files().map_err(|error| check(&Problem::from(&error)))),
+        Ok(ask) => drop(ask.options.photos.resolved_without_files().map_err(|error| check(&Problem::from(&error)))),
         Err(problem) => check(&problem),
     }
 }

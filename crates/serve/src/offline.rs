@@ -10,8 +10,8 @@ use crate::{
     render::Rendered,
     shores,
 };
-use locdiff::parts::{PhotoFacts, Taken};
 use locdiff::{Control, Locator, PhotoLimits};
+use locdiff_vision::{PhotoFacts, Taken};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -104,6 +104,17 @@ fn facts(photo: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The page's model is the one it was opened with: a request that names another fails.
+    #[test]
+    fn another_model_is_refused() {
+        let offline = Offline::new(Locator::bundled().unwrap(), 100);
+        for name in ["model", "encoder", "device", "gallery"] {
+            let reply = offline.answer("/v1/locate", &format!("{name}=geoclip"), None, b"x".to_vec());
+            let body = String::from_utf8(reply.body).unwrap();
+            assert!(reply.status == 400 && body.contains(&format!("'{name}' is no parameter")), "{body}");
+        }
+    }
 
     #[test]
     fn facts_are_read_of_what_is_not_decoded() {

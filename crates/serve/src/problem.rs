@@ -1,7 +1,6 @@
 //! Errors as problem+json, RFC 9457.
 
-use locdiff::LocateError;
-use locdiff::parts::{AlbumError, ModelError, VisionError};
+use locdiff::{ErrorKind, LocateError};
 use locdiff_map::places::PlacesError;
 use serde_json::{Value, json};
 
@@ -110,24 +109,17 @@ impl Problem {
 
 impl From<&LocateError> for Problem {
     fn from(error: &LocateError) -> Self {
-        let kind = match error {
-            LocateError::Vision(VisionError::TooManyPixels { .. } | VisionError::TooManyBytes { .. }) => Kind::TooLarge,
-            LocateError::Vision(
-                VisionError::UnknownFormat { .. } | VisionError::NoLibheif { .. } | VisionError::NoHeifCodec { .. },
-            ) => Kind::UnknownFormat,
-            LocateError::Vision(VisionError::Device(_)) => Kind::Internal,
-            LocateError::Vision(_)
-            | LocateError::Answer(_)
-            | LocateError::Data(_)
-            | LocateError::OtherEncoder { .. }
-            | LocateError::Model(ModelError::NotFinite { .. }) => Kind::Unusable,
-            LocateError::Setting(_)
-            | LocateError::Places(_)
-            | LocateError::Mismatch { .. }
-            | LocateError::Album(AlbumError::Track { .. } | AlbumError::Time { .. }) => Kind::BadRequest,
+        let kind = match error.kind() {
+            ErrorKind::PhotoTooLarge | ErrorKind::PhotoTooManyBytes => Kind::TooLarge,
+            ErrorKind::PhotoFormat => Kind::UnknownFormat,
+            ErrorKind::Photo | ErrorKind::Density | ErrorKind::Data | ErrorKind::OtherEncoder => Kind::Unusable,
+            ErrorKind::Setting | ErrorKind::Region | ErrorKind::EncoderSize | ErrorKind::Track | ErrorKind::Time => {
+                Kind::BadRequest
+            }
             _ => Kind::Internal,
         };
-        if let LocateError::Places(PlacesError::UnknownRegion { text, near }) = error {
+        let lower = error.get_ref().and_then(|lower| lower.downcast_ref());
+        if let Some(PlacesError::UnknownRegion { text, near }) = lower {
             let hint = near.first().map_or(String::new(), |near| format!(" (did you mean {near}?)"));
             return Self::bad(format!(
                 "'{text}' is no continent, country, state or province{hint}; give one of these, \"50 km around 48.85,2.35\" \

@@ -3,10 +3,8 @@
 use crate::ask::{Ask, Extra, Format};
 use crate::problem::{Kind, Problem};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use locdiff::{
-    Answer, Atlas, DensityGrid, Embedding, LatLon, LocateError, Located, Occlusion, SampledStep, parts::Read,
-    parts::Taken,
-};
+use locdiff::{Answer, Atlas, DensityGrid, Embedding, LatLon, LocateError, Located, Occlusion, Read, SampledStep};
+use locdiff_vision::Taken;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
@@ -96,14 +94,14 @@ impl Renderer {
     /// What the parts of a photo say.
     pub(crate) fn occlusion(mut found: Vec<Result<Occlusion, LocateError>>) -> Rendered {
         let Occlusion { at, rows, columns, nats } =
-            found.pop().unwrap_or(Err(LocateError::Stopped)).map_err(|error| Problem::from(&error))?;
+            found.pop().unwrap_or(Err(LocateError::stopped())).map_err(|error| Problem::from(&error))?;
         let object = json!({ "at": at, "rows": rows, "columns": columns, "nats": nats });
         Ok((format!("{object}\n").into_bytes(), JSON))
     }
 
     /// A photo made small.
     pub(crate) fn preview(mut found: Vec<Result<Vec<u8>, LocateError>>) -> Rendered {
-        let jpeg = found.pop().unwrap_or(Err(LocateError::Stopped));
+        let jpeg = found.pop().unwrap_or(Err(LocateError::stopped()));
         jpeg.map(|jpeg| (jpeg, "image/jpeg")).map_err(|error| Problem::from(&error))
     }
 

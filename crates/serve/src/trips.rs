@@ -1,7 +1,7 @@
 //! The photos of one trip, as one object.
 
 use crate::problem::Problem;
-use locdiff::{AlbumAnswer, AlbumFiles, AlbumLocated, AlbumRun};
+use locdiff::{AlbumAnswer, AlbumFiles, AlbumRun, Located};
 use serde_json::{Value, json};
 
 /// The answer to a form of photos: an object with a photo's answer for each, in the order they were sent. Where none can be used, the
@@ -18,7 +18,7 @@ pub(crate) fn object(run: &AlbumRun) -> Result<Value, Problem> {
 }
 
 /// A photo's line of `locdiff album --json`, with its time in UTC where that is known.
-fn photo(located: &AlbumLocated) -> Value {
+fn photo(located: &Located<AlbumAnswer>) -> Value {
     let mut object = located.to_json();
     if let Ok(answer) = &located.answer {
         object["time"]["utc"] = json!(answer.time.utc());

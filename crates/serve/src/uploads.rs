@@ -5,9 +5,10 @@ use crate::problem::{Kind, Problem};
 use crate::work::{AlbumFacts, GivenFacts, Upload, Work};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::Bytes;
-use locdiff::parts::{Taken, parse_time};
 use locdiff::{EmbeddedPhoto, Embedding, LatLon, LocateError, Photo, PhotoLimits, StatedPlace};
+use locdiff_album::parse_time;
 use locdiff_base::excerpt;
+use locdiff_vision::Taken;
 use serde::Deserialize;
 
 /// How a body is to be read.

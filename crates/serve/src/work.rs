@@ -1,8 +1,7 @@
 //! What is to be done with photos or embeddings.
 
 use bytes::Bytes;
-use locdiff::parts::Track;
-use locdiff::{EmbeddedPhoto, Embedding, LatLon, LocateError, Request, Source, StatedPlace};
+use locdiff::{AlbumOptions, EmbeddedPhoto, Embedding, LatLon, LocateError, LocateOptions, Source, StatedPlace, Track};
 
 /// What a form says of a photo beside its bytes; it goes before what the photo itself says.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -22,13 +21,14 @@ pub(crate) struct AlbumFacts {
 }
 
 impl AlbumFacts {
-    /// The request with them; logs are read.
-    pub(crate) fn request(&self, asked: &Request) -> Result<Request, LocateError> {
-        let mut request = asked.clone();
-        request.places.clone_from(&self.places);
+    /// The options with them, and with what is asked of photos. Tracks are read.
+    pub(crate) fn options(&self, asked: &AlbumOptions, photos: &LocateOptions) -> Result<AlbumOptions, LocateError> {
+        let mut options = asked.clone();
+        options.photos = photos.clone();
+        options.places.clone_from(&self.places);
         let logs = self.tracks.iter().map(|(name, contents)| Track::parse(contents, name));
-        request.logs = logs.collect::<Result<_, _>>()?;
-        Ok(request)
+        options.logs = logs.collect::<Result<_, _>>()?;
+        Ok(options)
     }
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum Work {
 }
 
 impl Upload {
-    /// The photo as the front desk takes it; its bytes are shared.
+    /// The photo as the library takes it; its bytes are shared.
     fn source(&self) -> Source {
         let GivenFacts { time, gps, camera } = self.given.clone();
         Source::bytes(self.name.as_deref(), self.contents.clone())
@@ -73,7 +73,7 @@ impl Upload {
 }
 
 impl Work {
-    /// Photos or embeddings as the front desk takes them.
+    /// Photos or embeddings as the library takes them.
     pub(crate) fn sources(&self) -> Result<Vec<Source>, LocateError> {
         if let Self::AlbumEmbeddings(photos, _) = self {
             return Ok(photos.iter().cloned().map(Source::embedded).collect());

@@ -4,14 +4,15 @@ use crate::common;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use common::{FORM, Refused, Running, form, photo, photo_path};
-use locdiff::{EmbeddedPhoto, LatLon, LocateOptions, Locator, parts::UnitVec};
+use locdiff::{EmbeddedPhoto, LatLon, LocateOptions, Locator};
+use locdiff_shdd::sphere::UnitVec;
 use locdiff_testing::try_until;
 use serde_json::Value;
 
 /// The answer of the library to a photo, as the command prints it.
 fn expected(name: &str) -> String {
     let path = photo_path(name);
-    let answer = Locator::bundled().unwrap().locate(&path).unwrap();
+    let answer = Locator::bundled().unwrap().locate(&*path).unwrap();
     format!("{}\n", answer.to_json())
 }
 

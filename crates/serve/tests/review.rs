@@ -2,7 +2,7 @@
 
 use crate::common::photo_path;
 use locdiff::review::{FolderReview, FolderReviewSettings, ReviewAction, ReviewSession};
-use locdiff::{Locator, Request};
+use locdiff::{AlbumOptions, Locator};
 use locdiff_io::tags::{GeoTag, JOURNAL_NAME, Overwrite, TagRule, undo, write_copy};
 use locdiff_testing::wait_until;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn session(folder: &Path) -> ReviewSession<FolderReview> {
     let photos = names.iter().map(|name| folder.join(name)).collect();
     let (copies, rule) = (folder.join("copies"), TagRule::default());
     let settings =
-        FolderReviewSettings { folder: folder.to_owned(), photos, copies, rule, request: Request::default() };
+        FolderReviewSettings { folder: folder.to_owned(), photos, copies, rule, options: AlbumOptions::default() };
     let backend = FolderReview::new(Locator::bundled().unwrap(), settings).unwrap();
     ReviewSession::open(backend, &FolderReview::acts(folder).unwrap()).unwrap()
 }
@@ -172,7 +172,7 @@ fn files_of_the_desk_that_are_links_or_no_acts_are_refused() {
         photos: Vec::new(),
         copies: folder.path().join("copies"),
         rule: TagRule::default(),
-        request: Request::default(),
+        options: AlbumOptions::default(),
     };
     let open = || ReviewSession::open(FolderReview::new(Locator::bundled().unwrap(), settings()).unwrap(), &acts);
     for bad in

@@ -4,7 +4,7 @@ use crate::common;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use common::{FORM, Refused, Running, form_of as form, part, photo, post};
-use locdiff::{Control, LatLon, Locator, PhotoTime, Request, Source};
+use locdiff::{AlbumOptions, LatLon, Locator, PhotoTime, Source};
 use locdiff_testing::wait_until;
 use serde_json::{Value, json};
 
@@ -47,9 +47,9 @@ fn photos_of_a_trip_speak_for_each_other() {
             .with_time(Some(PhotoTime::at(1_715_492_710.0)))
             .with_gps(Some(LatLon::new(39.99, 116.27).unwrap())),
     ];
-    let mut request = Request::default();
-    request.trust_clocks = true;
-    let wanted = Locator::bundled().unwrap().run_album(own, &request, Control::new()).unwrap();
+    let mut options = AlbumOptions::default();
+    options.trust_clocks = true;
+    let wanted = Locator::bundled().unwrap().locate_album(own, &options).unwrap();
     let wanted: Vec<_> = wanted.answers().collect();
     for (k, wanted) in [(0, wanted[0]), (2, wanted[1])] {
         let mut given = photos[k].clone();

@@ -7,7 +7,7 @@
 #[cfg(all(target_arch = "wasm32", target_feature = "relaxed-simd"))]
 mod fused;
 
-use locdiff::{Locator, parts::FilesInMemory};
+use locdiff::{FilesInMemory, Locator};
 use locdiff_serve::Offline;
 use std::cell::RefCell;
 

@@ -40,7 +40,9 @@ pub(crate) struct Inspect {
 impl Inspect {
     fn run(self) -> Result<()> {
         let device = Device::open_with(self.device.device, self.precision)?;
-        let encoder = locdiff::parts::encoder_of(self.folder.as_deref(), &device)?;
+        let mut options = locdiff::LocatorOptions::default();
+        options.encoder.clone_from(&self.folder);
+        let encoder = options.open_encoder(&device)?;
         let inspection = Inspection::of(&encoder, self.folder.as_deref(), device.to_string())?;
         if self.json {
             println!("{}", inspection.to_json());

@@ -4,7 +4,7 @@ use crate::interrupt::{InterruptGuard, Interrupted};
 use crate::{output::Usage, progress};
 use anyhow::{Result, ensure};
 use clap::Args;
-use locdiff::parts::{GetError, GetPlan, GetSettings, data_folder, installed, published, remove};
+use locdiff::get::{GetError, GetPlan, GetSettings, Installed, Published};
 use serde_json::json;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -42,12 +42,12 @@ pub(crate) struct Get {
 
 impl Get {
     pub(crate) fn run(self) -> Result<()> {
-        let home = data_folder().ok_or(GetError::NoHome)?;
+        let home = Installed::data_folder().ok_or(GetError::NoHome)?;
         if self.list {
             return self.print_list(&home);
         }
         for name in &self.remove {
-            let bytes = remove(&home, name)?;
+            let bytes = Installed::remove(&home, name)?;
             self.say(&json!({"name": name, "removed_bytes": bytes}), &format!("{name}: removed, {}", size(bytes)))?;
         }
         self.names.iter().try_for_each(|name| self.get(name, &home))
@@ -58,7 +58,7 @@ impl Get {
         settings.from.clone_from(&self.from);
         settings.whole = self.whole;
         let plan = GetPlan::new(name, settings)?;
-        let folder = locdiff::parts::models_folder(home);
+        let folder = Installed::models_folder(home);
         if plan.is_empty() {
             let folder = folder.join(name);
             return self.say(&json!({"name": name, "folder": folder, "bytes": 0}), &format!("{name} is here already"));
@@ -98,8 +98,8 @@ impl Get {
     }
 
     fn print_list(&self, home: &Path) -> Result<()> {
-        let here = installed(home)?;
-        for what in published() {
+        let here = Installed::all(home)?;
+        for what in Published::all() {
             let own = here.iter().find(|one| one.name == what.name);
             let state = own.map_or("-".to_owned(), |own| format!("here, {}", size(own.bytes)));
             let value = json!({
@@ -108,7 +108,7 @@ impl Get {
             });
             self.say(&value, &format!("{:<24} {state:<14} {}", what.name, what.what))?;
         }
-        for other in here.iter().filter(|one| published().iter().all(|what| what.name != one.name)) {
+        for other in here.iter().filter(|one| Published::all().iter().all(|what| what.name != one.name)) {
             let value = json!({"name": other.name, "folder": other.folder, "bytes": other.bytes});
             self.say(&value, &format!("{:<24} here, {:<8} of your own", other.name, size(other.bytes)))?;
         }

@@ -2,11 +2,11 @@
 
 use super::album::known::count_films;
 use super::locate::tag_args::RuleArgs;
-use crate::request::{ModelArgs, open};
+use crate::request::ModelArgs;
 use crate::{interrupt::InterruptGuard, photos::PhotoArgs, verbosity};
 use anyhow::{Result, ensure};
 use clap::Args;
-use locdiff::Request;
+use locdiff::AlbumOptions;
 use locdiff::review::{FolderReview, FolderReviewSettings, ReviewBackend, ReviewSession};
 use locdiff_serve::{LocalPage, run_review};
 use std::path::{Path, PathBuf};
@@ -42,15 +42,14 @@ impl Review {
         let folder = self.folder;
         ensure!(folder.is_dir(), "{} is not a folder: name the one that holds the photos", folder.display());
         let found = PhotoArgs::with_images(Vec::new()).gather(std::slice::from_ref(&folder))?;
-        let mut request = Request::default();
-        self.model.fill(&mut request);
-        request.tracks = self.track;
-        count_films(&found.passed_over().videos, &mut request);
+        let mut options = AlbumOptions::default();
+        options.tracks = self.track;
+        count_films(&found.passed_over().videos, &mut options);
         let photos = found.sources().iter().filter_map(|source| source.file_path().map(Path::to_owned)).collect();
         let copies = self.copies.unwrap_or_else(|| beside(&folder));
         let acts = FolderReview::acts(&folder)?;
-        let locator = open(&request, true)?;
-        let settings = FolderReviewSettings { folder: folder.clone(), photos, copies, rule: self.rule.rule(), request };
+        let locator = self.model.open()?;
+        let settings = FolderReviewSettings { folder: folder.clone(), photos, copies, rule: self.rule.rule(), options };
         let session = ReviewSession::open(FolderReview::new(locator, settings)?, &acts)?;
         let [ticked, written, all] = show_review(&session, self.port)?;
         println!("{ticked} of {all} photos are ticked, {written} are written");

@@ -7,11 +7,12 @@ use crate::progress;
 use crate::request::{GalleryRuleArgs, SamplingArgs, hybrid};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::parts::{Prediction, Predictor, Reading, check_rows};
-use locdiff::{Device, LatLon, Model, Pooling};
+use locdiff::{LatLon, Model, Pooling};
 use locdiff_base::Named;
 use locdiff_io::data::{Dtype, MatrixWriter, PointWriter, RowFile};
 use locdiff_model::eval::Accuracy;
+use locdiff_model::{Prediction, Predictor, Reading};
+use locdiff_nn::Device;
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
 
@@ -87,7 +88,7 @@ impl Sample {
         let truth = self.truth.as_ref().map(|path| read_truth(path, file.name(), file.rows())).transpose()?;
         let device = Device::open(self.device.device)?;
         let model = Model::load(&device, &self.model).context("--model")?;
-        check_rows(&file, model.config())?;
+        model.config().check_rows(&file)?;
         let more = self.more_views(&file)?;
         let views: Vec<&RowFile> = std::iter::once(&file).chain(&more).collect();
         let hybrid = hybrid(&self.gallery, &file, &device)?;

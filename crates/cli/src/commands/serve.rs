@@ -4,7 +4,7 @@ use crate::request::{GalleryArgs, ModelArgs, open};
 use crate::{interrupt::InterruptGuard, verbosity};
 use anyhow::Result;
 use clap::Args;
-use locdiff::Request;
+use locdiff::LocateOptions;
 use locdiff_serve::{ServeOptions, Server};
 use std::{net::SocketAddr, path::PathBuf, sync::atomic::Ordering, time::Duration};
 
@@ -71,7 +71,7 @@ struct Limits {
     #[arg(long, value_name = "MB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..), env = "LOCDIFF_MAX_MEMORY", hide_env_values = true)]
     max_memory: u32,
     /// Largest photo, in millions of pixels
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=4000), env = "LOCDIFF_MAX_MEGAPIXELS", hide_env_values = true)]
+    #[arg(long, value_name = "N", default_value_t = LocateOptions::default().max_megapixels, value_parser = clap::value_parser!(u32).range(1..=4000), env = "LOCDIFF_MAX_MEGAPIXELS", hide_env_values = true)]
     max_megapixels: u32,
     /// Photos of a request
     #[arg(long, value_name = "N", default_value_t = 32, env = "LOCDIFF_MAX_PHOTOS", hide_env_values = true)]
@@ -112,10 +112,9 @@ impl Serve {
     pub(crate) fn run(self) -> Result<()> {
         let options = self.options()?;
         options.check()?;
-        let mut request = Request::default();
-        self.model.fill(&mut request);
-        (request.gallery, request.geoclip) = (self.gallery.gallery, self.gallery.geoclip);
-        let server = Server::bind(open(&request, true)?, options)?;
+        let mut opened = self.model.options();
+        (opened.gallery, opened.geoclip) = (self.gallery.gallery, self.gallery.geoclip);
+        let server = Server::bind(open(&opened, &LocateOptions::default())?, options)?;
         // Before the address is printed: a client that reads it may send a signal at once.
         let guard = InterruptGuard::begin();
         verbosity::note(&format!("listening on http://{}", server.address()));

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use locdiff::Device;
+use locdiff_nn::Device;
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -68,11 +68,12 @@ fn facts() -> Result<Value> {
 #[cfg(feature = "bundled")]
 fn bundled() -> Result<(Value, Value)> {
     let device = Device::cpu();
-    let (model, _) = locdiff::parts::bundled_model(&device)?;
+    let bundled = locdiff::LocatorOptions::default();
+    let (model, _) = bundled.open_model(&device)?;
     let config = model.config();
-    let encoder = locdiff::parts::bundled_encoder(&device)?;
+    let encoder = bundled.open_encoder(&device)?;
     let model = json!({
-        "name": locdiff::parts::BUNDLED_MODEL_NAME,
+        "name": locdiff::Locator::BUNDLED_MODEL,
         "degree": config.degree.to_string(),
         "embedding_dim": config.embedding_dim.to_string(),
     });

@@ -3,7 +3,7 @@
 
 use crate::batch::part::{Origin, Part};
 use crate::batch::{Job, Result, job, manifest, sealed};
-use crate::Fingerprint;
+use locdiff_io::data::Fingerprint;
 use std::path::Path;
 
 fn checked<T>(result: Result<T>) -> Option<T> {
@@ -16,7 +16,7 @@ pub fn batch_job(bytes: &[u8]) {
     for bytes in [bytes.to_vec(), sealed] {
         if let Some(job) = checked(Job::parse(Path::new("job"), bytes)) {
             assert!(job.shards() > 0);
-            checked(job.settings().options().map_err(crate::batch::BatchError::from));
+            checked(job.settings().locate.resolved().map_err(crate::batch::BatchError::from));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::batch::sealed::{self, sum};
 use crate::batch::{BatchError, Result, Task};
-use crate::Request;
+use crate::FlatOptions;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ struct About {
     /// Where relative paths begin.
     base: PathBuf,
     /// All of it stands in the job, so that every runner makes the same; folders and files are those of the machine that runs a shard.
-    settings: Request,
+    settings: FlatOptions,
 }
 
 impl Job {
@@ -69,7 +69,7 @@ impl Job {
     pub(crate) fn create(
         folder: &Path,
         task: Task,
-        settings: Request,
+        settings: FlatOptions,
         (photos, shards): (u64, u32),
         base: PathBuf,
     ) -> Result<Self> {
@@ -97,7 +97,7 @@ impl Job {
     }
 
     /// How it is made.
-    pub fn settings(&self) -> &Request {
+    pub fn settings(&self) -> &FlatOptions {
         &self.about.settings
     }
 
@@ -145,6 +145,16 @@ mod tests {
     fn a_job_of_an_earlier_release_is_read() {
         let body = br#"{"task":"locate","photos":1,"shards":1,"base":"/","settings":{"views":2,"max_pixels":7000000}}"#;
         let job = Job::parse(Path::new("x"), sealed::seal(FORMAT, serde_json::json!({}), body)).unwrap();
-        assert_eq!((job.settings().views, job.settings().max_megapixels), (2, 7));
+        assert_eq!((job.settings().locate.views, job.settings().locate.max_megapixels), (2, 7));
+    }
+
+    /// A job as 0.3 wrote it, with its checksum: parts that were made by it are not made again.
+    #[test]
+    fn a_job_of_0_3_has_the_same_key() {
+        let body = br#"{"task":"locate","photos":1,"shards":1,"base":"/","settings":{"model":"/m","encoder":null,"views":1,"samples":16,"guidance":0.0,"seed":0,"hypotheses":5,"window_km":null,"within":["Japan"],"max_megapixels":100}}"#;
+        let job = Job::parse(Path::new("x"), sealed::seal(FORMAT, serde_json::json!({}), body)).unwrap();
+        assert_eq!(job.settings().locator.model.as_deref(), Some(Path::new("/m")), "another model is not ignored");
+        let settings = serde_json::from_slice::<serde_json::Value>(body).unwrap()["settings"].take();
+        assert_eq!(job.key(), sum(serde_json::json!([job.task(), settings]).to_string().as_bytes()));
     }
 }

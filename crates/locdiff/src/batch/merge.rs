@@ -3,7 +3,7 @@
 use crate::batch::part::{Origin, Part};
 use crate::batch::{BatchError, Job, Result, Task, manifest, sealed::damaged};
 use crate::embed::{EmbedFiles, EmbedTables};
-use crate::{AnswerRow, LatLon, parts::ANSWER_COLUMNS};
+use crate::{AnswerRow, LatLon};
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_io::data::{Dtype, MatrixWriter, TableWriter};
 use locdiff_vision::sources::PlaceSource;
@@ -102,13 +102,13 @@ fn parts(job: &Job) -> Result<impl Iterator<Item = Result<(PathBuf, Part)>>> {
 fn csv(job: &Job, out: &Path) -> Result<Merged> {
     let mut merged = Merged::default();
     let parts = parts(job)?;
-    let mut table = TableWriter::create(out, &ANSWER_COLUMNS)?;
+    let mut table = TableWriter::create(out, &AnswerRow::COLUMNS)?;
     for part in parts {
         let (path, part) = part?;
         for (k, object) in part.objects(&path)?.iter().enumerate() {
             let row = AnswerRow::from_json(object)
                 .ok_or_else(|| damaged(&path, format!("line {} is not an answer's", k + 2)))?;
-            *(if row.found.is_ok() { &mut merged.answered } else { &mut merged.failed }) += 1;
+            *(if row.is_answered() { &mut merged.answered } else { &mut merged.failed }) += 1;
             table.write(&row.fields().each_ref().map(String::as_str))?;
         }
     }

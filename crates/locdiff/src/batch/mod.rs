@@ -6,7 +6,7 @@
 //!
 //! | you want | item |
 //! |---|---|
-//! | a job from photos | [`plan`], [`locdiff::Request`], [`Task`] |
+//! | a job from photos | [`plan`], [`locdiff::FlatOptions`], [`Task`] |
 //! | a job that was planned | [`Job::open`] |
 //! | which shards | [`ShardChoice`] |
 //! | their parts | [`Worker`], [`Run`] |
@@ -15,14 +15,14 @@
 //!
 //! ```
 //! # #[cfg(feature = "bundled")] {
-//! use locdiff::{DeviceSpec, Request};
+//! use locdiff::{DeviceSpec, FlatOptions};
 //! use locdiff::batch::{Run, Task, Worker, merge, plan};
 //! use locdiff_vision::sources::Photos;
 //! use std::sync::atomic::AtomicBool;
 //! # let folder = tempfile::tempdir().unwrap();
 //! let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
 //! let photos = Photos::gather(&[photo], None)?;
-//! let job = plan(&photos, &folder.path().join("job"), Task::Locate, Request::default(), 1000)?;
+//! let job = plan(&photos, &folder.path().join("job"), Task::Locate, FlatOptions::default(), 1000)?;
 //! let worker = Worker::open(&job, DeviceSpec::Cpu)?;
 //! let done = Run::new(&job, &worker).shards(0..job.shards(), &AtomicBool::new(false), |_| {})?;
 //! assert_eq!(done.made, 1);

@@ -2,8 +2,8 @@
 
 use crate::batch::Result;
 use crate::batch::sealed::{self, Opened, damaged};
-use crate::Fingerprint;
 use locdiff_base::AtomicFile;
+use locdiff_io::data::Fingerprint;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use crate::batch::job::{MOST_PHOTOS_A_SHARD, MOST_SHARDS};
 use crate::batch::{BatchError, JOB_FILE, Job, Result, Task, manifest};
-use crate::Request;
+use crate::FlatOptions;
 use locdiff_base::{OutputLock, WriteError, setting};
 use locdiff_vision::sources::Photos;
 use std::{fs, path::Path};
@@ -11,15 +11,16 @@ use std::{fs, path::Path};
 ///
 /// # Errors
 /// A folder that holds a job, is in use by another run or cannot be written, a photo that is in no file, settings out of range.
-pub fn plan(photos: &Photos, folder: &Path, task: Task, settings: Request, shard_photos: usize) -> Result<Job> {
+pub fn plan(photos: &Photos, folder: &Path, task: Task, settings: FlatOptions, shard_photos: usize) -> Result<Job> {
     if shard_photos == 0 || shard_photos > MOST_PHOTOS_A_SHARD {
         let remedy = format!("1 to {MOST_PHOTOS_A_SHARD}");
         return Err(setting::<BatchError>("photos of a shard", shard_photos, remedy));
     }
-    if task == Task::Embed && settings.views != 1 {
-        return Err(setting::<BatchError>("views", settings.views, "embeddings are of the photo itself: 1"));
+    if task == Task::Embed && settings.locate.views != 1 {
+        return Err(setting::<BatchError>("views", settings.locate.views, "embeddings are of the photo itself: 1"));
     }
-    settings.options()?;
+    settings.check_no_album()?;
+    settings.locate.resolved()?;
     let sources = photos.sources();
     let shards = sources.len().div_ceil(shard_photos);
     let shards = u32::try_from(shards).ok().filter(|shards| *shards <= MOST_SHARDS).ok_or_else(|| {

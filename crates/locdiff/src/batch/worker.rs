@@ -1,9 +1,12 @@
 //! What makes parts: a locator or an encoder, opened once for any number of shards.
 
 use crate::batch::{Job, Result, Task, part::Part, sealed::sum};
-use crate::parts::{EmbedSources, Read, encoder_of, failure_json};
-use crate::{Control, Device, DeviceSpec, Encoder, Fingerprint, LocateOptions, Locator, Origin, Progress, Source};
+use crate::{
+    Control, DeviceSpec, EmbedSources, Encoder, LocateError, LocateOptions, Locator, Origin, Progress, Read, Source,
+};
+use locdiff_io::data::Fingerprint;
 use locdiff_vision::sources::PhotoSource;
+use locdiff_nn::Device;
 use serde_json::{Value, json};
 use std::{sync::Arc, sync::atomic::AtomicBool};
 
@@ -21,27 +24,29 @@ enum Kind {
 }
 
 impl Worker {
-    /// Opens what a job asks for.
+    /// Opens what a job asks for, on a device. If that is `auto`, a device that the job names goes first.
     ///
     /// # Errors
     /// Folders that cannot be used, or a failure of the device.
     pub fn open(job: &Job, device: DeviceSpec) -> Result<Self> {
         let settings = job.settings();
-        let options = Arc::new(settings.options()?);
+        settings.check_no_album()?;
+        let mut opened = settings.locator.clone();
+        opened.device = if device == DeviceSpec::Auto { opened.device } else { device };
+        let options = Arc::new(settings.locate.resolved()?);
         let version = env!("CARGO_PKG_VERSION");
         if job.task() == Task::Embed {
-            let device = Device::open_with(device, settings.precision).map_err(crate::LocateError::from)?;
-            let encoder = Box::new(encoder_of(settings.encoder.as_deref(), &device)?);
+            let device = Device::open_with(opened.device, opened.precision).map_err(LocateError::from)?;
+            let encoder = Box::new(opened.open_encoder(&device)?);
             let by: Fingerprint = (**encoder.fingerprint()).clone();
             let maker = format!("locdiff {version}, {by}");
             let kind = Kind::Embed { encoder, on_gpu: device.is_cuda() };
             return Ok(Self { kind, options, maker, encoder: by });
         }
-        let mut request = settings.clone();
-        request.device = device;
-        let locator = crate::LocatorBuilder::from(&request).open()?;
+        let locator = Locator::open(&opened)?;
+        locator.check(&options)?;
         let by = locator.encoder().map(|encoder| (**encoder.fingerprint()).clone());
-        let by = by.ok_or(crate::LocateError::NoEncoder)?;
+        let by = by.ok_or_else(|| LocateError::of_source("the job's locator has no encoder"))?;
         let about = identity(&locator);
         let maker = format!("locdiff {version}, {by}, model {about}");
         Ok(Self { kind: Kind::Locate(Box::new(locator)), options, maker, encoder: by })
@@ -61,7 +66,7 @@ impl Worker {
         let sources = photos.into_iter().map(Source::from);
         match &self.kind {
             Kind::Locate(locator) => {
-                let mut run = locator.run_with(sources, self.options.clone(), control);
+                let mut run = locator.locate_all(sources, &self.options)?.with_control(control);
                 while let Some(block) = run.next_block()? {
                     part.lines.extend(block.iter().map(|located| located.to_json().to_string()));
                 }
@@ -96,7 +101,7 @@ fn add_row(Read { origin, photo, .. }: Read, part: &mut Part) {
             let at = place(&origin, photo.gps);
             json!({ "photo": origin.called(), "at": at })
         }
-        Err(error) => failure_json(origin.called(), &origin.reason(&error)),
+        Err(error) => origin.failure_json(&error),
     };
     part.lines.push(line.to_string());
 }

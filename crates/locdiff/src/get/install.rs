@@ -2,7 +2,7 @@
 
 use super::error::{GetError, unreadable, unwritable};
 use super::table::Published;
-use crate::home::models_folder;
+use crate::home::{data_folder, models_folder};
 use locdiff_base::{AtomicFile, OutputLock};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -98,11 +98,36 @@ impl Stage {
     }
 }
 
-/// What is in a data folder, by name.
-///
-/// # Errors
-/// A folder that cannot be read.
-pub fn installed(home: &Path) -> Result<Vec<Installed>, GetError> {
+impl Installed {
+    /// The folder of what this program keeps for its user: `LOCDIFF_HOME`, else `locdiff` in `XDG_DATA_HOME`, else
+    /// `~/.local/share/locdiff` (Windows: in `LOCALAPPDATA`). `None` if none of these is set.
+    pub fn data_folder() -> Option<PathBuf> {
+        data_folder()
+    }
+
+    /// The folder of models in a data folder.
+    pub fn models_folder(home: &Path) -> PathBuf {
+        models_folder(home)
+    }
+
+    /// What is in a data folder, by name.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn all(home: &Path) -> Result<Vec<Self>, GetError> {
+        installed(home)
+    }
+
+    /// Removes what was fetched as a name, and what was begun. Returns the number of bytes that this frees.
+    ///
+    /// # Errors
+    /// Nothing that was fetched has that name (a folder of the user's own stays), or a folder that cannot be removed.
+    pub fn remove(home: &Path, name: &str) -> Result<u64, GetError> {
+        remove(home, name)
+    }
+}
+
+fn installed(home: &Path) -> Result<Vec<Installed>, GetError> {
     let models = models_folder(home);
     let entries = match fs::read_dir(&models) {
         Ok(entries) => entries,
@@ -130,11 +155,7 @@ fn bytes_below(folder: &Path) -> u64 {
     entries.map(size).sum()
 }
 
-/// Removes what was fetched as a name, and what was begun; says how many bytes that frees.
-///
-/// # Errors
-/// Nothing that was fetched has that name (a folder of the user's own stays), or a folder that cannot be removed.
-pub fn remove(home: &Path, name: &str) -> Result<u64, GetError> {
+fn remove(home: &Path, name: &str) -> Result<u64, GetError> {
     let models = models_folder(home);
     let fetched = installed(home)?.into_iter().filter(|one| one.folder.join(ORIGIN_FILE).is_file());
     let fetched: Vec<String> = fetched.map(|one| one.name).collect();
@@ -155,5 +176,5 @@ pub fn remove(home: &Path, name: &str) -> Result<u64, GetError> {
 
 /// Names of the table are names of folders, and nothing else is removed.
 fn is_published(name: &str) -> bool {
-    super::table::published().iter().any(|what| what.name == name)
+    Published::all().iter().any(|what| what.name == name)
 }

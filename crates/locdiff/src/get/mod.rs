@@ -10,6 +10,6 @@ mod tower;
 mod transfer;
 
 pub use error::GetError;
-pub use install::{Installed, installed, remove};
+pub use install::Installed;
 pub use plan::{GetPlan, GetSettings};
-pub use table::{Published, published};
+pub use table::Published;

@@ -128,9 +128,11 @@ pub(super) static TABLE: [Published; 5] = [
     },
 ];
 
-/// All that can be fetched.
-pub fn published() -> &'static [Published] {
-    &TABLE
+impl Published {
+    /// All that can be fetched.
+    pub fn all() -> &'static [Self] {
+        &TABLE
+    }
 }
 
 impl PublishedFile {

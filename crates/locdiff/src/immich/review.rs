@@ -1,11 +1,11 @@
 //! Suggestions under review: looked at, ticked, corrected, written to the server and taken back.
 
 use crate::immich::{Immich, Journal, Result, Suggestion, Suggestions, apply, suggestions::Corrected, undo};
-use crate::PhotoTime;
-use crate::parts::parse_time;
 use crate::review::{
     ChosenPlace, ReviewBackend, ReviewDecisions, ReviewError, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress,
 };
+use crate::PhotoTime;
+use locdiff_album::parse_time;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,11 @@
 //! Suggestions: the server's photos, trip by trip, answered together.
 
 use crate::immich::{Asset, Immich, Result, Suggestion};
-use crate::parts::{TripStop, beside, parse_time, trips};
 use crate::{
-    AlbumAnswer, Control, EmbeddedPhoto, EmbeddingCache, KnownPlace, LocateError, Locator, Origin, Photo, PhotoTime,
-    Progress, Request, Source, WrongClock,
+    AlbumAnswer, AlbumOptions, Control, EmbeddedPhoto, EmbeddingCache, KnownPlace, LocateError, Locator, Origin, Photo,
+    PhotoTime, Progress, Source, WrongClock,
 };
+use locdiff_album::{TripStop, beside, parse_time, trips};
 use locdiff_io::tags::TagRule;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -83,7 +83,7 @@ pub struct Suggester<'a> {
     cache: Mutex<EmbeddingCache>,
     /// Why an embedding could not be kept.
     failure: Mutex<Option<LocateError>>,
-    request: Request,
+    options: AlbumOptions,
     rule: TagRule,
 }
 
@@ -102,9 +102,9 @@ impl<'a> Suggester<'a> {
         let mut path = file.as_os_str().to_owned();
         path.push(".partial");
         let cache = Mutex::new(EmbeddingCache::open(path.as_ref(), locator.encoder())?);
-        let mut request = Request::default();
-        (request.trust_clocks, request.one_trip) = (trust_clocks, true);
-        Ok(Self { locator, server, cache, failure: Mutex::new(None), request, rule })
+        let mut options = AlbumOptions::default();
+        (options.trust_clocks, options.one_trip) = (trust_clocks, true);
+        Ok(Self { locator, server, cache, failure: Mutex::new(None), options, rule })
     }
 
     /// Photos that an earlier run has embedded.
@@ -126,9 +126,9 @@ impl<'a> Suggester<'a> {
         let sources: Vec<Source> = trip.iter().map(|(asset, time)| self.source(asset, *time)).collect();
         let keep = |origin: &Origin, photo: &EmbeddedPhoto| self.keep(&trip[origin.row].0.id, photo);
         let control = Control::new().with_stop(stop).with_progress(seen).with_embedded(&keep);
-        let mut request = self.request.clone();
-        request.known = known;
-        let run = self.locator.run_album(sources, &request, control)?;
+        let mut options = self.options.clone();
+        options.known = known;
+        let run = self.locator.locate_album_with(sources, &options, control)?;
         if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error.into());
         }
@@ -190,7 +190,7 @@ impl<'a> Suggester<'a> {
         } else {
             let (server, id, name) = (self.server.clone(), asset.id.clone(), asset.name.clone());
             Source::reader(None, move |limits| {
-                let bytes = server.preview(&id, false).map_err(|error| LocateError::Source(Box::new(error)))?;
+                let bytes = server.preview(&id, false).map_err(LocateError::of_source)?;
                 Ok(Photo::decode(&bytes, &name, limits)?)
             })
         };

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::{fmt::Write, fs};
 
 /// Where a session keeps its files, inside the folder.
@@ -37,7 +37,7 @@ pub struct FolderReviewSettings {
     /// Which places are ticked unasked.
     pub rule: TagRule,
     /// What is asked of the album.
-    pub request: Request,
+    pub options: AlbumOptions,
 }
 
 /// A folder's photos.
@@ -77,7 +77,7 @@ impl FolderReview {
         let keys = settings.photos.iter().map(key).collect();
         let thumbnails = Mutex::new(vec![None; settings.photos.len()]);
         let (album, clocks, trips) = (RwLock::new(None), Mutex::new([None, None]), Mutex::default());
-        Ok(Self { settings, options, keys, locator: Mutex::new(locator), album, thumbnails, clocks, trips, track })
+        Ok(Self { settings, keys, locator: Mutex::new(locator), album, thumbnails, clocks, trips, track })
     }
 
     /// The file of a session's actions; its folder is made if need be.

@@ -1,7 +1,7 @@
 //! Jobs by the library: parts whole or not there, bad photos as lines, settings of earlier releases.
 #![cfg(feature = "bundled")]
 
-use locdiff::{DeviceSpec, Request};
+use locdiff::{DeviceSpec, FlatOptions};
 use locdiff::batch::{Job, Progress, Run, Task, Worker, merge, plan};
 use locdiff_vision::sources::Photos;
 use locdiff_testing::fixture;
@@ -16,7 +16,7 @@ fn job(folder: &Path, task: Task) -> Job {
     fs::write(folder.join("b.jpg"), "no picture").unwrap();
     fs::copy(fixture("vision/rgb.png"), folder.join("c.png")).unwrap();
     let photos = Photos::gather(&["a.jpg", "b.jpg", "c.png"].map(|name| folder.join(name)), None).unwrap();
-    plan(&photos, &folder.join("job"), task, Request::default(), 2).unwrap()
+    plan(&photos, &folder.join("job"), task, FlatOptions::default(), 2).unwrap()
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Retrieval for photos, behind one trait.
 
 use crate::gallery::{Cap, Gallery, Hit, Kind, Result};
-use locdiff_base::setting;
+use locdiff_base::{BadSetting, setting};
 use locdiff_io::data::Fingerprint;
+use std::result::Result as StdResult;
 
 /// Finds places for a photo's embedding; shared between threads.
 pub trait Retriever: Send + Sync {
@@ -33,6 +34,25 @@ pub trait Retriever: Send + Sync {
 
     /// What tells its gallery from others.
     fn identity(&self) -> String;
+
+    /// Fails if embeddings of `name` are not the retriever's.
+    ///
+    /// # Errors
+    /// Another number of values, or another encoder.
+    fn check_embeddings(&self, name: &str, columns: usize, encoder: Option<&Fingerprint>) -> StdResult<(), BadSetting> {
+        let wanted = self.input_dimension();
+        if columns == wanted {
+            return match (encoder, self.encoder()) {
+                (Some(met), Some(gallery)) if !met.is_same_encoder(gallery) => {
+                    let remedy = format!("the gallery was built with {gallery}: use one encoder for both");
+                    Err(setting("encoder", format!("{met} of {name}"), remedy))
+                }
+                _ => Ok(()),
+            };
+        }
+        let remedy = format!("the retrieval takes {wanted} numbers: use the encoder the gallery was built with");
+        Err(setting("embeddings", format!("{columns} numbers of {name}"), remedy))
+    }
 }
 
 /// The places of one's own photos: the nearest embeddings by cosine.

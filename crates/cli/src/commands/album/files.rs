@@ -4,7 +4,7 @@ use crate::commands::locate::tag_args::TagArgs;
 use crate::output::{self, write_file};
 use anyhow::{Result, bail};
 use clap::Args;
-use locdiff::{AlbumAnswer, AlbumFiles, parts::write_album_table};
+use locdiff::{AlbumAnswer, AlbumFiles};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -60,7 +60,7 @@ impl FileArgs {
     pub(super) fn write(&self, answers: &[AlbumAnswer], pictures: &[Option<&[u8]>]) -> Result<Vec<PathBuf>> {
         let files = AlbumFiles::new("album", answers);
         if let Some(path) = &self.csv {
-            write_album_table(path, answers)?;
+            files.write_csv(path)?;
         }
         if let Some(path) = &self.geojson {
             write_file(path, files.geojson().as_bytes())?;

@@ -3,8 +3,8 @@
 use crate::{output::Usage, verbosity};
 use anyhow::Result;
 use clap::Args;
-use locdiff::parts::{film_places, parse_duration};
-use locdiff::{Request, StatedPlace};
+use locdiff::{AlbumOptions, StatedPlace};
+use locdiff_album::parse_duration;
 use locdiff_base::counted;
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ pub(super) struct KnownArgs {
 
 impl KnownArgs {
     /// Each place with the time given for it, in order.
-    pub(super) fn fill(&self, request: &mut Request) -> Result<()> {
+    pub(super) fn fill(&self, options: &mut AlbumOptions) -> Result<()> {
         let count = self.place.len();
         for (flag, times) in [("--from", &self.from), ("--to", &self.to)] {
             if !times.is_empty() && times.len() != count {
@@ -46,20 +46,19 @@ impl KnownArgs {
         }
         let time = |times: &[String], k: usize| times.get(k).filter(|time| *time != "-").cloned();
         let places = self.place.iter().enumerate();
-        request.places = places
+        options.places = places
             .map(|(k, place)| StatedPlace { place: place.clone(), from: time(&self.from, k), to: time(&self.to, k) })
             .collect();
-        request.tracks.clone_from(&self.track);
-        request.track_offset_s = self.track_offset;
+        options.tracks.clone_from(&self.track);
+        options.track_offset_s = self.track_offset;
         Ok(())
     }
 }
 
 /// Films that say where and when they were taken count as tags.
-pub(crate) fn count_films(films: &[PathBuf], request: &mut Request) {
-    request.known = film_places(films);
-    if !request.known.is_empty() {
-        let (some, all) = (request.known.len(), counted(films.len(), "video"));
+pub(crate) fn count_films(films: &[PathBuf], options: &mut AlbumOptions) {
+    let (some, all) = (options.add_videos(films), counted(films.len(), "video"));
+    if some > 0 {
         verbosity::note(&format!("{some} of {all} with a place and a time of their own: they count as GPS tags"));
     }
 }

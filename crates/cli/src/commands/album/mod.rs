@@ -14,8 +14,10 @@ use anyhow::{Context, Result};
 use clap::Args;
 use files::FileArgs;
 use known::KnownArgs;
-use locdiff::parts::{AlbumRow, TimeSource, parse_offset};
-use locdiff::{AlbumAnswer, AlbumRun, AlbumSettings, Control, LocateError, Progress, Request, Source};
+use locdiff::{
+    AlbumAnswer, AlbumOptions, AlbumRun, AlbumSettings, Control, ErrorKind, LocateOptions, Progress, Source,
+};
+use locdiff_album::{TimeSource, parse_offset};
 use locdiff_io::data::RowFile;
 use std::path::{Path, PathBuf};
 use std::{io::Write, sync::Arc};
@@ -57,7 +59,7 @@ pub(crate) struct Album {
     #[arg(long, value_name = "FILE.json")]
     settings: Option<PathBuf>,
     /// Seed of noise
-    #[arg(long, default_value_t = Request::default().seed, env = "LOCDIFF_SEED", hide_env_values = true)]
+    #[arg(long, default_value_t = LocateOptions::default().seed, env = "LOCDIFF_SEED", hide_env_values = true)]
     seed: u64,
     /// Embeddings instead of photos: .safetensors or .npy
     #[arg(long, value_name = "FILE", conflicts_with = "photos", requires = "times", help_heading = "Embeddings")]
@@ -78,20 +80,21 @@ pub(crate) struct Album {
 
 impl Album {
     pub(crate) fn run(self) -> Result<()> {
-        let mut request = Request::default();
-        self.model.fill(&mut request);
-        self.reading.fill(&mut request);
-        request.seed = self.seed;
-        request.same_place = self.same_place;
-        request.folder_is_place = self.folder_is_place;
-        request.one_trip = self.one_trip;
-        request.trust_clocks = self.trust_clocks;
-        request.clock_offset_s = self.time_zone;
-        self.known.fill(&mut request)?;
+        let mut options = AlbumOptions::default();
+        self.reading.fill(&mut options.photos);
+        options.photos.seed = self.seed;
+        options.same_place = self.same_place;
+        options.folder_is_place = self.folder_is_place;
+        options.one_trip = self.one_trip;
+        options.trust_clocks = self.trust_clocks;
+        options.clock_offset_s = self.time_zone;
+        options.settings = settings(self.settings.as_deref())?;
+        self.known.fill(&mut options)?;
         let (sources, films) = self.sources()?;
-        known::count_films(&films, &mut request);
-        let locator = open(&request, self.embeddings.is_none())?;
-        let album = locator.album(settings(self.settings.as_deref())?)?;
+        known::count_films(&films, &mut options);
+        let mut opened = self.model.options();
+        opened.without_encoder = self.embeddings.is_some();
+        let locator = open(&opened, &options.photos)?;
         let count = sources.len();
         let (reading, placing) =
             (progress::bar("reading", Some(count as u64)), progress::bar("placing", Some(count as u64)));
@@ -104,12 +107,11 @@ impl Album {
         if self.files.map.is_some() && !self.files.no_pictures && !self.tags.dry_run {
             control = control.with_album_thumbnails(count);
         }
-        let options = Arc::new(request.options()?);
-        let run = locator.run_album_with(&album, sources, &request, &options, control);
+        let run = locator.locate_album_with(sources, &options, control);
         reading.finish_and_clear();
         placing.finish_and_clear();
         let run = match run {
-            Err(LocateError::Stopped) => return Err(Interrupted.into()),
+            Err(error) if error.kind() == ErrorKind::Stopped => return Err(Interrupted.into()),
             run => run?,
         };
         run.clocks.iter().for_each(|clock| verbosity::note(&print::clock(clock)));
@@ -125,8 +127,7 @@ impl Album {
         if let (Some(embeddings), Some(times)) = (&self.embeddings, &self.times) {
             self.files.check(&[], &self.tags)?;
             let file = Arc::new(RowFile::open(embeddings, self.tensor.as_deref())?);
-            let rows = AlbumRow::read(times)?.iter().map(|row| Ok(row.source(&file)?)).collect::<Result<_>>()?;
-            return Ok((rows, Vec::new()));
+            return Ok((Source::album_rows(times, &file)?, Vec::new()));
         }
         let photos = self.reading.gather(&self.photos)?;
         let files: Vec<_> = photos.sources().iter().map(|source| source.path().to_owned()).collect();

@@ -5,7 +5,7 @@ use crate::request::{AnswerArgs, GalleryRuleArgs, PoolArg, SamplingArgs};
 use crate::{args::named, photos::PhotoArgs, verbosity};
 use anyhow::Result;
 use clap::Args;
-use locdiff::{GalleryRule, Request};
+use locdiff::{FlatOptions, GalleryRule, LocatorOptions};
 use locdiff_base::{Named, counted, one_line};
 use locdiff::batch::{JOB_FILE, Task, plan};
 use serde_json::json;
@@ -64,7 +64,7 @@ impl Plan {
         if old.is_file() {
             std::fs::remove_file(&old)?; // --force, as `claim_file` saw; parts of other photos or settings are made again
         }
-        let job = plan(&photos, &self.out, self.task, self.request()?, self.shard_photos)?;
+        let job = plan(&photos, &self.out, self.task, self.options()?, self.shard_photos)?;
         let (count, shards) = (job.photos(), job.shards());
         if self.json {
             status!("{}", json!({ "job": self.out, "task": self.task.name(), "photos": count, "shards": shards }));
@@ -76,15 +76,10 @@ impl Plan {
         Ok(())
     }
 
-    fn request(&self) -> Result<Request> {
-        let mut request = Request::default();
-        request.model.clone_from(&self.model);
-        request.encoder.clone_from(&self.encoder);
-        self.answer.fill(&mut request);
-        self.sampling.fill(&mut request);
-        self.reading.fill(&mut request);
-        self.gallery.fill(GalleryRule::Mix, &mut request)?;
-        request.pool = self.pool.pool;
-        Ok(request)
+    fn options(&self) -> Result<FlatOptions> {
+        let mut locator = LocatorOptions::default();
+        (locator.model, locator.encoder) = (self.model.clone(), self.encoder.clone());
+        self.gallery.fill(GalleryRule::Mix, &mut locator)?;
+        Ok(FlatOptions::new(locator, self.answer.options(&self.sampling, &self.pool, &self.reading)))
     }
 }

@@ -5,7 +5,7 @@ use crate::output::{self, status};
 use crate::{args::DeviceArg, embeddings::EmbeddingsArgs, progress, request::GalleryArgs, say};
 use anyhow::Result;
 use clap::Args;
-use locdiff::{CalibrateRequest, Control, EmbeddingRows, LocateError, Progress, Request, calibrate};
+use locdiff::{CalibrateRequest, Control, EmbeddingRows, ErrorKind, LocateOptions, Progress, calibrate};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -29,10 +29,10 @@ pub(crate) struct Calibrate {
     #[command(flatten)]
     gallery: GalleryArgs,
     /// Draws of noise that the evidence is the mean of
-    #[arg(long, value_name = "N", default_value_t = Request::default().samples)]
+    #[arg(long, value_name = "N", default_value_t = LocateOptions::default().samples)]
     samples: usize,
     /// Seed of the noise
-    #[arg(long, default_value_t = Request::default().seed)]
+    #[arg(long, default_value_t = LocateOptions::default().seed)]
     seed: u64,
     #[command(flatten)]
     device: DeviceArg,
@@ -86,7 +86,7 @@ impl Calibrate {
                 status!("{}wrote {}", calibration.to_text(), request.file().display());
                 Ok(())
             }
-            Err(LocateError::Stopped) => {
+            Err(error) if error.kind() == ErrorKind::Stopped => {
                 say::error("interrupted: the calibration is as it was");
                 Err(Interrupted.into())
             }

@@ -4,7 +4,7 @@ use super::model::ModelArgs;
 use crate::{commands::album::settings, progress};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::parts::{AlbumScores, Judging};
+use locdiff_album::{AlbumScores, Judging};
 use locdiff_model::eval::Bootstrap;
 use std::path::{Path, PathBuf};
 

@@ -10,7 +10,7 @@ use album::AlbumArgs;
 use anyhow::{Context, Result};
 use clap::Args;
 use codes::judge_codes;
-use locdiff::parts::Judging;
+use locdiff_album::Judging;
 use locdiff_base::Named;
 use locdiff_io::data::{PlaceTable, PointColumns, read_points};
 use locdiff_model::eval::{Benchmark, Bootstrap, Preset};

@@ -4,10 +4,11 @@ use crate::request::{SamplingArgs, open};
 use crate::{args::DeviceArg, progress};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::parts::{JudgedPlace, Verdict, judge_rows};
-use locdiff::{Control, Device, DeviceSpec, LatLon, Locator, Progress, Request, SampleOptions};
+use locdiff::{Control, DeviceSpec, LatLon, LocateOptions, Locator, LocatorOptions, Progress};
+use locdiff_model::answer::Verdict;
 use locdiff_io::data::RowFile;
 use locdiff_model::eval::LEVELS;
+use locdiff_model::SampleOptions;
 use locdiff_model::report::{System, in_row_order};
 use std::path::{Path, PathBuf};
 
@@ -37,9 +38,9 @@ pub(super) struct ModelArgs {
 impl ModelArgs {
     /// The model that locates embeddings: the folder's, or the bundled one.
     pub(super) fn locator(&self) -> Result<Locator> {
-        let mut request = Request::default();
-        (request.model, request.device) = (self.model.clone(), self.device.device);
-        open(&request, false)
+        let mut options = LocatorOptions::default();
+        (options.model, options.device, options.without_encoder) = (self.model.clone(), self.device.device, true);
+        open(&options, &LocateOptions::default())
     }
 
     /// The model in a folder, on the photos given.
@@ -70,13 +71,14 @@ pub(crate) struct ModelOnRows<'a> {
 }
 
 impl ModelOnRows<'_> {
-    fn judge(&self, truths: &[Option<LatLon>]) -> Result<Vec<JudgedPlace>> {
+    fn judge(&self, truths: &[Option<LatLon>]) -> Result<Vec<(LatLon, Option<Verdict>)>> {
         let file = RowFile::open(self.embeddings, self.tensor)?;
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let advance = |_: Progress| bar.inc(1);
-        let device = Device::open(self.device)?;
         let control = Control::new().with_progress(&advance);
-        let found = judge_rows(self.folder, &device, &file, truths, &self.options, control);
+        let mut opened = LocatorOptions::default();
+        (opened.model, opened.device) = (Some(self.folder.to_owned()), self.device);
+        let found = opened.judge_rows(&file, truths, &self.options, control);
         bar.finish_and_clear();
         Ok(found?)
     }
@@ -84,7 +86,7 @@ impl ModelOnRows<'_> {
     /// The model's answers, and where it is calibrated what it says about the truths.
     pub(crate) fn system(&self, truths: &[Option<LatLon>], rows: Option<Vec<Option<usize>>>) -> Result<System> {
         // Where the embeddings have an order of their own, the truths are put into it and the answers back.
-        let judged: Vec<Option<JudgedPlace>> = if let Some(rows) = rows {
+        let judged: Vec<Option<(LatLon, Option<Verdict>)>> = if let Some(rows) = rows {
             let count = RowFile::open(self.embeddings, self.tensor)?.rows();
             let found = self.judge(&in_row_order(truths, &rows, count))?;
             rows.iter().map(|row| row.map(|row| found[row].clone())).collect()

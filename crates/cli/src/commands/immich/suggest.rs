@@ -4,7 +4,8 @@ use crate::commands::locate::tag_args::RuleArgs;
 use crate::{interrupt::InterruptGuard, output, progress, request::ModelArgs, say, verbosity};
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use locdiff::{LocateError, Progress, parts::TRIP_PAUSE_S};
+use locdiff::{ErrorKind, Progress};
+use locdiff_album::TRIP_PAUSE_S;
 use locdiff_base::counted;
 use locdiff::immich::{Filter, Immich, ImmichError, Suggester, Suggestions, Trips};
 use std::{path::PathBuf, sync::Arc};
@@ -74,7 +75,7 @@ impl Suggest {
         let mut suggestions = Vec::new();
         for (trip, known) in trips.photos_by_trip() {
             let found = match suggester.trip(&trip, known, guard.stop(), &advance) {
-                Err(ImmichError::Locate(LocateError::Stopped)) => {
+                Err(ImmichError::Locate(error)) if error.kind() == ErrorKind::Stopped => {
                     bail!("stopped before the end: the same command goes on")
                 }
                 found => found?,

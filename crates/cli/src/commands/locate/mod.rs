@@ -11,8 +11,10 @@ use crate::request::{AnswerArgs, GalleryRuleArgs, ModelArgs, PoolArg, SamplingAr
 use crate::{embeddings::read_truth, hints, output, photos::PhotoArgs, progress, say, verbosity};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use locdiff::parts::{AnswerFiles, AnswerScore, Document, Inputs};
-use locdiff::{Control, GalleryRule, LatLon, Located, Locator, Progress, Request};
+use locdiff::{
+    AnswerFiles, AnswerScore, Control, Document, FlatOptions, GalleryRule, Inputs, LatLon, LocateOptions, Located,
+    Locator, Progress,
+};
 use locdiff_base::counted;
 use locdiff_io::data::RowFile;
 use print::Form;
@@ -72,7 +74,8 @@ struct Tally {
 
 impl Locate {
     pub(crate) fn run(self) -> Result<()> {
-        let request = self.request()?;
+        let mut options = self.options()?;
+        options.locator.without_encoder = self.embeddings.is_some();
         let own = self.gallery.gallery_embeddings.as_deref();
         ensure!(
             own.is_none() || self.embeddings.is_some(),
@@ -90,12 +93,12 @@ impl Locate {
         let truth = truth.map(|path| read_truth(path, "what is located", inputs.count())).transpose()?;
         let mut score = AnswerScore::default();
         self.output.check(inputs.count(), &inputs.files())?;
-        let locator = open(&request, self.embeddings.is_none())?;
+        let locator = open(&options.locator, &options.locate)?;
         inputs.check(&locator)?;
         say_what_answers(&locator, inputs.count());
         let count = inputs.count();
         let Tally { answered, failed, untagged, is_interrupted } =
-            self.answer_all(&locator, &request, inputs, truth.as_deref().map(|truth| (truth, &mut score)))?;
+            self.answer_all(&locator, &options.locate, inputs, truth.as_deref().map(|truth| (truth, &mut score)))?;
         if is_interrupted {
             eprintln!("interrupted after {answered} of {count} answers");
             return Err(Interrupted.into());
@@ -112,23 +115,19 @@ impl Locate {
         untagged_is_bad(untagged, count)
     }
 
-    fn request(&self) -> Result<Request> {
-        let mut request = Request::default();
-        self.model.fill(&mut request);
-        self.answer.fill(&mut request);
-        self.sampling.fill(&mut request);
-        self.reading.fill(&mut request);
-        self.gallery.fill(GalleryRule::Mix, &mut request)?;
-        request.pool = self.pool.pool;
-        let settles = request.gallery.is_some() && request.gallery_rule != GalleryRule::Mix;
-        self.sampling.check_used(request.pool.is_some() || settles || self.output.trace.is_some())?;
-        Ok(request)
+    fn options(&self) -> Result<FlatOptions> {
+        let mut locator = self.model.options();
+        let locate = self.answer.options(&self.sampling, &self.pool, &self.reading);
+        self.gallery.fill(GalleryRule::Mix, &mut locator)?;
+        let settles = locator.gallery.is_some() && locator.gallery_rule != GalleryRule::Mix;
+        self.sampling.check_used(locate.pool.is_some() || settles || self.output.trace.is_some())?;
+        Ok(FlatOptions::new(locator, locate))
     }
 
     fn answer_all(
         &self,
         locator: &Locator,
-        request: &Request,
+        options: &LocateOptions,
         inputs: Inputs,
         mut score: Option<(&[LatLon], &mut AnswerScore)>,
     ) -> Result<Tally> {
@@ -143,7 +142,8 @@ impl Locate {
         let advance = |_: Progress| bar.inc(1);
         let control = Control::new().with_stop(guard.stop()).with_progress(&advance);
         let run = locator
-            .run(inputs.into_sources(), request, control)?
+            .locate_all(inputs.into_sources(), options)?
+            .with_control(control)
             .with_thumbnails(self.output.map.is_some() && !dry_run)
             .with_trace(self.output.trace.is_some());
         let (mut tally, mut summary) = (Tally::default(), Summary::default());
@@ -153,10 +153,10 @@ impl Locate {
             (false, false) => Form::Long,
         };
         for located in run {
-            let located = located?;
             let name = located.origin.called();
             let answer = match &located.answer {
                 Ok(answer) => answer,
+                Err(error) if !error.is_about_photo() => return Err(located.answer.map(drop).unwrap_err().into()),
                 Err(error) => {
                     let reason = located.origin.reason(error);
                     bar.suspend(|| say::error(&(reason.clone() + &hint(error))));

@@ -1,7 +1,9 @@
 //! Answers for people and for programs.
 
-use locdiff::{Answer, Hypothesis, haversine_km, parts::kilometres};
+use locdiff::{Answer, Hypothesis};
+use locdiff_base::kilometres;
 use locdiff_base::one_line;
+use locdiff_shdd::sphere::haversine_km;
 use std::fmt::Write;
 
 /// Hypotheses less probable than this are left out of the text.

@@ -4,7 +4,7 @@ use super::tag_args::TagArgs;
 use crate::output;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use locdiff::parts::{AnswerTargets, Target};
+use locdiff::{AnswerTargets, Target};
 use std::path::{Path, PathBuf};
 
 #[expect(clippy::unnecessary_wraps, reason = "the type of a value parser")]

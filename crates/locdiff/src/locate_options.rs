@@ -1,0 +1,285 @@
+//! What is asked of photos.
+
+use crate::names::{is_default, named, optional_name};
+use crate::{Knowledge, LocateError, Pooling, Region, Sampler};
+use locdiff_model::answer::ReadOptions;
+use locdiff_base::setting;
+use locdiff_model::SampleOptions;
+use locdiff_vision::PhotoLimits;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What is asked of photos: region, prior, views, hypotheses, sampling, limits.
+///
+/// The field names are those of job files, HTTP parameters and Python keywords.
+///
+/// ```
+/// use locdiff::LocateOptions;
+/// let options = LocateOptions::new().within("Japan").hypotheses(3);
+/// assert_eq!((options.within, options.hypotheses), (vec!["Japan".to_owned()], 3));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct LocateOptions {
+    /// Views of each photo (crops, colours) that one density is made of. 1 is the photo alone.
+    pub views: usize,
+    /// Number of noise draws that are averaged, or of samples if the location comes from samples.
+    pub samples: usize,
+    /// The sampler, if the location comes from samples.
+    #[serde(with = "named", skip_serializing_if = "is_usual_sampler")]
+    pub sampler: Sampler,
+    /// Its steps.
+    #[serde(skip_serializing_if = "is_usual_steps")]
+    pub steps: usize,
+    /// Classifier-free guidance. Radii are calibrated for 0, which is none.
+    pub guidance: f32,
+    /// Seed of noise and views.
+    pub seed: u64,
+    /// How samples become one location (the paper's Algorithm 2 is [`Pooling::Mean`] over several views). `None` reads the location
+    /// off the density, without sampling.
+    #[serde(with = "optional_name", skip_serializing_if = "Option::is_none")]
+    pub pool: Option<Pooling>,
+    /// GeoCLIP: search for better locations around the best of its own.
+    #[serde(skip_serializing_if = "is_default")]
+    pub refine: bool,
+    /// The largest number of hypotheses.
+    pub hypotheses: usize,
+    /// Radius of the window that the density is read through. `None` is the calibration's.
+    pub window_km: Option<f64>,
+    /// Regions, in one of which the photo was taken.
+    pub within: Vec<String>,
+    /// Weights of locations: an Esri ASCII raster (`.asc`), or a CSV with lat, lon and weight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prior: Option<PathBuf>,
+    /// Radius that a location of the CSV stands for.
+    #[serde(skip_serializing_if = "is_usual_prior_km")]
+    pub prior_km: f64,
+    /// The largest photo, in millions of pixels.
+    pub max_megapixels: u32,
+    #[serde(skip)]
+    knowledge: Option<SharedKnowledge>,
+}
+
+/// Knowledge is a function: it equals itself alone.
+#[derive(Debug, Clone)]
+struct SharedKnowledge(Arc<Knowledge>);
+
+impl PartialEq for SharedKnowledge {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+const PRIOR_KM: f64 = 100.0;
+
+impl Default for LocateOptions {
+    fn default() -> Self {
+        let SampleOptions { samples, sampler, steps, guidance, seed } = SampleOptions::default();
+        Self {
+            views: 1,
+            samples,
+            sampler,
+            steps,
+            guidance,
+            seed,
+            pool: None,
+            refine: false,
+            hypotheses: ReadOptions::default().hypotheses,
+            window_km: None,
+            within: Vec::new(),
+            prior: None,
+            prior_km: PRIOR_KM,
+            max_megapixels: 100,
+            knowledge: None,
+        }
+    }
+}
+
+impl LocateOptions {
+    /// The defaults of all interfaces.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Restricts the answer to a region. Repeat to allow several.
+    #[must_use]
+    pub fn within(mut self, region: impl Into<String>) -> Self {
+        self.within.push(region.into());
+        self
+    }
+
+    /// Weighs locations by a file: see [`LocateOptions::prior`].
+    #[must_use]
+    pub fn prior(self, file: impl Into<PathBuf>) -> Self {
+        Self { prior: Some(file.into()), ..self }
+    }
+
+    /// Weighs locations by knowledge that a program holds itself. It excludes `within` and `prior`.
+    #[must_use]
+    pub fn knowledge(self, knowledge: impl Into<Arc<Knowledge>>) -> Self {
+        Self { knowledge: Some(SharedKnowledge(knowledge.into())), ..self }
+    }
+
+    /// Sets the number of views of each photo.
+    #[must_use]
+    pub fn views(self, views: usize) -> Self {
+        Self { views, ..self }
+    }
+
+    /// Sets the number of noise draws or samples.
+    #[must_use]
+    pub fn samples(self, samples: usize) -> Self {
+        Self { samples, ..self }
+    }
+
+    /// Takes the location from samples, which become one location by this rule.
+    #[must_use]
+    pub fn pool(self, pooling: Pooling) -> Self {
+        Self { pool: Some(pooling), ..self }
+    }
+
+    /// Sets the seed of noise and views.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Sets the largest number of hypotheses.
+    #[must_use]
+    pub fn hypotheses(self, hypotheses: usize) -> Self {
+        Self { hypotheses, ..self }
+    }
+
+    /// Reads the regions and files that the options name, once for many calls. Every call of a locator does this by itself.
+    ///
+    /// # Errors
+    /// Regions and priors that cannot be used; options out of range or that contradict each other.
+    pub fn resolved(&self) -> Result<Self, LocateError> {
+        let mut known = self.region(Region::parse)?;
+        if let Some(path) = &self.prior {
+            known = Some(crate::prior::with_prior(known.unwrap_or_default(), path, self.prior_km)?);
+        }
+        self.with_known(known)
+    }
+
+    /// As [`LocateOptions::resolved`] for options of a stranger: reads no file, whatever the regions are called, and refuses a prior.
+    ///
+    /// # Errors
+    /// As [`LocateOptions::resolved`], and if there is a prior.
+    pub fn resolved_without_files(&self) -> Result<Self, LocateError> {
+        match &self.prior {
+            Some(path) => Err(setting("prior", path.display(), "no file is read for a request from outside")),
+            None => self.with_known(self.region(Region::in_words)?),
+        }
+    }
+
+    fn region(
+        &self,
+        parse: impl Fn(&str) -> Result<Region, locdiff_map::places::PlacesError>,
+    ) -> Result<Option<Knowledge>, LocateError> {
+        if self.within.is_empty() {
+            return Ok(None);
+        }
+        let regions: Vec<Region> = self.within.iter().map(|text| parse(text)).collect::<Result<_, _>>()?;
+        Ok(Some(Knowledge::new().within(Region::union(&regions))))
+    }
+
+    fn with_known(&self, known: Option<Knowledge>) -> Result<Self, LocateError> {
+        let mut resolved = Self { within: Vec::new(), prior: None, ..self.clone() };
+        match (&self.knowledge, known) {
+            (Some(_), Some(_)) => {
+                let remedy = "a region or prior goes with it: put that into the knowledge";
+                return Err(setting("knowledge", "of the program's own", remedy));
+            }
+            (None, Some(known)) => resolved.knowledge = Some(SharedKnowledge(Arc::new(known))),
+            (_, None) => {}
+        }
+        resolved.check()?;
+        Ok(resolved)
+    }
+
+    /// Whether they can be used.
+    pub(crate) fn check(&self) -> Result<(), LocateError> {
+        self.sampling().check()?;
+        if self.views == 0 || self.views > self.samples {
+            return Err(setting("views", self.views, format!("1 to the number of samples, {}", self.samples)));
+        }
+        if let Some(window_km) = self.window_km
+            && !(1.0..=20_000.0).contains(&window_km)
+        {
+            return Err(setting("window", format!("{window_km} km"), "1 to 20000 km"));
+        }
+        let is_restricted = self.knowledge.is_some() || !self.within.is_empty() || self.prior.is_some();
+        if self.pool.is_some() && is_restricted {
+            let remedy = "samples know no region or prior: leave out one of them";
+            return Err(setting("pooling", "with prior knowledge", remedy));
+        }
+        Ok(())
+    }
+
+    /// How samples are drawn.
+    pub(crate) fn sampling(&self) -> SampleOptions {
+        let Self { samples, sampler, steps, guidance, seed, .. } = *self;
+        SampleOptions { samples, sampler, steps, guidance, seed }
+    }
+
+    /// How the answer is read off the density.
+    pub(crate) fn reading(&self) -> ReadOptions {
+        let reading = ReadOptions::default().with_hypotheses(self.hypotheses);
+        self.window_km.map_or(reading.clone(), |window_km| reading.with_window_km(window_km))
+    }
+
+    /// The largest photo that is decoded.
+    pub(crate) fn limits(&self) -> PhotoLimits {
+        PhotoLimits::of_megapixels(self.max_megapixels)
+    }
+
+    /// What regions, priors or the program say.
+    pub(crate) fn known(&self) -> Option<Arc<Knowledge>> {
+        self.knowledge.as_ref().map(|shared| shared.0.clone())
+    }
+}
+
+fn is_usual_sampler(sampler: &Sampler) -> bool {
+    *sampler == SampleOptions::default().sampler
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_usual_steps(steps: &usize) -> bool {
+    *steps == SampleOptions::default().steps
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_usual_prior_km(km: &f64) -> bool {
+    *km == PRIOR_KM
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn options_from_outside_open_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("area.geojson");
+        let area = r#"{"type":"Polygon","coordinates":[[[0,0],[9,0],[9,9],[0,9],[0,0]]]}"#;
+        std::fs::write(&file, area).unwrap();
+        let options = LocateOptions::new().within(file.to_string_lossy());
+        assert!(options.resolved().is_ok(), "the file itself is fine");
+        assert_eq!(options.resolved_without_files().unwrap_err().kind(), ErrorKind::Region);
+        assert!(LocateOptions::new().prior(file).resolved_without_files().is_err());
+    }
+
+    #[test]
+    fn nothing_that_is_asked_is_ignored() {
+        let japan = || LocateOptions::new().within("Japan");
+        assert!(japan().resolved().unwrap().known().is_some());
+        assert!(japan().knowledge(Knowledge::new()).resolved().is_err(), "which of the two holds?");
+        assert!(japan().pool(Pooling::Mean).resolved().is_err());
+        let resolved = japan().resolved().unwrap();
+        assert_eq!(resolved.resolved().unwrap(), resolved, "it is resolved once");
+    }
+}

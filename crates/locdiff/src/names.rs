@@ -1,0 +1,52 @@
+//! How options are written in files: choices by their names, and what is left out because it is the default.
+
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// A choice by its name.
+pub(crate) mod named {
+    use locdiff_base::Named;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(crate) fn serialize<T: Named, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(value.name())
+    }
+
+    pub(crate) fn deserialize<'de, T: Named, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+        T::from_name(&String::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
+/// A choice by its name, or nothing.
+pub(crate) mod optional_name {
+    use locdiff_base::Named;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    #[expect(clippy::ref_option, reason = "as serde calls it")]
+    pub(crate) fn serialize<T: Named, S: Serializer>(value: &Option<T>, to: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => to.serialize_str(value.name()),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, T: Named, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
+        let name = Option::<String>::deserialize(from)?;
+        name.map(|name| T::from_name(&name).map_err(D::Error::custom)).transpose()
+    }
+}
+
+/// A device as a user names it.
+pub(crate) mod device {
+    use locdiff_nn::DeviceSpec;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(crate) fn serialize<S: Serializer>(device: &DeviceSpec, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(device)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<DeviceSpec, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}

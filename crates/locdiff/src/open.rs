@@ -1,0 +1,120 @@
+//! How a locator is opened.
+
+#[cfg(feature = "gallery")]
+use crate::geoclip_model::{GeoClipModel, geoclip_folder};
+use crate::{LocateError, Locator, LocatorOptions, home::by_name, locator::open_model};
+use locdiff_model::answer::Calibration;
+use locdiff_model::Model;
+use locdiff_nn::Device;
+use locdiff_vision::Encoder;
+use std::path::{Path, PathBuf};
+
+impl LocatorOptions {
+    /// Opens the model alone, with its calibration if it has one.
+    ///
+    /// # Errors
+    /// A folder that cannot be used, or a program without the bundled model.
+    pub fn open_model(&self, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
+        match &self.model {
+            Some(folder) => open_model(folder, device),
+            #[cfg(feature = "bundled")]
+            None => crate::bundled::files().model(device),
+            #[cfg(not(feature = "bundled"))]
+            None => Err(crate::error::Failure::NotBundled { what: "model" }.into()),
+        }
+    }
+
+    /// Opens the encoder alone.
+    ///
+    /// # Errors
+    /// A folder that cannot be used, or a program without the bundled encoder.
+    pub fn open_encoder(&self, device: &Device) -> Result<Encoder, LocateError> {
+        match &self.encoder {
+            Some(folder) => Ok(Encoder::open_on(&by_name(folder), device)?),
+            #[cfg(feature = "bundled")]
+            None => crate::bundled::files().encoder(device),
+            #[cfg(not(feature = "bundled"))]
+            None => Err(crate::error::Failure::NotBundled { what: "encoder" }.into()),
+        }
+    }
+}
+
+impl Locator {
+    /// Opens a locator.
+    ///
+    /// # Errors
+    /// Folders that cannot be used, a model and an encoder that do not belong together, a failure of the device.
+    pub fn open(options: &LocatorOptions) -> Result<Self, LocateError> {
+        Self::open_with(options, |_| ())
+    }
+
+    /// Opens a locator. `progress` receives the number of a gallery's locations that are embedded, if that comes first.
+    ///
+    /// # Errors
+    /// As [`Locator::open`].
+    pub fn open_with(options: &LocatorOptions, progress: impl FnMut(usize)) -> Result<Self, LocateError> {
+        // The words for places are unpacked meanwhile.
+        rayon::spawn(|| drop(locdiff_map::places::describe(locdiff_shdd::sphere::UnitVec::NORTH.to_latlon())));
+        let device = Device::open_with(options.device, options.precision)?;
+        #[cfg(feature = "gallery")]
+        let mut progress = progress;
+        #[cfg(feature = "gallery")]
+        if let Some(folder) = options.model.as_deref().and_then(geoclip_folder) {
+            return open_geoclip(options, &folder, &device, &mut progress);
+        }
+        let (model, calibration) = options.open_model(&device)?;
+        let encoder = if options.without_encoder { None } else { Some(options.open_encoder(&device)?) };
+        let locator = Self::new(model, calibration, encoder)?;
+        #[cfg(feature = "gallery")]
+        return locator.with_gallery_of(options, &device, progress);
+        #[cfg(not(feature = "gallery"))]
+        match &options.gallery {
+            Some(path) => {
+                let _ = progress;
+                Err(locdiff_base::setting("gallery", path.display(), "this program was built without galleries"))
+            }
+            None => Ok(locator),
+        }
+    }
+
+    /// The model and encoder that are part of this library: [`Locator::open`] with the default options.
+    ///
+    /// # Errors
+    /// A failure of the device.
+    #[cfg(feature = "bundled")]
+    pub fn bundled() -> Result<Self, LocateError> {
+        Self::open(&LocatorOptions::default())
+    }
+}
+
+/// A GeoCLIP model, with the encoder that it names unless another is given.
+#[cfg(feature = "gallery")]
+fn open_geoclip(
+    options: &LocatorOptions,
+    folder: &Path,
+    device: &Device,
+    progress: &mut dyn FnMut(usize),
+) -> Result<Locator, LocateError> {
+    let opened = GeoClipModel::open(folder, device, &mut *progress)?;
+    let encoder = if options.without_encoder {
+        None
+    } else {
+        Some(Encoder::open_on(&by_name(&geoclip_encoder(options.encoder.clone(), &opened, folder)?), device)?)
+    };
+    Locator::of_geoclip(opened, encoder)?.with_gallery_of(options, device, progress)
+}
+
+/// The encoder of a GeoCLIP model: the one that is given, else the one that it names.
+#[cfg(feature = "gallery")]
+fn geoclip_encoder(given: Option<PathBuf>, opened: &GeoClipModel, folder: &Path) -> Result<PathBuf, LocateError> {
+    if let Some(encoder) = given {
+        return Ok(encoder);
+    }
+    let Some(name) = opened.places.encoder() else {
+        let remedy = "its folder names no encoder: give that of CLIP ViT-L/14";
+        return Err(locdiff_base::setting("model", folder.display(), remedy));
+    };
+    let encoder = by_name(Path::new(name));
+    let remedy = format!("GeoCLIP takes its features: fetch it with `locdiff get {name}`");
+    if encoder.is_dir() { Ok(encoder) } else { Err(locdiff_base::setting("encoder", name, remedy)) }
+}
