@@ -76,7 +76,7 @@ impl EmbeddingCache {
     /// A file that cannot be read or written.
     pub fn open(path: &Path, encoder: Option<&Encoder>) -> Result<Self, LocateError> {
         let name = encoder.map_or(String::new(), |encoder| encoder.fingerprint().to_string());
-        let failed = |error: io::Error| LocateError::Source(format!("{}: {error}", path.display()).into());
+        let failed = |error: io::Error| LocateError::of_source(format!("{}: {error}", path.display()));
         let (mut known, mut is_cut) = (HashMap::new(), false);
         if path.exists() {
             let text = locdiff_base::read_bounded(path, MOST_BYTES).map_err(failed)?;

@@ -93,6 +93,12 @@ impl LocateError {
         Self(Failure::Table { at: at.to_string(), reason: reason.to_string() })
     }
 
+    /// Whether the encoder gave numbers that are not finite.
+    pub(crate) fn is_not_finite(&self) -> bool {
+        use locdiff_io::data::DataError;
+        matches!(&self.0, Failure::Vision(locdiff_vision::VisionError::Data(DataError::EmbeddingNotFinite { .. })))
+    }
+
     /// What it is about.
     pub fn kind(&self) -> ErrorKind {
         use locdiff_album::AlbumError;

@@ -42,8 +42,8 @@ impl LocatorOptions {
             return Ok(found);
         };
         let reader = Reader::new(Arc::new(Globe::of(predictor.codec().clone())?), calibration)?;
-        predictor.evidence_rows(file, &rows, options, |row, embedding, evidence| {
-            let said = reader.calibration().evidence_of(&evidence, [embedding.values()]);
+        predictor.coefficients_of_rows(file, &rows, options, |row, embedding, evidence| {
+            let said = reader.calibration().model_output(&evidence, [embedding.values()]);
             let density = reader.density(said, None)?;
             let place = density.peaks(reader.window_km(&ReadOptions::default()), 1)[0].place;
             let verdict = truths[row].map(|truth| reader.judge(&density, said.ood, place, truth));

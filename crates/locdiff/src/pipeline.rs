@@ -5,7 +5,7 @@ use crate::error::Failure;
 use crate::source::{Known, Origin};
 use crate::{Control, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Progress, Source, thumbnails::Thumbnails};
 use locdiff_base::timed;
-use locdiff_vision::{Augmentation, Begun, Encoder, Photo, PhotoFacts, Prepared, VisionError};
+use locdiff_vision::{Augmentation, Begun, Encoder, Photo, PhotoFacts, PhotoLimits, Prepared, VisionError};
 use rayon::prelude::*;
 use std::{collections::VecDeque, iter::Fuse, sync::Arc};
 
@@ -84,7 +84,7 @@ impl<'a> EmbedSources<'a> {
             encoder,
             control,
             thumbnails: None,
-            limits: options.limits,
+            limits: options.limits(),
             views: Views::of(&options),
             require_place: false,
             in_batches,
@@ -109,8 +109,14 @@ impl<'a> EmbedSources<'a> {
 
     /// For files of embeddings: photos from number `next` on, in batches, with views of their own. Photos without a place have no views if one
     /// is required.
-    pub(crate) fn for_files(mut self, next: usize, most: usize, views: Views, require_place: bool) -> Self {
-        (self.embedder.views, self.embedder.require_place) = (views, require_place);
+    pub(crate) fn for_files(
+        mut self,
+        (next, most): (usize, usize),
+        views: Views,
+        limits: PhotoLimits,
+        require_place: bool,
+    ) -> Self {
+        (self.embedder.views, self.embedder.limits, self.embedder.require_place) = (views, limits, require_place);
         Self { next, most, ..self }
     }
 
@@ -262,7 +268,7 @@ impl Embedder<'_> {
         let photo = self.control.timed(|times| &times.decode, || source.read(&self.limits))?;
         *thumbnail = self.thumbnails.and_then(|thumbnails| thumbnails.of(&photo));
         self.unless_left_out(origin, photo.facts(), || {
-            let encoder = self.encoder.ok_or(LocateError::NoEncoder)?;
+            let encoder = self.encoder.ok_or(Failure::NoEncoder)?;
             Ok(self.encode(|| self.views.pictures(encoder, &photo, origin.row))?)
         })
     }
@@ -330,7 +336,7 @@ impl Views {
     /// Those of an answer: every photo is cut in the same ways.
     fn of(options: &LocateOptions) -> Self {
         let others = options.views.saturating_sub(1) as u32;
-        Self { others, augmentation: Augmentation::default(), seed: options.sampling.seed, by_number: false }
+        Self { others, augmentation: Augmentation::default(), seed: options.seed, by_number: false }
     }
 
     /// What the network sees of a photo and of its other views.
@@ -348,7 +354,7 @@ pub(crate) fn embed(
     photo: &Photo,
     options: &LocateOptions,
 ) -> Result<EmbeddedPhoto, LocateError> {
-    let encoder = encoder.ok_or(LocateError::NoEncoder)?;
+    let encoder = encoder.ok_or(Failure::NoEncoder)?;
     let pictures = Views::of(options).pictures(encoder, photo, 0)?;
     let views = embeddings(Some(encoder), encoder.begin(pictures)?.finish()?)?;
     Ok(EmbeddedPhoto::new(views).with_gps(photo.gps()).with_taken(photo.taken().clone()))

@@ -1,9 +1,7 @@
 //! What came of a photo, and how the journal holds it.
 
 use crate::{EmbeddedPhoto, LocateError};
-use locdiff_io::data::DataError;
 use locdiff_shdd::sphere::LatLon;
-use locdiff_vision::VisionError;
 
 /// What came of a photo.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +22,7 @@ impl From<Result<EmbeddedPhoto, LocateError>> for EmbedOutcome {
                 let values = photo.views.iter().flat_map(|view| view.values()).copied().collect();
                 Self::Embedded { values, gps: photo.gps }
             }
-            Err(LocateError::Vision(VisionError::Data(DataError::EmbeddingNotFinite { .. }))) => {
+            Err(error) if error.is_not_finite() => {
                 Self::Bad("the encoder's answer is not finite: its weights are damaged".to_owned())
             }
             Err(error) => Self::Bad(error.to_string()),

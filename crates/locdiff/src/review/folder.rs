@@ -6,8 +6,7 @@ use super::{
 use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
 use crate::cache::FileStamp;
 use crate::{
-    AlbumAnswer, Control, EmbeddingCache, LatLon, LocateError, LocateOptions, Locator, Photo, Progress, Request,
-    Source, WrongClock, pipeline::Read,
+    AlbumAnswer, AlbumOptions, Control, EmbeddingCache, LatLon, LocateError, Locator, Photo, Progress, Source, WrongClock, pipeline::Read,
 };
 use locdiff_album::Track;
 use locdiff_io::tags::{
@@ -43,7 +42,6 @@ pub struct FolderReviewSettings {
 /// A folder's photos.
 pub struct FolderReview {
     settings: FolderReviewSettings,
-    options: Arc<LocateOptions>,
     /// As seen from the folder, with `/` between folders.
     keys: Vec<String>,
     locator: Mutex<Locator>,
@@ -65,11 +63,7 @@ impl FolderReview {
     /// # Errors
     /// A track that cannot be read, and settings out of range.
     pub fn new(locator: Locator, settings: FolderReviewSettings) -> ReviewResult<Self> {
-        let request = &settings.request;
-        let options = Arc::new(request.options().map_err(ReviewError::of)?);
-        let tracks: Vec<Track> =
-            request.tracks.iter().map(|path| Track::open(path)).collect::<Result<_, _>>().map_err(ReviewError::of)?;
-        let track = (!tracks.is_empty()).then(|| Track::joined(tracks).shifted(request.track_offset_s.unwrap_or(0.0)));
+        let track = settings.options.track().map_err(ReviewError::of)?;
         let key = |path: &PathBuf| {
             let below = path.strip_prefix(&settings.folder).unwrap_or(path);
             below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
@@ -97,7 +91,7 @@ impl FolderReview {
 
     /// Reads the photos, but for those that an earlier session has read.
     fn read(&self, stop: &AtomicBool, told: &(dyn Fn(Progress) + Sync)) -> ReviewResult<ReadAlbum> {
-        let FolderReviewSettings { folder, photos, request, .. } = &self.settings;
+        let FolderReviewSettings { folder, photos, options, .. } = &self.settings;
         let locator = locked(&self.locator);
         let path = Self::own_file(folder, "photos.jsonl")?;
         let mut cache = EmbeddingCache::open(&path, locator.encoder()).map_err(ReviewError::of)?;
@@ -131,7 +125,7 @@ impl FolderReview {
                 thumbnails[read.origin.row].clone_from(&read.thumbnail);
             }
         };
-        let album = locator.read_album(sources, request, &self.options, control, block).map_err(ReviewError::of)?;
+        let album = locator.read_album(sources, options, control, block).map_err(ReviewError::of)?;
         failure.map_or(Ok(album), |error| Err(ReviewError::of(error)))
     }
 
@@ -155,8 +149,7 @@ impl FolderReview {
         let locator = locked(&self.locator);
         let mut changes = self.changes(album, decisions);
         let place = |changes: &AlbumChanges| {
-            let FolderReviewSettings { request, .. } = &self.settings;
-            locator.place_album(album, request, &self.options, changes, &mut locked(&self.trips), control)
+            locator.place_album(album, &self.settings.options, changes, &mut locked(&self.trips), control)
         };
         let [found, _] = locked(&self.clocks).clone();
         let found = if let Some(found) = found {
@@ -299,7 +292,7 @@ impl ReviewBackend for FolderReview {
             return Ok(small);
         }
         let path = self.settings.photos.get(number).ok_or_else(|| ReviewError("that photo is not here".to_owned()))?;
-        let photo = Photo::open(path, &self.options.limits).map_err(ReviewError::of)?;
+        let photo = Photo::open(path, &self.settings.options.photos.limits()).map_err(ReviewError::of)?;
         let (side, most) = if is_large { LARGE } else { (160, 20_000) };
         photo.thumbnail(side, most).ok_or_else(|| ReviewError("it cannot be made small".to_owned()))
     }
