@@ -277,14 +277,7 @@ fn civil([year, month, day, hour, minute, second]: [f64; 6]) -> Option<f64> {
     if !fits || hour > 23.0 || minute > 59.0 || second >= 61.0 {
         return None;
     }
-    // Years begin in March, so that the leap day is the last.
-    let (shifted, months) = (y - i64::from(m <= 2), (m + 9) % 12);
-    let days = 365 * shifted + shifted.div_euclid(4) - shifted.div_euclid(100)
-        + shifted.div_euclid(400)
-        + (153 * months + 2) / 5
-        + d
-        - 1
-        - 719_468;
+    let days = locdiff_base::days_from_civil(y, m, d);
     Some(86_400.0 * days as f64 + 3600.0 * hour + 60.0 * minute + second)
 }
 
@@ -295,17 +288,7 @@ fn civil([year, month, day, hour, minute, second]: [f64; 6]) -> Option<f64> {
 /// ```
 pub fn iso_time(seconds: f64) -> String {
     let whole = seconds.round().clamp(SECONDS.start, SECONDS.end - 1.0) as i64;
-    let (days, rest) = (whole.div_euclid(86_400), whole.rem_euclid(86_400));
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let months = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * months + 2) / 5 + 1;
-    let month = if months < 10 { months + 3 } else { months - 9 };
-    let year = year_of_era + 400 * era + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+    format!("{}Z", locdiff_base::civil_time(whole))
 }
 
 #[cfg(test)]

@@ -77,10 +77,8 @@ pub struct AtomicFile {
 
 impl AtomicFile {
     /// Opens a temporary file beside `target`. An existing target keeps its content until the commit, and its
-    /// permissions after it; a symbolic link is followed.
-    ///
-    /// # Errors
-    /// When the folder does not exist or may not be written, or the target is a folder.
+    /// permissions after it; a symbolic link is followed. Fails if the folder does not exist or may not be written, or
+    /// the target is a folder.
     pub fn create(target: &Path) -> Result<Self, WriteError> {
         let name = display_name(target, "-");
         Self::create_inner(target, name.clone()).map_err(|source| WriteError::new(&name, source))
@@ -119,18 +117,8 @@ impl AtomicFile {
         }
     }
 
-    /// Writes a whole file at once: created, filled and committed.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// let target = folder.path().join("settings.json");
-    /// locdiff_base::AtomicFile::write_whole(&target, b"{}")?;
-    /// assert_eq!(std::fs::read(&target).unwrap(), b"{}");
-    /// # Ok::<(), locdiff_base::WriteError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`AtomicFile::create`] and [`AtomicFile::commit`].
+    /// Writes a whole file at once: created, filled and committed. Fails as [`AtomicFile::create`] and
+    /// [`AtomicFile::commit`] do.
     pub fn write_whole(target: &Path, contents: &[u8]) -> Result<(), WriteError> {
         let mut file = Self::create(target)?;
         file.file.write_all(contents).map_err(|reason| WriteError::new(&file.name, reason))?;
@@ -143,9 +131,7 @@ impl AtomicFile {
     }
 
     /// Gives the file another one's permissions and times; call it after the last byte is written, which changes them.
-    ///
-    /// # Errors
-    /// When the system refuses.
+    /// Fails if the system refuses.
     pub fn take_attributes(&self, of: &fs::Metadata) -> Result<(), WriteError> {
         let set = || {
             self.file.set_permissions(of.permissions())?;
@@ -161,10 +147,8 @@ impl AtomicFile {
         set().map_err(|reason| WriteError::new(&self.name, reason))
     }
 
-    /// Puts the content on the disk, then gives the file its name.
-    ///
-    /// # Errors
-    /// When the disk is full or the rename is refused; the temporary file is removed then.
+    /// Puts the content on the disk, then gives the file its name. Fails if the disk is full or the rename is refused;
+    /// the temporary file is removed then.
     pub fn commit(mut self) -> Result<(), WriteError> {
         let result = self.file.flush().and_then(|()| self.file.sync_all()).and_then(|()| {
             // Held over the rename: a signal handler sees the file either pending or complete.

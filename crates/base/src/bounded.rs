@@ -32,7 +32,8 @@ pub fn special_kind(kind: FileType) -> Option<&'static str> {
     Some("no regular file")
 }
 
-/// The whole of a regular file of at most `most` bytes; links are followed.
+/// The whole of a regular file of at most `most` bytes; links are followed. Fails for a folder, pipe or device, a
+/// larger file, and whatever the system refuses.
 ///
 /// ```
 /// use locdiff_base::read_bounded;
@@ -43,9 +44,6 @@ pub fn special_kind(kind: FileType) -> Option<&'static str> {
 /// assert!(read_bounded(&path, 1).unwrap_err().to_string().contains("more than 1 bytes"));
 /// # Ok::<(), std::io::Error>(())
 /// ```
-///
-/// # Errors
-/// What the system says; a folder, pipe or device; a larger file.
 pub fn read_bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
@@ -63,10 +61,7 @@ pub fn read_bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if contents.len() as u64 > most { Err(too_large(most)) } else { Ok(contents) }
 }
 
-/// [`read_bounded`] as text.
-///
-/// # Errors
-/// As [`read_bounded`]; bytes that are no UTF-8.
+/// [`read_bounded`] as text. Fails as [`read_bounded`] does, and for bytes that are not UTF-8.
 pub fn read_text_bounded(path: &Path, most: u64) -> io::Result<String> {
     let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text");
     String::from_utf8(read_bounded(path, most)?).map_err(not_text)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 /// The file that a name means inside a folder: relative, with `/` between folders, no `..`, nothing absolute, no link anywhere on the
-/// way, and a regular file where there is one already.
+/// way, and a regular file where there is one already. The error says in words what is wrong with the name.
 ///
 /// ```
 /// use locdiff_base::inside;
@@ -16,9 +16,6 @@ use std::{fs, io};
 ///     assert!(inside(folder, name).is_err(), "{name}");
 /// }
 /// ```
-///
-/// # Errors
-/// In words, what is wrong with the name.
 pub fn inside(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let shown = crate::excerpt(name);
     let bytes = name.as_bytes();

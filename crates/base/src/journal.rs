@@ -56,10 +56,7 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         &self.path
     }
 
-    /// Appends an entry and flushes it to the disk.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
+    /// Appends an entry and flushes it to the disk. Fails if the file cannot be written.
     pub fn append(&mut self, entry: &E) -> Result<(), JournalError> {
         Ok(self.append_inner(entry).map_err(|reason| self.failed(reason))?)
     }
@@ -82,10 +79,8 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
     }
 
     /// All entries, in their order, or none where `check` refuses one of them: anybody may have written the file. A line that an
-    /// interrupt cut is left out: its act never happened.
-    ///
-    /// # Errors
-    /// A file that cannot be read, is too large or a link; a line that is not an entry or is refused, by its number.
+    /// interrupt cut is left out: its act never happened. Fails for a file that cannot be read, is too large or a link;
+    /// a line that is not an entry or is refused, by its number.
     pub fn entries(&self, check: impl Fn(&E) -> Result<(), String>) -> Result<Vec<E>, JournalError> {
         let unusable = |reason| JournalError::Unusable { file: self.path.clone(), reason };
         let bytes = no_link(&self.path).and_then(|()| read_bounded(&self.path, MOST_BYTES));
@@ -105,10 +100,8 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         Ok(entries)
     }
 
-    /// Replaces all entries, whole or not at all; without any the file is removed.
-    ///
-    /// # Errors
-    /// When the file cannot be written or removed.
+    /// Replaces all entries, whole or not at all; without any the file is removed. Fails if the file cannot be written
+    /// or removed.
     pub fn rewrite(&mut self, entries: &[E]) -> Result<(), JournalError> {
         self.file = None;
         if entries.is_empty() {

@@ -12,12 +12,14 @@
 //! | the tensors of a safetensors file, one by one | [`TensorFile`], [`TensorHeader`] |
 //! | floating-point numbers as files hold them | [`Element`] |
 //! | a file of a user's, regular and no larger than agreed | [`read_bounded`], [`read_text_bounded`], [`special_kind`] |
+//! | dates and times of the calendar | [`civil_time`], [`days_from_civil`] |
 //! | where a command's time goes | [`timed`], [`tell_times`] |
 //! | text inside HTML, SVG and XML | [`escape_markup`] |
 //! | text from outside on one line of a message | [`one_line`], [`excerpt`], [`display_name`], [`counted`] |
 
 mod atomic;
 mod bounded;
+mod civil;
 mod element;
 mod inside;
 mod journal;
@@ -31,6 +33,7 @@ mod timing;
 
 pub use atomic::{AtomicFile, WriteError};
 pub use bounded::{read_bounded, read_text_bounded, special_kind};
+pub use civil::{civil_time, days_from_civil};
 pub use element::Element;
 pub use inside::inside;
 pub use journal::{Journal, JournalError};

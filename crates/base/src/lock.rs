@@ -45,18 +45,12 @@ pub struct OutputLock {
 }
 
 impl OutputLock {
-    /// Takes a folder that exists.
-    ///
-    /// # Errors
-    /// Another run has it, or nothing can be written there.
+    /// Takes a folder that exists. Fails if another run has it, or nothing can be written there.
     pub fn folder(folder: &Path) -> Result<Self, LockError> {
         Self::take(folder.join(IN_FOLDER), folder)
     }
 
-    /// Takes a file, which need not exist, by `FILE.lock` beside it.
-    ///
-    /// # Errors
-    /// As [`OutputLock::folder`].
+    /// Takes a file, which need not exist, by `FILE.lock` beside it. Fails as [`OutputLock::folder`] does.
     pub fn file(file: &Path) -> Result<Self, LockError> {
         let mut name = file.as_os_str().to_owned();
         name.push(".lock");

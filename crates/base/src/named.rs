@@ -38,10 +38,7 @@ pub trait Named: Copy + 'static {
         entry.map(|(_, name, _)| *name).expect("ALL lists every value")
     }
 
-    /// The value of a name.
-    ///
-    /// # Errors
-    /// When no value has it; the message lists the names.
+    /// The value of a name. Fails if no value has it; the message lists the names.
     fn from_name(name: &str) -> Result<Self, BadSetting> {
         let entry = Self::ALL.iter().find(|(_, known, _)| *known == name);
         entry.map(|(value, ..)| *value).ok_or_else(|| {

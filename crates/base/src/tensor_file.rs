@@ -47,10 +47,7 @@ pub struct TensorPlace {
 }
 
 impl TensorPlace {
-    /// The type, where it is one of floating-point numbers; else its name.
-    ///
-    /// # Errors
-    /// [`TensorFileError::NotFloat`].
+    /// The type, where it is one of floating-point numbers; else its name. Fails with [`TensorFileError::NotFloat`].
     pub fn element(&self) -> Result<Element, TensorFileError> {
         match self.dtype {
             Dtype::F16 => Ok(Element::F16),
@@ -64,10 +61,7 @@ impl TensorPlace {
 
 impl TensorHeader {
     /// Reads the header at the start of a file of so many bytes. The memory taken grows with what is there, never with
-    /// what a header claims.
-    ///
-    /// # Errors
-    /// When reading fails, or the header is unsound.
+    /// what a header claims. Fails if reading fails, or the header is unsound.
     pub fn read(mut input: impl Read, file_bytes: u64) -> Result<Self, TensorFileError> {
         let unsound = |reason: String| TensorFileError::Unsound(reason);
         let mut take = |count: u64| {
@@ -137,10 +131,7 @@ pub struct TensorFile<R> {
 }
 
 impl<R: Read + Seek> TensorFile<R> {
-    /// Reads the header of a file of so many bytes.
-    ///
-    /// # Errors
-    /// As [`TensorHeader::read`].
+    /// Reads the header of a file of so many bytes. Fails as [`TensorHeader::read`] does.
     pub fn new(mut input: R, file_bytes: u64) -> Result<Self, TensorFileError> {
         let header = TensorHeader::read(&mut input, file_bytes)?;
         Ok(Self { input, header })
@@ -151,10 +142,7 @@ impl<R: Read + Seek> TensorFile<R> {
         &self.header
     }
 
-    /// The bytes of a tensor of this file.
-    ///
-    /// # Errors
-    /// When reading fails.
+    /// The bytes of a tensor of this file. Fails if reading fails.
     pub fn bytes(&mut self, place: &TensorPlace) -> Result<Vec<u8>, TensorFileError> {
         self.input.seek(SeekFrom::Start(place.offset))?;
         let mut bytes = vec![0; place.bytes as usize]; // the header agrees with the file's size
@@ -162,10 +150,7 @@ impl<R: Read + Seek> TensorFile<R> {
         Ok(bytes)
     }
 
-    /// The values of a tensor of this file.
-    ///
-    /// # Errors
-    /// When reading fails, or they are no floating-point numbers.
+    /// The values of a tensor of this file. Fails if reading fails, or they are no floating-point numbers.
     pub fn values(&mut self, place: &TensorPlace) -> Result<Vec<f32>, TensorFileError> {
         let element = place.element()?;
         Ok(element.to_f32(&self.bytes(place)?))

@@ -7,10 +7,8 @@ use std::fmt::Write;
 const NO_DATA: f64 = -9999.0;
 
 /// The raster as the text of an `.asc` file. What is not finite becomes −9999, the format's "no data". Coordinates are
-/// degrees; a window beyond the antimeridian keeps its edges, as the format has no other way.
-///
-/// # Errors
-/// When the cells are not square: the format has one cell size.
+/// degrees; a window beyond the antimeridian keeps its edges, as the format has no other way. Fails if the cells are
+/// not square: the format has one cell size.
 ///
 /// ```
 /// use locdiff_map::{Raster, Window, ascii_grid};
@@ -51,10 +49,8 @@ pub fn ascii_grid(raster: &Raster) -> Result<String, MapError> {
     Ok(text)
 }
 
-/// The raster in the text of an `.asc` file; "no data" becomes NaN.
-///
-/// # Errors
-/// [`MapError::Ascii`] with what is missing or wrong, or an error of the window.
+/// The raster in the text of an `.asc` file; "no data" becomes NaN. Fails with [`MapError::Ascii`] with what is missing
+/// or wrong, or an error of the window.
 ///
 /// ```
 /// use locdiff_map::{Raster, Window, ascii_grid, parse_ascii_grid};

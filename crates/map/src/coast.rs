@@ -37,12 +37,6 @@ pub struct LandRing {
 }
 
 /// Shores and borders.
-///
-/// ```
-/// use locdiff_map::{Coast, Detail};
-/// let coast = Coast::load(Detail::Coarse);
-/// assert!(coast.land.len() > 100 && coast.borders.len() > 100);
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coast {
     /// Land.

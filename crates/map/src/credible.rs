@@ -9,7 +9,7 @@ const MOST_CELLS: f64 = 300_000.0;
 /// With more separate parts than this, one world raster serves better.
 const MOST_PARTS: usize = 24;
 
-/// The polygons of a credible region.
+/// The polygons of a credible region. Fails for a window that cannot be; never for a density of finite numbers.
 ///
 /// ```
 /// use locdiff_map::region_polygons;
@@ -23,9 +23,6 @@ const MOST_PARTS: usize = 24;
 /// assert!(outline.len() == 1 && outline[0].contains(paris));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// # Errors
-/// A window that cannot be; never for a density of finite numbers.
 pub fn region_polygons(density: &CodeDensity<'_>, region: &CredibleRegion) -> Result<Vec<Polygon>, MapError> {
     let parts = clusters(density.region_cells(region.log_density));
     if parts.len() > MOST_PARTS {
@@ -40,10 +37,7 @@ pub fn region_polygons(density: &CodeDensity<'_>, region: &CredibleRegion) -> Re
     Ok(polygons)
 }
 
-/// log q on a raster of the whole Earth, by the fast transform.
-///
-/// # Errors
-/// No cells, or too many.
+/// log q on a raster of the whole Earth, by the fast transform. Fails for no cells, or too many.
 pub fn globe_log_density(density: &CodeDensity<'_>, rows: usize, columns: usize) -> Result<Raster, MapError> {
     Raster::new(Window::globe(rows, columns)?, density.raster_log_density(rows, columns))
 }

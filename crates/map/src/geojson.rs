@@ -118,8 +118,12 @@ fn list<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
 
 /// To a ten-millionth of a degree, 1 cm: RFC 7946 §11.2 asks for no needless digits.
 fn position(lon_deg: f64, lat_deg: f64) -> String {
-    let rounded = |degrees: f64| (degrees * 1e7).round() / 1e7 + 0.0; // + 0.0 turns −0 into 0
     format!("[{},{}]", rounded(lon_deg), rounded(lat_deg))
+}
+
+/// Degrees to a ten-millionth.
+pub(crate) fn rounded(degrees: f64) -> f64 {
+    (degrees * 1e7).round() / 1e7 + 0.0 // + 0.0 turns −0 into 0
 }
 
 #[cfg(test)]

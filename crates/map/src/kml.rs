@@ -1,5 +1,6 @@
 //! KML 2.2, for Google Earth and its like.
 
+use crate::geojson::rounded;
 use locdiff_base::escape_markup;
 use locdiff_shdd::sphere::{LatLon, Polygon};
 use std::fmt::{self, Write};
@@ -54,9 +55,7 @@ impl KmlFolder {
 
     /// Adds a place.
     pub fn push_point(&mut self, place: LatLon, name: &str, description: &str) {
-        let mut position = String::new();
-        push_position(&mut position, [place.lon_deg(), place.lat_deg()]);
-        let geometry = format!("<Point><coordinates>{position}</coordinates></Point>");
+        let geometry = format!("<Point><coordinates>{}</coordinates></Point>", positions([degrees(place)]));
         self.push_placemark(name, description, "place", &geometry);
     }
 
@@ -67,14 +66,11 @@ impl KmlFolder {
             geometry.push_str("<Polygon><tessellate>1</tessellate>");
             for (index, ring) in polygon.rings().enumerate() {
                 let boundary = if index == 0 { "outerBoundaryIs" } else { "innerBoundaryIs" };
-                let _ = write!(geometry, "<{boundary}><LinearRing><coordinates>");
-                for (index, &position) in ring.iter().enumerate() {
-                    if index > 0 {
-                        geometry.push(' ');
-                    }
-                    push_position(&mut geometry, position);
-                }
-                let _ = write!(geometry, "</coordinates></LinearRing></{boundary}>");
+                let ring = positions(ring.iter().copied());
+                let _ = write!(
+                    geometry,
+                    "<{boundary}><LinearRing><coordinates>{ring}</coordinates></LinearRing></{boundary}>"
+                );
             }
             geometry.push_str("</Polygon>");
         }
@@ -86,14 +82,8 @@ impl KmlFolder {
 
     /// Adds a line.
     pub fn push_line(&mut self, places: &[LatLon], name: &str, description: &str) {
-        let mut geometry = String::from("<LineString><tessellate>1</tessellate><coordinates>");
-        for (index, place) in places.iter().enumerate() {
-            if index > 0 {
-                geometry.push(' ');
-            }
-            push_position(&mut geometry, [place.lon_deg(), place.lat_deg()]);
-        }
-        geometry.push_str("</coordinates></LineString>");
+        let line = positions(places.iter().copied().map(degrees));
+        let geometry = format!("<LineString><tessellate>1</tessellate><coordinates>{line}</coordinates></LineString>");
         self.push_placemark(name, description, "region0", &geometry);
     }
 
@@ -126,10 +116,14 @@ impl fmt::Display for KmlDocument {
     }
 }
 
-/// Longitude, then latitude, to 1 cm.
-fn push_position(text: &mut String, [lon_deg, lat_deg]: [f64; 2]) {
-    let rounded = |degrees: f64| (degrees * 1e7).round() / 1e7 + 0.0; // + 0.0 turns −0 into 0
-    let _ = write!(text, "{},{}", rounded(lon_deg), rounded(lat_deg));
+/// Positions with blanks between them, each longitude, then latitude, to 1 cm.
+fn positions(of: impl IntoIterator<Item = [f64; 2]>) -> String {
+    let texts = of.into_iter().map(|[lon_deg, lat_deg]| format!("{},{}", rounded(lon_deg), rounded(lat_deg)));
+    texts.collect::<Vec<_>>().join(" ")
+}
+
+fn degrees(place: LatLon) -> [f64; 2] {
+    [place.lon_deg(), place.lat_deg()]
 }
 
 #[cfg(test)]

@@ -19,10 +19,7 @@ pub struct Raster {
 }
 
 impl Raster {
-    /// A raster from its values in the order of [`Window::points`].
-    ///
-    /// # Errors
-    /// When there is not one value for each cell.
+    /// A raster from its values in the order of [`Window::points`]. Fails if there is not one value for each cell.
     pub fn new(window: Window, values: Vec<f64>) -> Result<Self, MapError> {
         if values.len() == window.len() {
             Ok(Self { window, values })

@@ -5,21 +5,6 @@ use gif::{Encoder, Frame, Repeat};
 use locdiff_shdd::sphere::LatLon;
 
 /// Steps with their log densities, first to last.
-///
-/// ```
-/// use locdiff_map::{Raster, Trace, Window};
-/// use locdiff_shdd::sphere::LatLon;
-/// let lima = LatLon::new(-12.05, -77.04)?;
-/// let mut trace = Trace::new("street.jpg");
-/// for step in 0..3 {
-///     let kappa = 10f64.powi(step);
-///     let raster = Raster::from_fn(Window::globe(45, 90)?, |point| kappa * point.dot(lima.to_unit()));
-///     trace.push(&format!("step {step}"), raster);
-/// }
-/// assert_eq!(&trace.to_gif(90)?[..6], b"GIF89a");
-/// assert!(trace.to_html().contains("step 2"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
     name: String,
@@ -55,9 +40,7 @@ impl Trace {
         self.frames.is_empty()
     }
 
-    /// An endless film of the world, `rows` pixels high and twice as wide; the last step stays a while.
-    ///
-    /// # Errors
+    /// An endless film of the world, `rows` pixels high and twice as wide; the last step stays a while. Fails with
     /// [`MapError::Cells`] for no rows, or more than a GIF can have.
     pub fn to_gif(&self, rows: usize) -> Result<Vec<u8>, MapError> {
         const HUNDREDTHS: u16 = 18;
@@ -85,10 +68,7 @@ impl Trace {
     }
 
     /// Maps of at most `most` steps, evenly spread from the first to the last, `columns` beside each other and each `rows`
-    /// pixels high.
-    ///
-    /// # Errors
-    /// [`MapError::Cells`] for maps or sheets of a size that cannot be drawn.
+    /// pixels high. Fails with [`MapError::Cells`] for maps or sheets of a size that cannot be drawn.
     pub fn to_png(&self, most: usize, columns: usize, rows: usize) -> Result<Vec<u8>, MapError> {
         let window = Window::globe(rows, rows.saturating_mul(2))?;
         let (last, shown) = (self.frames.len().saturating_sub(1), most.clamp(1, self.frames.len().max(1)));

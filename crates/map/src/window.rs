@@ -30,9 +30,7 @@ impl Window {
     pub const MOST_CELLS: usize = 1 << 28;
 
     /// A window from its edges and cells. The western edge is brought to −180…180 by whole turns, the eastern with it.
-    ///
-    /// # Errors
-    /// When the edges are not finite, not in order or too far apart, or there are no cells or too many.
+    /// Fails if the edges are not finite, not in order or too far apart, or there are no cells or too many.
     pub fn new(
         south_deg: f64,
         north_deg: f64,
@@ -58,19 +56,14 @@ impl Window {
         Ok(Self { south_deg, north_deg, west_deg, east_deg, rows, columns })
     }
 
-    /// The whole globe, from −180° to 180°.
-    ///
-    /// # Errors
-    /// When there are no cells or too many.
+    /// The whole globe, from −180° to 180°. Fails if there are no cells or too many.
     pub fn globe(rows: usize, columns: usize) -> Result<Self, MapError> {
         Self::new(-90.0, 90.0, -180.0, 180.0, rows, columns)
     }
 
     /// A window that holds the circle of `radius_km` about a place, of `rows` rows and as many columns as make the
-    /// cells square in degrees. Where the circle holds a pole, the window goes all around.
-    ///
-    /// # Errors
-    /// When the radius is not a positive number or there are no cells or too many.
+    /// cells square in degrees. Where the circle holds a pole, the window goes all around. Fails if the radius is not a
+    /// positive number or there are no cells or too many.
     ///
     /// ```
     /// use locdiff_map::Window;
@@ -93,10 +86,7 @@ impl Window {
         Self::new(south_deg, north_deg, west_deg, east_deg, rows, columns as usize)
     }
 
-    /// The same part of the globe in other cells.
-    ///
-    /// # Errors
-    /// When there are no cells or too many.
+    /// The same part of the globe in other cells. Fails if there are no cells or too many.
     pub fn with_cells(self, rows: usize, columns: usize) -> Result<Self, MapError> {
         Self::new(self.south_deg, self.north_deg, self.west_deg, self.east_deg, rows, columns)
     }

@@ -27,10 +27,8 @@ struct Times {
 }
 
 impl<'a> Inspection<'a> {
-    /// Checks and times an encoder, which takes some seconds; `folder` is where it came from, `device` where it runs, in words.
-    ///
-    /// # Errors
-    /// [`VisionError::Unsound`] where it does not work; a folder that cannot be read.
+    /// Checks and times an encoder, which takes some seconds; `folder` is where it came from, `device` where it runs,
+    /// in words. Fails with [`VisionError::Unsound`] where it does not work; a folder that cannot be read.
     pub fn of(encoder: &'a Encoder, folder: Option<&Path>, device: String) -> Result<Self> {
         check(encoder)?;
         let times = time(encoder)?;

@@ -1,16 +1,12 @@
 //! Binary arrays `[rows, columns]`: their layout, checked against the file, and their rows, read one at a time.
 
-use crate::data::{DataError, Fingerprint, Format, input::ReadSeek};
+use crate::data::safetensors_header::{self, TensorChoice};
+use crate::data::{DataError, Fingerprint, Format, error::At, header::Header, input::ReadSeek, npy};
 use half::f16;
 use locdiff_base::Element;
-use std::io::{self, SeekFrom};
+use std::io::SeekFrom;
 
 /// The type in which a matrix is written.
-///
-/// ```
-/// assert_eq!("f32".parse::<locdiff_io::data::Dtype>()?, locdiff_io::data::Dtype::F32);
-/// # Ok::<(), locdiff_io::data::DataError>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dtype {
     /// 2 bytes, 3 digits, up to 65504: enough for embeddings.
@@ -24,18 +20,18 @@ pub enum Dtype {
 impl Dtype {
     /// `f16`, `f32` or `f64`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::F16 => "f16",
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-        }
+        self.element().name()
     }
 
     pub(crate) const fn bytes(self) -> u64 {
+        self.element().bytes() as u64
+    }
+
+    const fn element(self) -> Element {
         match self {
-            Self::F16 => 2,
-            Self::F32 => 4,
-            Self::F64 => 8,
+            Self::F16 => Element::F16,
+            Self::F32 => Element::F32,
+            Self::F64 => Element::F64,
         }
     }
 
@@ -62,16 +58,12 @@ impl std::str::FromStr for Dtype {
     type Err = DataError;
 
     fn from_str(name: &str) -> Result<Self, DataError> {
-        match name {
-            "f16" => Ok(Self::F16),
-            "f32" => Ok(Self::F32),
-            "f64" => Ok(Self::F64),
-            _ => Err(DataError::ElementType {
-                file: "the output".to_owned(),
-                dtype: locdiff_base::excerpt(name),
-                remedy: "choose f16, f32 or f64",
-            }),
-        }
+        let found = [Self::F16, Self::F32, Self::F64].into_iter().find(|dtype| dtype.name() == name);
+        found.ok_or_else(|| DataError::ElementType {
+            file: "the output".to_owned(),
+            dtype: locdiff_base::excerpt(name),
+            remedy: "choose f16, f32 or f64",
+        })
     }
 }
 
@@ -130,9 +122,19 @@ impl ArrayLayout {
         }
         Ok(Self { rows, columns: columns as usize, element, big_endian, offset, encoder: None })
     }
-}
 
-impl ArrayLayout {
+    /// Reads a binary file's header.
+    pub(crate) fn read(
+        input: &mut Box<dyn ReadSeek>,
+        file_bytes: u64,
+        file: &str,
+        format: Format,
+        choice: TensorChoice<'_>,
+    ) -> Result<Self, DataError> {
+        let header = Header::new(input, file_bytes, file, format)?;
+        if format == Format::Npy { npy::read_header(header) } else { safetensors_header::read_header(header, choice) }
+    }
+
     pub(crate) fn element(&self) -> Element {
         self.element
     }
@@ -162,32 +164,42 @@ impl ArrayLayout {
 /// Reads an array row by row.
 pub(crate) struct ArrayReader {
     input: Box<dyn ReadSeek>,
-    layout: ArrayLayout,
+    pub(crate) layout: ArrayLayout,
+    file: String,
     rows_read: u64,
     bytes: Vec<u8>,
 }
 
 impl ArrayReader {
-    pub(crate) fn new(mut input: Box<dyn ReadSeek>, layout: ArrayLayout) -> io::Result<Self> {
-        input.seek(SeekFrom::Start(layout.offset))?;
-        let bytes = vec![0; layout.columns * layout.element.bytes()];
-        Ok(Self { input, layout, rows_read: 0, bytes })
+    /// Reads the header of a `.npy` or safetensors file of so many bytes, and goes to its array's first row.
+    pub(crate) fn open(
+        mut input: Box<dyn ReadSeek>,
+        file_bytes: u64,
+        file: String,
+        format: Format,
+        choice: TensorChoice<'_>,
+    ) -> Result<Self, DataError> {
+        let layout = ArrayLayout::read(&mut input, file_bytes, &file, format, choice)?;
+        input.seek(SeekFrom::Start(layout.offset)).map_err(|source| DataError::read(&file, source))?;
+        let bytes = vec![0; layout.row_bytes()];
+        Ok(Self { input, layout, file, rows_read: 0, bytes })
     }
 
-    pub(crate) fn layout(&self) -> &ArrayLayout {
-        &self.layout
+    pub(crate) fn file(&self) -> &str {
+        &self.file
     }
 
-    pub(crate) fn rows_read(&self) -> u64 {
-        self.rows_read
+    /// Where the row that was read last is.
+    pub(crate) fn at(&self) -> At {
+        At { file: self.file.clone(), row: self.rows_read, line: None }
     }
 
     /// Appends the next row to `values`; false at the end.
-    pub(crate) fn next_row(&mut self, values: &mut Vec<f64>) -> io::Result<bool> {
+    pub(crate) fn next_row(&mut self, values: &mut Vec<f64>) -> Result<bool, DataError> {
         if self.rows_read == self.layout.rows {
             return Ok(false);
         }
-        self.input.read_exact(&mut self.bytes)?;
+        self.input.read_exact(&mut self.bytes).map_err(|source| DataError::read(&self.file, source))?;
         if self.layout.big_endian {
             self.layout.element.swap_bytes(&mut self.bytes);
         }

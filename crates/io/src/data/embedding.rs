@@ -89,10 +89,7 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// Checks that there are numbers and that all are finite.
-    ///
-    /// # Errors
-    /// No numbers, or one that is not finite.
+    /// Checks that there are numbers and that all are finite. Fails for no numbers, or one that is not finite.
     pub fn new(values: Vec<f32>, encoder: Option<Arc<Fingerprint>>) -> Result<Self, DataError> {
         match values.iter().position(|value| !value.is_finite()) {
             None if values.is_empty() => Err(DataError::EmptyEmbedding),

@@ -30,10 +30,8 @@ impl Format {
     /// Every format.
     pub const ALL: [Format; 4] = [Self::Csv, Self::Jsonl, Self::Npy, Self::Safetensors];
 
-    /// The format that the path's extension names, in any case.
-    ///
-    /// # Errors
-    /// When the extension is missing or unknown; `-` has none.
+    /// The format that the path's extension names, in any case. Fails if the extension is missing or unknown; `-` has
+    /// none.
     pub fn from_path(path: &Path) -> Result<Self, DataError> {
         path.extension()
             .and_then(|extension| extension.to_str())
@@ -41,10 +39,7 @@ impl Format {
             .ok_or_else(|| DataError::UnknownExtension { file: locdiff_base::display_name(path, "-") })
     }
 
-    /// The format given, or else the path's.
-    ///
-    /// # Errors
-    /// When none is given and the path names none.
+    /// The format given, or else the path's. Fails if none is given and the path names none.
     pub fn resolve(path: &Path, given: Option<Self>) -> Result<Self, DataError> {
         given.map_or_else(|| Self::from_path(path), Ok)
     }
@@ -63,10 +58,8 @@ impl Format {
         }
     }
 
-    /// The format of an output: the one given, or else the path's, or else, on standard output, `stream`.
-    ///
-    /// # Errors
-    /// As [`Format::resolve`].
+    /// The format of an output: the one given, or else the path's, or else, on standard output, `stream`. Fails as
+    /// [`Format::resolve`] does.
     pub(crate) fn of_output(path: &Path, given: Option<Self>, stream: Self) -> Result<Self, DataError> {
         let given = given.or_else(|| (path.as_os_str() == "-").then_some(stream));
         Self::resolve(path, given)
@@ -88,13 +81,8 @@ impl Format {
     }
 
     fn from_name(name: &str) -> Option<Self> {
-        match name.to_ascii_lowercase().as_str() {
-            "csv" => Some(Self::Csv),
-            "jsonl" | "ndjson" => Some(Self::Jsonl),
-            "npy" => Some(Self::Npy),
-            "safetensors" => Some(Self::Safetensors),
-            _ => None,
-        }
+        let name = if name.eq_ignore_ascii_case("ndjson") { "jsonl" } else { name };
+        Self::ALL.into_iter().find(|format| format.name().eq_ignore_ascii_case(name))
     }
 }
 

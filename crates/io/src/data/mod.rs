@@ -29,7 +29,6 @@
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "a round trip is exact or wrong"))]
 
 mod array;
-mod array_file;
 mod csv_dialect;
 mod csv_text;
 mod embedding;
@@ -45,6 +44,7 @@ mod npy;
 mod output;
 mod points;
 mod positioned;
+mod rows;
 mod safetensors_header;
 mod spreadsheet;
 mod table;

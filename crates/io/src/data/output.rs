@@ -85,6 +85,20 @@ impl Output {
     }
 }
 
+/// Appends numbers between commas, each as `push` writes it.
+pub(crate) fn push_numbers(
+    text: &mut Vec<u8>,
+    values: impl IntoIterator<Item = f64>,
+    push: impl Fn(&mut Vec<u8>, f64),
+) {
+    for (index, value) in values.into_iter().enumerate() {
+        if index > 0 {
+            text.push(b',');
+        }
+        push(text, value);
+    }
+}
+
 /// Appends the shortest text that reads back as the same number: `3`, `-12.5`, `1e-300`.
 pub(crate) fn push_number(text: &mut Vec<u8>, value: f64) {
     let whole = value.fract() == 0.0 && value.abs() < 1e15;

@@ -26,10 +26,7 @@ pub struct PositionedFile {
 }
 
 impl PositionedFile {
-    /// Opens a file.
-    ///
-    /// # Errors
-    /// When it cannot be opened or is a folder.
+    /// Opens a file. Fails if it cannot be opened or is a folder.
     pub fn open(path: &Path) -> Result<Self, DataError> {
         let name = display_name(path, "standard input");
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
@@ -50,10 +47,7 @@ impl PositionedFile {
         self.bytes
     }
 
-    /// Fills `out` with the bytes from `offset` on.
-    ///
-    /// # Errors
-    /// When the file fails or ends before.
+    /// Fills `out` with the bytes from `offset` on. Fails if the file fails or ends before.
     pub fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<(), DataError> {
         read_at(&self.file, out, offset).map_err(|source| DataError::read(&self.name, source))
     }

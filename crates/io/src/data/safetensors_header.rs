@@ -1,7 +1,7 @@
 //! The header of safetensors files: 8 bytes of length, then JSON: <https://github.com/huggingface/safetensors#format>.
 
 use crate::data::array::{ArrayLayout, Claim, Dtype};
-use crate::data::{DataError, Fingerprint, Format, error::list_names, header::Header, input::Input};
+use crate::data::{DataError, Fingerprint, Format, error::list_names, header::Header, input::Input, npy};
 use locdiff_base::{TensorFileError, TensorHeader, TensorPlace, excerpt};
 use std::path::Path;
 
@@ -10,10 +10,7 @@ const METADATA: &str = "__metadata__";
 /// The metadata's key of the encoder that made the embeddings in the file.
 const ENCODER: &str = "encoder";
 
-/// The names of a safetensors file's tensors, sorted.
-///
-/// # Errors
-/// A file that cannot be read or whose header is unsound.
+/// The names of a safetensors file's tensors, sorted. Fails for a file that cannot be read or whose header is unsound.
 pub fn tensor_names(path: &Path) -> Result<Vec<String>, DataError> {
     let format = Format::Safetensors;
     let (input, _, file) = Input::open(path, Some(format))?;
@@ -91,10 +88,20 @@ impl OutputTensor<'_> {
     }
 }
 
+/// The header of a binary file with these tensors, of which a `.npy` file takes the first; text has none. Its length does not
+/// depend on the number of rows: it can be written again when that is known.
+pub(crate) fn file_header(format: Format, tensors: &[OutputTensor], encoder: Option<&Fingerprint>) -> Option<Vec<u8>> {
+    match (format, tensors) {
+        (Format::Npy, [OutputTensor { dtype, shape, .. }, ..]) => Some(npy::header_bytes(*dtype, shape[0], shape[1])),
+        (Format::Safetensors, _) => Some(header_bytes(tensors, encoder)),
+        _ => None,
+    }
+}
+
 /// A header for tensors that follow one another, padded with blanks to a length that depends on their names and
 /// number and on the encoder only: it can be written again when the number of rows is known. The data begin at a multiple
 /// of 8.
-pub(crate) fn header_bytes(tensors: &[OutputTensor], encoder: Option<&Fingerprint>) -> Vec<u8> {
+fn header_bytes(tensors: &[OutputTensor], encoder: Option<&Fingerprint>) -> Vec<u8> {
     /// Longest decimal of a u64.
     const DIGITS: usize = 20;
     let mut begin = 0;

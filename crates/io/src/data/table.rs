@@ -27,10 +27,7 @@ pub struct TableReader {
 }
 
 impl TableReader {
-    /// Opens a file and reads its header.
-    ///
-    /// # Errors
-    /// When the file cannot be read or is empty.
+    /// Opens a file and reads its header. Fails if the file cannot be read or is empty.
     pub fn open(path: &Path) -> Result<Self, DataError> {
         let (input, _, file) = Input::open(path, Some(Format::Csv))?;
         let Input::Text(text) = input else { unreachable!("CSV is text") };
@@ -48,10 +45,7 @@ impl TableReader {
         names.iter().find_map(at)
     }
 
-    /// As [`TableReader::find`].
-    ///
-    /// # Errors
-    /// Names the columns that there are, where none fits.
+    /// As [`TableReader::find`]. The error names the columns that there are.
     pub fn column(&self, names: &[&str]) -> Result<usize, DataError> {
         self.find(names).ok_or_else(|| DataError::MissingColumn {
             file: self.rows.file().to_owned(),
@@ -65,10 +59,8 @@ impl TableReader {
         self.rows.parse(field.as_bytes())
     }
 
-    /// The next row's fields and where it is; `None` at the end. Bytes that are not UTF-8 are replaced.
-    ///
-    /// # Errors
-    /// When the file fails or the row has more or fewer fields than the header.
+    /// The next row's fields and where it is; `None` at the end. Bytes that are not UTF-8 are replaced. Fails if the
+    /// file fails or the row has more or fewer fields than the header.
     pub fn next_row(&mut self) -> Result<Option<(At, Vec<String>)>, DataError> {
         Ok(if self.rows.advance()? { Some((self.rows.at(), self.rows.fields().map(text_of).collect())) } else { None })
     }
@@ -103,10 +95,7 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// Opens the output and writes the header; `-` is standard output.
-    ///
-    /// # Errors
-    /// When the output cannot be created.
+    /// Opens the output and writes the header; `-` is standard output. Fails if the output cannot be created.
     pub fn create(path: &Path, columns: &[&str]) -> Result<Self, DataError> {
         let output = Output::create(path, Format::Csv)?;
         let mut this = Self { output, columns: columns.len(), rows: 0, line: Vec::new() };
@@ -114,10 +103,7 @@ impl TableWriter {
         Ok(this)
     }
 
-    /// Writes a row.
-    ///
-    /// # Errors
-    /// When the output fails or the row has not one field a column.
+    /// Writes a row. Fails if the output fails or the row has not one field a column.
     pub fn write(&mut self, fields: &[&str]) -> Result<(), DataError> {
         self.rows += 1;
         if fields.len() != self.columns {
@@ -134,10 +120,7 @@ impl TableWriter {
         self.output.write(&self.line)
     }
 
-    /// Completes the file. Returns how many rows it holds.
-    ///
-    /// # Errors
-    /// When the output fails; no file is left then.
+    /// Completes the file. Returns how many rows it holds. Fails if the output fails; no file is left then.
     pub fn finish(self) -> Result<u64, DataError> {
         self.output.finish()?;
         Ok(self.rows)

@@ -7,10 +7,8 @@ use crate::tags::reader::{has_location, has_xmp_location};
 use crate::tags::{GeoTag, Overwrite, Result, TagError, raw::raw_kind, tiff::Tiff};
 use img_parts::{Bytes, DynImage, ImageEXIF};
 
-/// The photo with the place in its EXIF data; all else as it was. `name` stands for it in messages.
-///
-/// # Errors
-/// When the photo has a location already (one in XMP is never replaced), is of another kind, a RAW file, or damaged.
+/// The photo with the place in its EXIF data; all else as it was. `name` stands for it in messages. Fails if the photo
+/// has a location already (one in XMP is never replaced), is of another kind, a RAW file, or damaged.
 pub fn tagged(photo: &[u8], name: &str, tag: &GeoTag, overwrite: Overwrite) -> Result<Vec<u8>> {
     let file = || name.to_owned();
     let unfit = |reason: String| TagError::Unfit { file: file(), reason };

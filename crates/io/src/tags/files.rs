@@ -60,10 +60,8 @@ impl Prepared {
     }
 
     /// Writes the file, whole or not at all, after a line in the journal; its folder is made if need be. A copy gets the photo's times and
-    /// permissions.
-    ///
-    /// # Errors
-    /// When the file or the journal cannot be written, or the file is outside the journal's folder or a link.
+    /// permissions. Fails if the file or the journal cannot be written, or the file is outside the journal's folder or
+    /// a link.
     pub fn write(self, journal: Option<&mut Journal>) -> Result<PathBuf> {
         let failed = |reason| WriteError::new(&self.file.display().to_string(), reason);
         if let Some(folder) = self.file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -102,27 +100,21 @@ fn put_aside(photo: &Path, like: &fs::Metadata) -> Result<()> {
     }
 }
 
-/// Makes a copy of a photo with the place in it ready.
-///
-/// # Errors
-/// As [`tagged`]; and when the copy would be the photo itself, or exists and may not be replaced.
+/// Makes a copy of a photo with the place in it ready. Fails as [`tagged`] does, and if the copy would be the photo
+/// itself, or exists and may not be replaced.
 pub fn prepare_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
     let contents = with_tag(&read(photo)?, photo, tag, overwrite)?;
     prepare_file(photo, copy, contents, overwrite)
 }
 
-/// Makes a copy of a file ready, as it is.
-///
-/// # Errors
-/// When the file cannot be read, or the copy would be the file itself, or exists and may not be replaced.
+/// Makes a copy of a file ready, as it is. Fails if the file cannot be read, or the copy would be the file itself, or
+/// exists and may not be replaced.
 pub fn prepare_plain_copy(photo: &Path, copy: &Path, overwrite: Overwrite) -> Result<Prepared> {
     prepare_file(photo, copy, read(photo)?, overwrite)
 }
 
 /// Makes a photo ready to be written into. It stays beside itself as NAME_original, the name that exiftool gives it.
-///
-/// # Errors
-/// As [`tagged`]; and when the photo is a link, or NAME_original is there already, which is never replaced.
+/// Fails as [`tagged`] does, and if the photo is a link, or NAME_original is there already, which is never replaced.
 pub fn prepare_in_place(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
     let like = attributes(photo)?;
     if fs::symlink_metadata(photo).is_ok_and(|metadata| metadata.is_symlink()) {
@@ -172,11 +164,8 @@ fn attributes(photo: &Path) -> Result<fs::Metadata> {
 }
 
 /// Makes [`sidecar_path`] with the place in it ready, or [`adobe_sidecar_path`] of a RAW file that has that one. An existing sidecar
-/// keeps its other properties.
-///
-/// # Errors
-/// When the photo cannot be read, or it or the sidecar has a location already and may not get another, or the sidecar is
-/// no XMP.
+/// keeps its other properties. Fails if the photo cannot be read, or it or the sidecar has a location already and may
+/// not get another, or the sidecar is no XMP.
 pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
     let contents = read(photo)?;
     let mut file = sidecar_path(photo);
@@ -200,18 +189,14 @@ pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Resu
     Ok(Prepared { file, contents, like: None, change, original: None })
 }
 
-/// Writes a copy of a photo with the place in it. The copy appears whole or not at all.
-///
-/// # Errors
-/// As [`prepare_copy`] and [`Prepared::write`].
+/// Writes a copy of a photo with the place in it. The copy appears whole or not at all. Fails as [`prepare_copy`] and
+/// [`Prepared::write`] do.
 pub fn write_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<()> {
     prepare_copy(photo, copy, tag, overwrite)?.write(None).map(|_| ())
 }
 
-/// Writes the place into [`sidecar_path`], and returns that path.
-///
-/// # Errors
-/// As [`prepare_sidecar`] and [`Prepared::write`].
+/// Writes the place into [`sidecar_path`], and returns that path. Fails as [`prepare_sidecar`] and [`Prepared::write`]
+/// do.
 pub fn write_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<PathBuf> {
     prepare_sidecar(photo, tag, overwrite)?.write(None)
 }

@@ -1,6 +1,6 @@
 //! The offset of a camera's clock from UTC, where nothing says it but the time of its GPS receiver.
 
-use crate::tags::civil::days_from_civil;
+use locdiff_base::days_from_civil;
 
 /// Offsets of time zones are whole quarters of an hour.
 const QUARTER_S: i64 = 900;

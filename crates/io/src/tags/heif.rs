@@ -166,10 +166,8 @@ impl<'a> Heif<'a> {
         self.items.iter().find(|item| item.kind == *b"Exif").map(|item| item.id)
     }
 
-    /// The EXIF data, a TIFF structure; before it stands how many bytes to skip.
-    ///
-    /// # Errors
-    /// Where there is an item of EXIF data that is damaged.
+    /// The EXIF data, a TIFF structure; before it stands how many bytes to skip. Fails if an item of EXIF data is
+    /// damaged.
     pub(crate) fn exif(&self) -> Result<Option<Vec<u8>>, Reason> {
         let Some(id) = self.exif_item() else { return Ok(None) };
         let read = || {

@@ -31,7 +31,6 @@
 //! ```
 
 mod blocks;
-mod civil;
 mod containers;
 mod error;
 mod exif;

@@ -166,10 +166,7 @@ pub struct Tagger {
 }
 
 impl Tagger {
-    /// By a plan.
-    ///
-    /// # Errors
-    /// A table that cannot be written.
+    /// By a plan. Fails for a table that cannot be written.
     pub fn new(plan: TagPlan) -> Result<Self> {
         let table = plan.table.as_deref().filter(|_| !plan.dry_run);
         let table = table.map(|path| TableWriter::create(path, &EXIFTOOL_COLUMNS)).transpose()?;
@@ -182,10 +179,8 @@ impl Tagger {
         &self.tagged
     }
 
-    /// Tags one photo wherever that is wanted; what cannot be done is a step with a reason, and the others go on.
-    ///
-    /// # Errors
-    /// A photo in no file of its own, or a file that cannot be written.
+    /// Tags one photo wherever that is wanted; what cannot be done is a step with a reason, and the others go on. Fails
+    /// for a photo in no file of its own, or a file that cannot be written.
     pub fn tag(&mut self, place: &TagPlace, photo: Option<&Path>) -> Result<Vec<TagStep>> {
         if !self.plan.touches_files() && self.plan.table.is_none() {
             return Ok(Vec::new());
@@ -228,10 +223,7 @@ impl Tagger {
         Ok(steps)
     }
 
-    /// Copies a photo that has no answer, where all are copied.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
+    /// Copies a photo that has no answer, where all are copied. Fails for a file that cannot be written.
     pub fn pass(&mut self, photo: Option<&Path>) -> Result<()> {
         let (Some(folder), Some(photo)) = (self.plan.copies.clone().filter(|_| self.plan.copy_all), photo) else {
             return Ok(());
@@ -334,10 +326,7 @@ impl Tagger {
         Ok(())
     }
 
-    /// Completes the table.
-    ///
-    /// # Errors
-    /// A table that cannot be written.
+    /// Completes the table. Fails for a table that cannot be written.
     pub fn finish(mut self) -> Result<Tagged> {
         if let (Some(table), Some(path)) = (self.table.take(), &self.plan.table) {
             table.finish()?;

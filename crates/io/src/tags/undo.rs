@@ -44,7 +44,9 @@ impl Undo {
 
 /// Undoes what a journal lists, the last first: files that were created are removed, files that were changed are
 /// restored, and those that changed since stay as they are and remain in the journal. With `dry_run` nothing is changed.
-/// `journal` may be the folder that holds it. Nothing outside the journal's folder is read or changed, whatever it says.
+/// `journal` may be the folder that holds it. Nothing outside the journal's folder is read or changed, whatever it
+/// says. Fails if the journal cannot be read, is none or names anything else than files inside its folder, another run
+/// writes there, or a file cannot be removed or written.
 ///
 /// ```
 /// use locdiff_io::tags::{GeoTag, Journal, Overwrite, Undo, prepare_sidecar, undo};
@@ -60,10 +62,6 @@ impl Undo {
 /// assert!(undo(&list, false).unwrap_err().to_string().contains("line 1: "));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// # Errors
-/// When the journal cannot be read, is none or names anything else than files inside its folder, another run writes there, or a file
-/// cannot be removed or written.
 pub fn undo(journal: &Path, dry_run: bool) -> Result<Vec<(PathBuf, Undo)>> {
     let journal = if journal.is_dir() { journal.join(JOURNAL_NAME) } else { journal.to_owned() };
     let mut list = Journal::at(&journal).0;

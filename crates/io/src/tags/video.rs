@@ -1,9 +1,9 @@
 //! What a film says: MP4, MOV and their kin.
 
-use crate::tags::civil::civil;
 use crate::tags::facts::{PhotoFacts, Taken, real_place, tidy};
 use crate::tags::iso::{IsoBox, Numbers, boxes, read_at};
 use crate::tags::xmp_facts::split;
+use locdiff_base::civil_time;
 use locdiff_shdd::sphere::LatLon;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::{fs::File, path::Path};
@@ -20,10 +20,7 @@ impl PhotoFacts {
     /// Where, when and by which camera a film was taken, so that it can serve as a tagged member of an album: from MP4, MOV, M4V and
     /// 3GP files; others say nothing. The place is that of Apple's `com.apple.quicktime.location.ISO6709`, else of `©xyz`, else of 3GPP's `loci`; the
     /// time Apple's `creationdate`, with its offset, or else the film's own in UTC (which some cameras set to local time). Files of any
-    /// size cost a few reads.
-    ///
-    /// # Errors
-    /// A file that cannot be opened.
+    /// size cost a few reads. Fails for a file that cannot be opened.
     pub fn of_video(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let length = if file.metadata()?.is_file() { file.seek(SeekFrom::End(0))? } else { 0 };
@@ -82,7 +79,7 @@ fn created(head: &[u8]) -> Option<String> {
     let seconds = i64::try_from(numbers.next(if version == 1 { 8 } else { 4 })?).ok()?;
     let seconds = seconds - EPOCH;
     // Cameras without a clock write 0.
-    (0..=253_402_300_799).contains(&seconds).then(|| civil(seconds))
+    (0..=253_402_300_799).contains(&seconds).then(|| civil_time(seconds))
 }
 
 /// Apple's table of keys and texts.
@@ -228,7 +225,7 @@ mod tests {
             assert_eq!(of(text), None, "{text}");
         }
         assert_eq!(
-            [0, 951_782_400, 1_709_164_800, 253_402_300_799].map(civil),
+            [0, 951_782_400, 1_709_164_800, 253_402_300_799].map(civil_time),
             ["1970-01-01T00:00:00", "2000-02-29T00:00:00", "2024-02-29T00:00:00", "9999-12-31T23:59:59"]
         );
     }

@@ -64,10 +64,7 @@ impl<S: Read + Write + Seek> CrowdMap<S> {
         Self { page: page.into(), photos: Vec::new(), lengths: Vec::new(), spool }
     }
 
-    /// Adds a photo with a small picture of it, a JPEG file.
-    ///
-    /// # Errors
-    /// When the spool cannot be written.
+    /// Adds a photo with a small picture of it, a JPEG file. Fails if the spool cannot be written.
     pub fn push(&mut self, photo: &CrowdPhoto, jpeg: Option<&[u8]>) -> io::Result<()> {
         let text = jpeg.map(|jpeg| BASE64.encode(jpeg)).unwrap_or_default();
         self.spool.write_all(text.as_bytes())?;
@@ -76,10 +73,7 @@ impl<S: Read + Write + Seek> CrowdMap<S> {
         Ok(())
     }
 
-    /// Writes the page.
-    ///
-    /// # Errors
-    /// When the spool cannot be read, or the page not written.
+    /// Writes the page. Fails if the spool cannot be read, or the page not written.
     pub fn write<W: Write>(mut self, out: &mut W) -> io::Result<()> {
         let all = |of: fn(&CrowdPhoto) -> f64| self.photos.iter().map(of).collect::<Vec<f64>>();
         let texts = |of: fn(&CrowdPhoto) -> &str| self.photos.iter().map(of).collect::<Vec<&str>>();

@@ -7,12 +7,6 @@ use serde_json::Value;
 use std::io::{self, Read, Write};
 
 /// What all pages have: a title, names on the map, and the line in the corner that names the sources.
-///
-/// ```
-/// use locdiff_map::{HtmlMap, MapPage};
-/// let page = HtmlMap::new(MapPage::new("Peru").credit("Towns: GeoNames")).to_html();
-/// assert!(page.contains("<title>Peru") && page.contains("Towns: GeoNames"));
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct MapPage {
     title: String,

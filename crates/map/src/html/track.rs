@@ -71,10 +71,7 @@ impl TrackMap {
         self
     }
 
-    /// Writes the page.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Writes the page. Fails if it cannot be written.
     pub fn write<W: Write>(&self, out: &mut W) -> io::Result<()> {
         let fine = |degrees: f64| (degrees * 1e6).round() / 1e6;
         let photo = |(photo, length): (&TrackPhoto, &usize)| -> Value {

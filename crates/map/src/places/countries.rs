@@ -96,9 +96,7 @@ impl Countries {
         self.list.iter().find(|country| is(&country.code) || is(&country.code3))
     }
 
-    /// A country by English name or code; case, accents and dots do not matter.
-    ///
-    /// # Errors
+    /// A country by English name or code; case, accents and dots do not matter. Fails with
     /// [`PlacesError::UnknownCountry`], with names that look alike.
     pub fn find(&self, name: &str) -> Result<&Country, PlacesError> {
         let wanted = folded(name);

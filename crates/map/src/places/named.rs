@@ -7,10 +7,8 @@ use locdiff_shdd::sphere::{LatLon, Polygon};
 const ALSO: [(&str, &[&str]); 2] =
     [("americas", &["North America", "South America"]), ("australia and oceania", &["Oceania"])];
 
-/// The name and the outline of what a text names: a continent, a country, a part of one, or "part, country".
-///
-/// # Errors
-/// [`PlacesError::UnknownCountry`] where nothing has the name, [`PlacesError::Ambiguous`] where several do.
+/// The name and the outline of what a text names: a continent, a country, a part of one, or "part, country". Fails with
+/// [`PlacesError::UnknownCountry`] if nothing has the name, with [`PlacesError::Ambiguous`] if several do.
 pub(crate) fn find(text: &str) -> Result<(String, Vec<Polygon>), PlacesError> {
     if let Some(found) = continent(text) {
         return Ok(found);

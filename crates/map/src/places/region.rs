@@ -23,10 +23,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// What [`Region::in_words`] understands, or the path of a `GeoJSON` file.
-    ///
-    /// # Errors
-    /// A [`PlacesError`] with the remedy.
+    /// What [`Region::in_words`] understands, or the path of a `GeoJSON` file. The error names the remedy.
     pub fn parse(text: &str) -> Result<Self, PlacesError> {
         match Self::in_words(text) {
             // A file of that name is meant only where nothing else is.
@@ -47,7 +44,7 @@ impl Region {
 
     /// `"lat0,lon0,lat1,lon1"` (two opposite corners; from the first longitude east to the second), `"50 km around
     /// 48.85,2.35"`, the English name or ISO code of a country, state or province, or a continent. No file is ever looked at,
-    /// so that anyone may choose the words.
+    /// so that anyone may choose the words. The error names the remedy.
     ///
     /// ```
     /// use locdiff_map::places::Region;
@@ -55,9 +52,6 @@ impl Region {
     /// assert!(Region::in_words("/etc/passwd").is_err());
     /// # Ok::<(), locdiff_map::places::PlacesError>(())
     /// ```
-    ///
-    /// # Errors
-    /// A [`PlacesError`] with the remedy.
     pub fn in_words(text: &str) -> Result<Self, PlacesError> {
         let text = text.trim();
         let fields: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -96,10 +90,8 @@ impl Region {
         Self { name: names.join(" or "), outline: PolygonIndex::new(polygons) }
     }
 
-    /// The box between two parallels, from the first longitude east to the second.
-    ///
-    /// # Errors
-    /// [`PlacesError::Box`] for numbers that are no corners, or a box without area.
+    /// The box between two parallels, from the first longitude east to the second. Fails with [`PlacesError::Box`] for
+    /// numbers that are no corners, or a box without area.
     pub fn from_corners(lat0: f64, lon0: f64, lat1: f64, lon1: f64) -> Result<Self, PlacesError> {
         let name = format!("{lat0},{lon0},{lat1},{lon1}");
         let refuse = |reason: &str| Err(PlacesError::Box { text: name.clone(), reason: reason.to_owned() });
@@ -127,11 +119,8 @@ impl Region {
         Ok(Self { name, outline: PolygonIndex::new(vec![Polygon { outer, holes: Vec::new() }]) })
     }
 
-    /// A country by English name or ISO code.
-    ///
-    /// # Errors
-    /// [`PlacesError::UnknownCountry`], or [`PlacesError::NoOutline`] for the few that the map shows as parts of
-    /// others.
+    /// A country by English name or ISO code. Fails with [`PlacesError::UnknownCountry`], or [`PlacesError::NoOutline`]
+    /// for the few that the map shows as parts of others.
     pub fn country(name: &str) -> Result<Self, PlacesError> {
         let countries = Countries::bundled();
         let country = countries.find(name)?;
@@ -142,9 +131,7 @@ impl Region {
         Ok(Self { name: country.name().to_owned(), outline: PolygonIndex::new(polygons.to_vec()) })
     }
 
-    /// The polygons of a `GeoJSON` file: a geometry, a feature or a collection of either.
-    ///
-    /// # Errors
+    /// The polygons of a `GeoJSON` file: a geometry, a feature or a collection of either. Fails with
     /// [`PlacesError::Read`] or [`PlacesError::GeoJson`].
     pub fn open(path: &Path) -> Result<Self, PlacesError> {
         let file = path.display().to_string();
@@ -152,10 +139,7 @@ impl Region {
         Self::from_geojson(&text, &file)
     }
 
-    /// The polygons of a `GeoJSON` text; `name` stands for it in messages.
-    ///
-    /// # Errors
-    /// [`PlacesError::GeoJson`].
+    /// The polygons of a `GeoJSON` text; `name` stands for it in messages. Fails with [`PlacesError::GeoJson`].
     pub fn from_geojson(text: &str, name: &str) -> Result<Self, PlacesError> {
         let name = name.to_owned();
         match geojson::polygons(text) {

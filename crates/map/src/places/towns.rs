@@ -155,7 +155,7 @@ impl Places {
     }
 
     /// A town by its name, also with its state or country behind a comma: the largest, unless another one is not much smaller. `None` where no
-    /// town has the name.
+    /// town has the name. Fails with [`PlacesError::Ambiguous`] if several towns may be meant.
     ///
     /// ```
     /// use locdiff_map::places::Places;
@@ -165,9 +165,6 @@ impl Places {
     /// assert!(find("Xyzzyville")?.is_none() && find("Springfield").is_err());
     /// # Ok::<(), locdiff_map::places::PlacesError>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`PlacesError::Ambiguous`] where several towns may be meant.
     pub fn find(&self, text: &str) -> Result<Option<NearestPlace>, PlacesError> {
         /// A town so many times as large as the next is the one that is meant.
         const LARGER: u32 = 3;

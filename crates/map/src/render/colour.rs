@@ -1,11 +1,6 @@
 //! Colours, and the scale from little to much.
 
 /// An sRGB colour.
-///
-/// ```
-/// use locdiff_map::Colour;
-/// assert_eq!(Colour::from_hex(0x2171b5), Colour { red: 0x21, green: 0x71, blue: 0xb5 });
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Colour {
     /// 0…255.

@@ -4,11 +4,6 @@ use super::{canvas::Canvas, colour::heat_colour, view::View};
 use crate::Raster;
 
 /// How a raster's values become colour: what is at the top is dark, what is `range_nats` below it or less is transparent.
-///
-/// ```
-/// use locdiff_map::Heat;
-/// assert_eq!(Heat::density().range_nats(9.0), Heat::density().range_nats(9.0));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heat {
     is_log: bool,

@@ -64,9 +64,7 @@ impl GalleryBuilder {
     }
 
     /// Writes the folder with row k of `embeddings` for place k; `progress` is told how many rows were read each time.
-    ///
-    /// # Errors
-    /// As [`GalleryBuilder::build`], or when the file cannot be read.
+    /// Fails as [`GalleryBuilder::build`] does, or if the file cannot be read.
     ///
     /// # Panics
     /// When there are more places than rows.
@@ -87,11 +85,8 @@ impl GalleryBuilder {
     }
 
     /// Writes the folder. `fill` writes the vectors of the given rows of `places` one after the other; they need not have
-    /// length 1.
-    ///
-    /// # Errors
-    /// No places, a vector without a direction, a failure of `fill`, a folder that cannot be written; there is no gallery
-    /// then, and a former one in the folder is gone.
+    /// length 1. Fails for no places, a vector without a direction, a failure of `fill`, or a folder that cannot be
+    /// written. There is no gallery then, and a former one in the folder is gone.
     pub fn build(
         &self,
         folder: &Path,

@@ -3,7 +3,7 @@
 
 use crate::gallery::cells::{Cells, Entry};
 use crate::gallery::quantised::{QuantisedQuery, RowBound};
-use crate::gallery::{GalleryError, Result};
+use crate::gallery::{Gallery, GalleryError, Result};
 use half::{f16, slice::HalfFloatSliceExt};
 use locdiff_base::{named, one_line};
 use locdiff_io::data::{Fingerprint, PositionedFile};
@@ -215,17 +215,10 @@ fn check_sum(path: &Path, bytes: &[u8], expected: u32) -> Result<()> {
     Err(GalleryError::Folder { path: path.to_owned(), reason })
 }
 
-/// What a folder holds.
-pub(crate) struct Contents {
-    pub(crate) description: Description,
-    pub(crate) cells: Cells,
-    pub(crate) bounds: Vec<RowBound>,
-    pub(crate) codes: Store,
-    pub(crate) vectors: Store,
-}
-
-impl Contents {
-    pub(crate) fn open(folder: &Path) -> Result<Self> {
+impl Gallery {
+    /// Opens a folder that [`crate::gallery::GalleryBuilder`] made. Fails for files that are missing, damaged or do not fit
+    /// together.
+    pub fn open(folder: &Path) -> Result<Self> {
         let description = Description::read(folder)?.ok_or_else(|| GalleryError::Folder {
             path: folder.to_owned(),
             reason: format!("no {GALLERY_FILE} there: make a gallery with `locdiff gallery build`"),

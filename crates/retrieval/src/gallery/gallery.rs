@@ -1,12 +1,12 @@
 //! A gallery and its search.
 
-use crate::gallery::folder::{Contents, Description, Store};
+use crate::gallery::folder::{Description, Store};
 use crate::gallery::quantised::{QuantisedQuery, RowBound};
 use crate::gallery::{Cap, GalleryError, Kind, Result, builder::unit, cells::Cells, scan};
 use locdiff_io::data::Fingerprint;
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
-use std::{cmp::Reverse, ops::Range, path::Path};
+use std::{cmp::Reverse, ops::Range};
 use twox_hash::XxHash3_128;
 
 /// Rows that one task takes.
@@ -36,23 +36,14 @@ pub struct Hit {
 /// always holds; their full vectors decide. The index (24 bytes per row) and codes up to 512 MiB are held in memory; full
 /// vectors, and the codes of larger galleries, are read where they lie.
 pub struct Gallery {
-    description: Description,
-    cells: Cells,
-    bounds: Vec<RowBound>,
-    codes: Store,
-    vectors: Store,
+    pub(crate) description: Description,
+    pub(crate) cells: Cells,
+    pub(crate) bounds: Vec<RowBound>,
+    pub(crate) codes: Store,
+    pub(crate) vectors: Store,
 }
 
 impl Gallery {
-    /// Opens a folder that [`crate::gallery::GalleryBuilder`] made.
-    ///
-    /// # Errors
-    /// Files that are missing, damaged or do not fit together.
-    pub fn open(folder: &Path) -> Result<Self> {
-        let Contents { description, cells, bounds, codes, vectors } = Contents::open(folder)?;
-        Ok(Self { description, cells, bounds, codes, vectors })
-    }
-
     /// Number of places.
     pub fn len(&self) -> usize {
         self.bounds.len()
@@ -104,18 +95,14 @@ impl Gallery {
     }
 
     /// The `most` places whose vectors are most like `query`, best first; with caps, those in the caps' union. Fewer where
-    /// there are fewer. Of equal scores the lower row comes first.
-    ///
-    /// # Errors
-    /// A query of another size or without a direction, or a file that fails.
+    /// there are fewer. Of equal scores the lower row comes first. Fails for a query of another size or without a
+    /// direction, or a file that fails.
     pub fn search(&self, query: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>> {
         Ok(self.search_many(&[query], caps, most)?.swap_remove(0))
     }
 
-    /// The same for many queries at once, each with the hits that it has alone; codes pass the processor once for all of them.
-    ///
-    /// # Errors
-    /// As [`Gallery::search`]; one query that cannot be used fails all.
+    /// The same for many queries at once, each with the hits that it has alone; codes pass the processor once for all
+    /// of them. Fails as [`Gallery::search`] does; one query that cannot be used fails all.
     pub fn search_many(
         &self,
         queries: &[impl AsRef<[f32]>],
@@ -188,14 +175,6 @@ impl Gallery {
     /// The place at a position.
     pub(crate) fn place(&self, position: usize) -> LatLon {
         self.cells.place(position)
-    }
-
-    pub(crate) fn codes(&self) -> &Store {
-        &self.codes
-    }
-
-    pub(crate) fn bounds(&self) -> &[RowBound] {
-        &self.bounds
     }
 
     /// For each query the positions that may be among its `most` best.

@@ -125,10 +125,8 @@ pub struct HybridAnswer {
 }
 
 /// Retrieval within caps around the samples (or the answer); `plain` where there is nothing or it is not sure enough. `log_density` gives
-/// the model's log density per steradian at points; it is asked only with [`HybridOptions::fusion`].
-///
-/// # Errors
-/// Options out of range, an embedding of another size, or a gallery that fails.
+/// the model's log density per steradian at points; it is asked only with [`HybridOptions::fusion`]. Fails for options
+/// out of range, an embedding of another size, or a gallery that fails.
 pub fn hybrid(
     retriever: &dyn Retriever,
     embedding: &[f32],

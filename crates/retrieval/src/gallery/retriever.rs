@@ -18,16 +18,12 @@ pub trait Retriever: Send + Sync {
     /// The temperature at which a softmax over scores says how probable the places are.
     fn temperature(&self) -> f64;
 
-    /// The `most` best places, best first; with caps, those in the caps' union.
-    ///
-    /// # Errors
-    /// An embedding of another size, or a gallery that fails.
+    /// The `most` best places, best first; with caps, those in the caps' union. Fails for an embedding of another size,
+    /// or a gallery that fails.
     fn retrieve(&self, embedding: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>>;
 
-    /// The `most` best places of many photos: for each the hits that it has alone, sooner.
-    ///
-    /// # Errors
-    /// As [`Retriever::retrieve`].
+    /// The `most` best places of many photos: for each the hits that it has alone, sooner. Fails as
+    /// [`Retriever::retrieve`] does.
     fn retrieve_many(&self, embeddings: &[Vec<f32>], most: usize) -> Result<Vec<Vec<Hit>>> {
         embeddings.iter().map(|embedding| self.retrieve(embedding, None, most)).collect()
     }
@@ -64,10 +60,7 @@ impl PhotoRetriever {
     /// Cosines of embeddings differ by about this much between good and poor matches (chosen on validation photos).
     const TEMPERATURE: f64 = 0.05;
 
-    /// Retrieval from a gallery of photos.
-    ///
-    /// # Errors
-    /// A gallery of another kind.
+    /// Retrieval from a gallery of photos. Fails for a gallery of another kind.
     pub fn new(gallery: Gallery) -> Result<Self> {
         match gallery.kind() {
             Kind::Photos => Ok(Self { gallery }),

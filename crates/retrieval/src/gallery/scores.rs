@@ -28,10 +28,8 @@ impl Gallery {
         (0..self.len()).map(|position| self.place(position))
     }
 
-    /// How like each query every place is. A query's scores are the same among any others.
-    ///
-    /// # Errors
-    /// A query of another size or without a direction, a file that fails, vectors that do not go with their codes.
+    /// How like each query every place is. A query's scores are the same among any others. Fails for a query of another
+    /// size or without a direction, a file that fails, vectors that do not go with their codes.
     pub fn score_all(&self, queries: &[impl AsRef<[f32]>]) -> Result<Vec<Scores>> {
         let queries: Vec<Vec<f32>> = queries.iter().map(|query| self.unit(query.as_ref())).collect::<Result<_>>()?;
         let mut found = Vec::with_capacity(queries.len());
@@ -53,7 +51,7 @@ impl Gallery {
         let blocks = starts.into_par_iter().map(|start| {
             let span = start..(start + BLOCK).min(rows);
             let mut products = vec![0; queries.len() * span.len()];
-            self.codes().with(span.start * dimension..span.end * dimension, |bytes| {
+            self.codes.with(span.start * dimension..span.end * dimension, |bytes| {
                 scan::code_products(bytes, &codes, &mut products);
             })?;
             Ok((span, products))
@@ -63,7 +61,7 @@ impl Gallery {
             let mut scores = vec![0.0; rows];
             for (span, products) in &blocks {
                 let own = &products[number * span.len()..][..span.len()];
-                let bounds = &self.bounds()[span.clone()];
+                let bounds = &self.bounds[span.clone()];
                 for (score, (product, bound)) in scores[span.clone()].iter_mut().zip(own.iter().zip(bounds)) {
                     *score = query.score(*product, *bound).0;
                 }
@@ -75,7 +73,7 @@ impl Gallery {
 
     /// The same with those of the best by their full vectors: a few hundred, and all others that may be the first.
     fn with_best(&self, query: &[f32], coarse: &QuantisedQuery, mut all: Vec<f32>) -> Result<Scores> {
-        let slack = |position: usize| coarse.score(0, self.bounds()[position]).1;
+        let slack = |position: usize| coarse.score(0, self.bounds[position]).1;
         let mut ordered = all.clone();
         let last = EXACT.min(ordered.len()) - 1;
         let least = *ordered.select_nth_unstable_by(last, |a, b| b.total_cmp(a)).1;

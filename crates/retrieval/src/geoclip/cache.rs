@@ -106,10 +106,8 @@ fn hash_file(file: &PositionedFile) -> Result<u128> {
 }
 
 /// Opens the gallery of a file of places, after making it where there is none for this content. `progress` is told how many
-/// places are done, of how many, while vectors are computed.
-///
-/// # Errors
-/// Files that cannot be read, or a folder beside the places that cannot be written.
+/// places are done, of how many, while vectors are computed. Fails for files that cannot be read, or a folder beside
+/// the places that cannot be written.
 pub fn open_geoclip_gallery(
     cache: &GeoClipCache,
     model: &GeoClip,

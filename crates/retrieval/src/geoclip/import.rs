@@ -29,10 +29,8 @@ pub struct Sources {
 
 impl Sources {
     /// Finds the package's files in a wheel, in a folder (at any depth: an unpacked wheel, `site-packages/geoclip`, or its
-    /// `model`), or among files given one by one.
-    ///
-    /// # Errors
-    /// What cannot be read, and which of the three weight files is missing.
+    /// `model`), or among files given one by one. The error says what cannot be read, and which of the three weight
+    /// files is missing.
     pub fn open(paths: &[PathBuf]) -> Result<Self> {
         let mut files = BTreeMap::new();
         for path in paths {
@@ -120,10 +118,8 @@ fn open_wheel(path: &Path, files: &mut BTreeMap<&'static str, Found>) -> Result<
 }
 
 /// Writes a model folder from the package's files: settings, weights as safetensors and, where there is one, the gallery.
-/// Returns the number of places in the gallery.
-///
-/// # Errors
-/// Weight files that are refused or are no GeoCLIP, a gallery with a bad row, a folder that cannot be written.
+/// Returns the number of places in the gallery. Fails for weight files that are refused or are no GeoCLIP, a gallery
+/// with a bad row, a folder that cannot be written.
 pub fn import(sources: &Sources, folder: &Path) -> Result<Option<u64>> {
     let mut location = sources.tensors(LOCATION)?;
     let image = sources.tensors(IMAGE)?;

@@ -151,10 +151,7 @@ pub(crate) fn save(settings: &Settings, params: &Params, folder: &Path) -> Resul
 }
 
 impl GeoClip {
-    /// Reads a folder that [`crate::geoclip::import`] wrote.
-    ///
-    /// # Errors
-    /// Files that are missing, damaged or do not fit together.
+    /// Reads a folder that [`crate::geoclip::import`] wrote. Fails for files that are missing, damaged or do not fit together.
     pub fn open(folder: &Path, device: &Device) -> Result<Self> {
         let settings = Settings::read(folder)?;
         let mut builder = ParamsBuilder::new();
@@ -177,10 +174,7 @@ impl GeoClip {
         Ok(self.location.get_or_init(|| Location { params, encoder, frequencies }))
     }
 
-    /// The same with the encoder that it names, in its folder too.
-    ///
-    /// # Errors
-    /// A folder that cannot be written.
+    /// The same with the encoder that it names, in its folder too. Fails for a folder that cannot be written.
     pub fn with_encoder(mut self, name: &str, folder: &Path) -> Result<Self> {
         self.settings.encoder = Some(name.to_owned());
         self.settings.save(folder)?;
@@ -202,20 +196,15 @@ impl GeoClip {
         self.settings.image_inputs
     }
 
-    /// The factor on the cosine before a softmax over places.
-    ///
-    /// # Errors
-    /// A failure of the device.
+    /// The factor on the cosine before a softmax over places. Fails if the device fails.
     pub fn scale(&self) -> Result<f32> {
         let mut copy = Tensor::zeros(self.params.device(), 1, 1)?;
         ops::copy(copy.view_mut(), self.params.get(self.logit_scale))?;
         Ok(copy.to_vec()?[0].exp())
     }
 
-    /// The vectors of places, one after the other, as the location encoder gives them (not of length 1).
-    ///
-    /// # Errors
-    /// A failure of the device.
+    /// The vectors of places, one after the other, as the location encoder gives them (not of length 1). Fails if
+    /// the device fails.
     pub fn embed_places(&self, places: &[LatLon]) -> Result<Vec<f32>> {
         let Location { params, encoder, frequencies } = self.location()?;
         let mut vectors = Vec::with_capacity(places.len() * self.dimension());
@@ -226,10 +215,7 @@ impl GeoClip {
     }
 
     /// The vectors of photos from their CLIP features (rows of [`GeoClip::feature_dimension`] numbers), as the image head
-    /// gives them (not of length 1).
-    ///
-    /// # Errors
-    /// Features of another size, or a failure of the device.
+    /// gives them (not of length 1). Fails for features of another size, or a failure of the device.
     pub fn embed_features(&self, features: &[f32]) -> Result<Vec<f32>> {
         let inputs = self.feature_dimension();
         if !features.len().is_multiple_of(inputs) {

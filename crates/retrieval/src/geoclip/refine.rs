@@ -15,10 +15,8 @@ const FLAT: f32 = 2e-4;
 
 impl GeoClipRetriever {
     /// The places about the best ones of a gallery where a photo's score is highest, on ever finer pixels, until the score is flat there.
-    /// Only those are given whose score is better than that of the place they began from.
-    ///
-    /// # Errors
-    /// An embedding of another size, or a failure of the device.
+    /// Only those are given whose score is better than that of the place they began from. Fails for an embedding of
+    /// another size, or a failure of the device.
     pub fn refine(&self, embedding: &[f32], best: &[Hit]) -> Result<Vec<(LatLon, f32)>> {
         let photo = self.vector(embedding)?;
         let mut starts: Vec<Hit> = Vec::new();

@@ -12,10 +12,7 @@ pub struct GeoClipRetriever {
 }
 
 impl GeoClipRetriever {
-    /// Retrieval from a gallery of GeoCLIP's vectors.
-    ///
-    /// # Errors
-    /// A gallery of another kind or size.
+    /// Retrieval from a gallery of GeoCLIP's vectors. Fails for a gallery of another kind or size.
     pub fn new(model: GeoClip, gallery: Gallery) -> Result<Self> {
         if gallery.kind() != Kind::Geoclip {
             return Err(setting("the gallery's kind", "photos", "it needs no GeoCLIP"));
@@ -37,10 +34,7 @@ impl GeoClipRetriever {
         &self.model
     }
 
-    /// The scores that photos give all places.
-    ///
-    /// # Errors
-    /// An embedding of another size, or a gallery that fails.
+    /// The scores that photos give all places. Fails for an embedding of another size, or a gallery that fails.
     pub fn score_all(&self, embeddings: &[Vec<f32>]) -> Result<Vec<Scores>> {
         self.gallery.score_all(&self.vectors(embeddings)?)
     }

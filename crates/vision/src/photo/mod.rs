@@ -45,20 +45,16 @@ impl Photo {
     /// Reads and decodes a file: JPEG, PNG, WebP, TIFF, GIF (its first frame) or BMP, told apart by content; HEIC
     /// and AVIF where libheif is installed; of RAW files the largest JPEG preview in them. XMP files beside it say where and when it
     /// was taken, too ([`PhotoFacts`]).
-    /// Colours are brought to sRGB where the file has another ICC profile.
-    ///
-    /// # Errors
-    /// A [`VisionError`] that names the file: unreadable, empty, no picture, cut off, damaged, or above a limit.
+    /// Colours are brought to sRGB where the file has another ICC profile. Fails with a [`VisionError`] that names the
+    /// file: unreadable, empty, no picture, cut off, damaged, or above a limit.
     pub fn open(path: &Path, limits: &PhotoLimits) -> Result<Self> {
         let contents = Self::contents(path, limits)?;
         let photo = Self::decode(&contents, &path.display().to_string(), limits)?;
         Ok(Self { facts: photo.facts.with_sidecars(path), ..photo })
     }
 
-    /// The bytes of a file, as long as they are within the limits.
-    ///
-    /// # Errors
-    /// A [`VisionError`] that names the file: unreadable, or above a limit.
+    /// The bytes of a file, as long as they are within the limits. Fails with a [`VisionError`] that names the file:
+    /// unreadable, or above a limit.
     pub fn contents(path: &Path, limits: &PhotoLimits) -> Result<Vec<u8>> {
         let file = path.display().to_string();
         let read = |source| VisionError::Read { file: file.clone(), source };
@@ -69,10 +65,7 @@ impl Photo {
         locdiff_base::read_bounded(path, limits.max_bytes).map_err(read)
     }
 
-    /// Decodes a file already in memory; `name` stands for it in messages.
-    ///
-    /// # Errors
-    /// As [`Photo::open`].
+    /// Decodes a file already in memory; `name` stands for it in messages. Fails as [`Photo::open`] does.
     pub fn decode(contents: &[u8], name: &str, limits: &PhotoLimits) -> Result<Self> {
         let (bytes, max_bytes) = (contents.len() as u64, limits.max_bytes);
         if bytes > max_bytes {
@@ -108,7 +101,7 @@ impl Photo {
     }
 
     /// The width and height that a file's head says, held against the limits, without decoding a pixel; `None` for HEIC and
-    /// AVIF, whose decoder alone knows.
+    /// AVIF, whose decoder alone knows. Fails as [`Photo::open`] does, as far as the head shows it.
     ///
     /// ```
     /// use locdiff_vision::{Photo, PhotoLimits};
@@ -120,9 +113,6 @@ impl Photo {
     /// assert!(Photo::size(&contents, "china.jpg", &small).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Photo::open`], as far as the head shows it.
     pub fn size(contents: &[u8], name: &str, limits: &PhotoLimits) -> Result<Option<(u32, u32)>> {
         let picture = preview(contents, name)?.unwrap_or(contents);
         Ok(head(picture, name, limits)?.map(|(_, decoder)| decoder.dimensions()))
@@ -137,9 +127,7 @@ impl Photo {
         Ok(Self { facts, ..Self::from_rgb(width, height, rgb)? })
     }
 
-    /// A photo of these pixels: `3 * width * height` bytes, row by row from the top.
-    ///
-    /// # Errors
+    /// A photo of these pixels: `3 * width * height` bytes, row by row from the top. Fails with
     /// [`VisionError::PixelCount`] for another number of bytes, or no pixels.
     pub fn from_rgb(width: u32, height: u32, rgb: Vec<u8>) -> Result<Self> {
         let (wanted, got) = (3 * u64::from(width) * u64::from(height), rgb.len() as u64);

@@ -17,10 +17,7 @@ pub(super) fn decode(_contents: &[u8], name: &str, format: &'static str, _limits
     Err(VisionError::NoLibheif { file: name.to_owned(), format, reason })
 }
 
-/// Why there is no libheif.
-///
-/// # Errors
-/// Always: says why.
+/// Why there is no libheif. Always fails and says why.
 pub fn libheif_version() -> std::result::Result<String, String> {
     Err("this build is without the feature `heif`".to_owned())
 }

@@ -80,10 +80,8 @@ enum Jitter {
 }
 
 impl Augmentation {
-    /// View `view` of a photo that has the number `photo_index` in its collection; view 0 is the photo itself.
-    ///
-    /// # Errors
-    /// None for ranges within reason; [`crate::VisionError::PixelCount`] could only come of a crop without pixels.
+    /// View `view` of a photo that has the number `photo_index` in its collection; view 0 is the photo itself. Fails
+    /// with [`crate::VisionError::PixelCount`] for a crop without pixels, which sound ranges never make.
     pub fn view(&self, photo: &Photo, seed: u64, photo_index: u64, view: u32) -> Result<Photo> {
         if view == 0 {
             return Ok(photo.clone());

@@ -67,10 +67,8 @@ pub struct Preprocessing {
 }
 
 impl Preprocessing {
-    /// What the network sees of a photo, `[side, side, 3]`.
-    ///
-    /// # Errors
-    /// [`crate::VisionError::TooThin`] for a photo whose sides are too unlike.
+    /// What the network sees of a photo, `[side, side, 3]`. Fails with [`crate::VisionError::TooThin`] for a photo
+    /// whose sides are too unlike.
     pub fn apply(&self, photo: &Photo) -> Result<Vec<f32>> {
         let picture = self.resized(photo)?;
         if (picture.width(), picture.height()) == (self.input_side, self.input_side) {

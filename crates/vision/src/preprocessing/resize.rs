@@ -9,9 +9,7 @@ use crate::{Photo, Result, VisionError};
 use locdiff_nn::photos::SideTaps;
 use std::ops::Range;
 
-/// A photo of `width × height` pixels, as Pillow's `Image.resize((width, height), filter)`.
-///
-/// # Errors
+/// A photo of `width × height` pixels, as Pillow's `Image.resize((width, height), filter)`. Fails with
 /// [`VisionError::PixelCount`] if a side is 0.
 pub fn resize(photo: &Photo, width: u32, height: u32, filter: Filter) -> Result<Photo> {
     if width == 0 || height == 0 {
@@ -90,9 +88,7 @@ pub(crate) fn short_side_size((width, height): (u32, u32), side: u32) -> Result<
     Ok(if width <= height { (side, long as u32) } else { (long as u32, side) })
 }
 
-/// A photo whose shorter side is `side` pixels and whose longer side keeps the proportion, rounded down.
-///
-/// # Errors
+/// A photo whose shorter side is `side` pixels and whose longer side keeps the proportion, rounded down. Fails with
 /// [`VisionError::TooThin`] if the longer side would exceed 100 000 pixels.
 pub fn resize_short_side(photo: &Photo, side: u32, filter: Filter) -> Result<Photo> {
     let (width, height) = short_side_size((photo.width(), photo.height()), side)?;
@@ -110,9 +106,7 @@ fn middle(length: u32, side: u32) -> Result<Range<usize>> {
     Ok(start..start + side as usize)
 }
 
-/// The middle `side × side` pixels; where the margin is odd, its half rounds to even, as in torchvision.
-///
-/// # Errors
+/// The middle `side × side` pixels; where the margin is odd, its half rounds to even, as in torchvision. Fails with
 /// [`VisionError::PixelCount`] if the photo is smaller than that, or `side` is 0.
 pub fn centre_crop(photo: &Photo, side: u32) -> Result<Photo> {
     let (across, down) = (middle(photo.width(), side)?, middle(photo.height(), side)?);

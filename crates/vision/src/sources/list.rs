@@ -75,10 +75,7 @@ struct Row {
 }
 
 impl PhotoList {
-    /// Reads a list.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or has no columns that name photos and places.
+    /// Reads a list. Fails for a file that cannot be read, or has no columns that name photos and places.
     pub fn read(path: &Path) -> Result<Self> {
         let rows = match yfcc_columns(path)? {
             Some(columns) => yfcc_rows(path, columns)?,

@@ -26,11 +26,8 @@ impl Photos {
     ///
     /// A photo that comes twice is taken once. What a folder holds beside regular files (pipes, devices, links that lead
     /// nowhere or back, folders that may not be read) is passed over, see [`Photos::skipped`]; so are films and other files, see
-    /// [`Photos::passed_over`].
-    ///
-    /// # Errors
-    /// Tables, lists and shards that cannot be read, and arguments that name no picture. A photo that cannot be read is
-    /// none: it fails when its turn comes.
+    /// [`Photos::passed_over`]. Fails for tables, lists and shards that cannot be read, and arguments that name no
+    /// picture. A photo that cannot be read fails when its turn comes.
     pub fn gather(arguments: &[impl AsRef<Path>], path_column: Option<&str>) -> Result<Self> {
         let mut photos = Self::default();
         for argument in arguments {
@@ -46,10 +43,8 @@ impl Photos {
 
     /// The photos of a published list, in its order and under its names, with its places. Their pictures are sought in folders,
     /// in the `.zip`, `.tar` and `.parquet` files there, and in such files; a row whose picture is not there is among
-    /// [`Photos::absent`], one that cannot be used among [`Photos::skipped`].
-    ///
-    /// # Errors
-    /// Folders and archives that cannot be read, and lists none of whose pictures are there.
+    /// [`Photos::absent`], one that cannot be used among [`Photos::skipped`]. Fails for folders and archives that
+    /// cannot be read, and lists none of whose pictures are there.
     pub fn listed(list: &PhotoList, pictures: &[impl AsRef<Path>]) -> Result<Self> {
         let index = PictureIndex::of(pictures)?;
         let mut photos = Self { skipped: list.bad().to_vec(), ..Self::default() };

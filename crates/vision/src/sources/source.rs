@@ -189,10 +189,7 @@ impl PhotoSource {
         }
     }
 
-    /// Reads and decodes it.
-    ///
-    /// # Errors
-    /// As [`Photo::open`].
+    /// Reads and decodes it. Fails as [`Photo::open`] does.
     pub fn read(&self, limits: &PhotoLimits) -> Result<Photo, VisionError> {
         match &self.bytes {
             Bytes::File(path) => Photo::open(path, limits),
@@ -206,10 +203,7 @@ impl PhotoSource {
         self.file_path().map_or_else(|| self.name.clone(), |path| path.display().to_string())
     }
 
-    /// The bytes of its file.
-    ///
-    /// # Errors
-    /// As [`Photo::contents`].
+    /// The bytes of its file. Fails as [`Photo::contents`] does.
     pub fn contents(&self, limits: &PhotoLimits) -> Result<Vec<u8>, VisionError> {
         match &self.bytes {
             Bytes::File(path) => Photo::contents(path, limits),

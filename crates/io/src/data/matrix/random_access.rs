@@ -1,8 +1,8 @@
 //! Reading any row of a binary matrix at any time.
 
 use crate::data::{
-    DataError, Embedding, Fingerprint, Format, PositionedFile, array::ArrayLayout, array_file::read_layout, error::At,
-    input::Input, safetensors_header::TensorChoice,
+    DataError, Embedding, Fingerprint, Format, PositionedFile, array::ArrayLayout, error::At, input::Input,
+    safetensors_header::TensorChoice,
 };
 use locdiff_base::{Element, excerpt};
 use std::io::{Read, Seek, SeekFrom};
@@ -47,10 +47,8 @@ enum Store {
 }
 
 impl RowFile {
-    /// Opens a file; of a safetensors file the tensor of that name, or else the only one.
-    ///
-    /// # Errors
-    /// When the file cannot be read, is neither `.npy` nor safetensors, or its header is unsound.
+    /// Opens a file; of a safetensors file the tensor of that name, or else the only one. Fails if the file cannot be
+    /// read, is neither `.npy` nor safetensors, or its header is unsound.
     pub fn open(path: &Path, tensor: Option<&str>) -> Result<Self, DataError> {
         let is_stdin = path.as_os_str() == "-";
         let (input, format, name) = Input::open(path, None)?;
@@ -69,7 +67,7 @@ impl RowFile {
             });
         }
         let choice = TensorChoice { given: tensor, preferred: "embeddings" };
-        let layout = read_layout(&mut bytes, length, &name, format, choice)?;
+        let layout = ArrayLayout::read(&mut bytes, length, &name, format, choice)?;
         let (begin, size) = layout.bytes();
         let store = if is_stdin || size <= SMALL_BYTES {
             let mut content = vec![0; size as usize];
@@ -109,10 +107,7 @@ impl RowFile {
         self.encoder.as_deref()
     }
 
-    /// Row `index`, from 0, as an embedding.
-    ///
-    /// # Errors
-    /// As [`RowFile::read_row`].
+    /// Row `index`, from 0, as an embedding. Fails as [`RowFile::read_row`] does.
     ///
     /// # Panics
     /// When there is no such row.
@@ -122,10 +117,7 @@ impl RowFile {
         Embedding::new(values, self.encoder.clone())
     }
 
-    /// Reads row `index`, from 0.
-    ///
-    /// # Errors
-    /// When the file fails or the row holds NaN or infinity.
+    /// Reads row `index`, from 0. Fails if the file fails or the row holds NaN or infinity.
     ///
     /// # Panics
     /// When there is no such row, or `out` has not one value a column.

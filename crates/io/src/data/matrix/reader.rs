@@ -2,10 +2,10 @@
 
 use crate::data::json_lines::{JsonLines, json_reason};
 use crate::data::{
-    DataError, Fingerprint, Format, array::ArrayReader, array_file::open_array, csv_dialect::Dialect,
-    csv_text::CsvRows, error::At, input::Input, safetensors_header::TensorChoice,
+    DataError, Fingerprint, Format, csv_dialect::Dialect, csv_text::CsvRows, input::Input, rows::Rows,
+    safetensors_header::TensorChoice,
 };
-use locdiff_base::{Element, excerpt};
+use locdiff_base::excerpt;
 use std::path::Path;
 
 const ARRAY_EXPECTED: &str = "one array of numbers";
@@ -25,7 +25,7 @@ const ARRAY_EXPECTED: &str = "one array of numbers";
 /// # Ok::<(), locdiff_io::data::DataError>(())
 /// ```
 pub struct MatrixReader {
-    source: Source,
+    source: Rows,
     columns: usize,
     rows_read: u64,
     /// Text: the first row, read to learn the number of columns.
@@ -34,51 +34,32 @@ pub struct MatrixReader {
     failed: bool,
 }
 
-enum Source {
-    Csv(CsvRows),
-    Jsonl(JsonLines),
-    Array { reader: ArrayReader, file: String, element: Element },
-}
-
 impl MatrixReader {
     /// Opens a file; `-` is standard input. Without a format the path's extension says it. Of a safetensors file the
-    /// tensor of that name is read, or else the only one.
-    ///
-    /// # Errors
-    /// When the file cannot be opened, its format is unknown, its header is unsound, it has no rows, or, in text, its
-    /// first row is wrong.
+    /// tensor of that name is read, or else the only one. Fails if the file cannot be opened, its format is unknown,
+    /// its header is unsound, it has no rows, or, in text, its first row is wrong.
     pub fn open(path: &Path, format: Option<Format>, tensor: Option<&str>) -> Result<Self, DataError> {
         let (input, format, file) = Input::open(path, format)?;
         Self::new(input, file, format, tensor)
     }
 
-    /// Reads a file that is in memory already; `file` is its name in messages.
-    ///
-    /// # Errors
-    /// As [`MatrixReader::open`].
+    /// Reads a file that is in memory already; `file` is its name in messages. Fails as [`MatrixReader::open`] does.
     pub fn from_bytes(file: &str, bytes: Vec<u8>, format: Format, tensor: Option<&str>) -> Result<Self, DataError> {
         Self::new(Input::from_bytes(bytes, format), file.to_owned(), format, tensor)
     }
 
     fn new(input: Input, file: String, format: Format, tensor: Option<&str>) -> Result<Self, DataError> {
-        let mut source = match input {
-            Input::Text(text) if format == Format::Csv => open_csv(CsvRows::new(text, file))?,
-            Input::Text(text) => Source::Jsonl(JsonLines::new(text, file)),
-            Input::Binary(bytes, length) => {
-                let choice = TensorChoice { given: tensor, preferred: "matrix" };
-                let reader = open_array(bytes, length, &file, format, choice)?;
-                let (columns, element) = (reader.layout().columns, reader.layout().element());
-                let source = Source::Array { reader, file, element };
-                return Ok(Self { source, columns, rows_read: 0, first: None, failed: false });
-            }
-        };
+        let mut source = Rows::open(input, file, format, TensorChoice { given: tensor, preferred: "matrix" })?;
+        if let Rows::Array(reader) = &source {
+            let columns = reader.layout.columns;
+            return Ok(Self { source, columns, rows_read: 0, first: None, failed: false });
+        }
+        if let Rows::Csv(rows) = &mut source {
+            pass_header(rows)?;
+        }
         let mut first = Vec::new();
-        if !source.read_row(&mut first)? {
-            return Err(match source {
-                Source::Csv(rows) => DataError::NoRows { file: rows.file().to_owned() },
-                Source::Jsonl(lines) => DataError::Empty { file: lines.file().to_owned(), expected: ARRAY_EXPECTED },
-                Source::Array { file, .. } => DataError::NoRows { file },
-            });
+        if !read_row(&mut source, &mut first)? {
+            return Err(source.without_rows(ARRAY_EXPECTED));
         }
         Ok(Self { source, columns: first.len(), rows_read: 0, first: Some(first), failed: false })
     }
@@ -90,24 +71,16 @@ impl MatrixReader {
 
     /// How many rows there are, where the format says so up front.
     pub fn rows(&self) -> Option<u64> {
-        match &self.source {
-            Source::Array { reader, .. } => Some(reader.layout().rows),
-            Source::Csv(_) | Source::Jsonl(_) => None,
-        }
+        self.source.count()
     }
 
     /// The encoder that made the embeddings in the file, where the file says so.
     pub fn encoder(&self) -> Option<&Fingerprint> {
-        match &self.source {
-            Source::Array { reader, .. } => reader.layout().encoder.as_ref(),
-            Source::Csv(_) | Source::Jsonl(_) => None,
-        }
+        if let Rows::Array(reader) = &self.source { reader.layout.encoder.as_ref() } else { None }
     }
 
-    /// Appends the next row to `values`; false at the end. A row that is wrong appends nothing.
-    ///
-    /// # Errors
-    /// When the file fails, the row is not numbers, has another length than the first, or holds NaN or infinity.
+    /// Appends the next row to `values`; false at the end. A row that is wrong appends nothing. Fails if the file
+    /// fails, the row is not numbers, has another length than the first, or holds NaN or infinity.
     pub fn read_row(&mut self, values: &mut Vec<f64>) -> Result<bool, DataError> {
         if let Some(first) = self.first.take() {
             values.extend_from_slice(&first);
@@ -115,7 +88,7 @@ impl MatrixReader {
             return Ok(true);
         }
         let start = values.len();
-        let result = self.source.read_row(values).and_then(|more| {
+        let result = read_row(&mut self.source, values).and_then(|more| {
             let found = values.len() - start;
             if more && found != self.columns {
                 return Err(DataError::RowLength { at: self.source.at(), expected: self.columns, found });
@@ -129,10 +102,8 @@ impl MatrixReader {
         result
     }
 
-    /// Appends up to `most_rows` rows to `values`. Returns how many; 0 only at the end.
-    ///
-    /// # Errors
-    /// As [`MatrixReader::read_row`]; the rows before the wrong one are in `values`.
+    /// Appends up to `most_rows` rows to `values`. Returns how many; 0 only at the end. Fails as
+    /// [`MatrixReader::read_row`] does; the rows before the wrong one are in `values`.
     pub fn read_rows(&mut self, most_rows: usize, values: &mut Vec<f64>) -> Result<usize, DataError> {
         for done in 0..most_rows {
             if !self.read_row(values)? {
@@ -168,57 +139,43 @@ impl Iterator for MatrixReader {
     }
 }
 
-impl Source {
-    /// Where the row just read is.
-    fn at(&self) -> At {
-        match self {
-            Self::Csv(rows) => rows.at(),
-            Self::Jsonl(lines) => lines.at(),
-            Self::Array { reader, file, .. } => At { file: file.clone(), row: reader.rows_read(), line: None },
+/// Appends the next row, of any length; false at the end.
+fn read_row(source: &mut Rows, values: &mut Vec<f64>) -> Result<bool, DataError> {
+    let start = values.len();
+    let (more, dtype) = match source {
+        Rows::Csv(rows) => {
+            let more = rows.advance()?;
+            for index in 0..if more { rows.fields().count() } else { 0 } {
+                values.push(rows.number(index, || (index + 1).to_string())?);
+            }
+            (more, "f64")
         }
-    }
-
-    fn read_row(&mut self, values: &mut Vec<f64>) -> Result<bool, DataError> {
-        let start = values.len();
-        let (more, dtype) = match self {
-            Self::Csv(rows) => {
-                let more = rows.advance()?;
-                if more {
-                    for index in 0..rows.fields().count() {
-                        values.push(rows.number(index, || (index + 1).to_string())?);
-                    }
-                }
-                (more, "f64")
+        Rows::Jsonl(lines) => {
+            let more = lines.advance()?;
+            if more {
+                json_row(lines, values)?;
             }
-            Self::Jsonl(lines) => {
-                let more = lines.advance()?;
-                if more {
-                    json_row(lines, values)?;
-                }
-                (more, "f64")
-            }
-            Self::Array { reader, file, element } => {
-                (reader.next_row(values).map_err(|source| DataError::read(file, source))?, element.name())
-            }
-        };
-        if let Some(index) = values[start..].iter().position(|value| !value.is_finite()) {
-            let value = values[start + index];
-            return Err(DataError::NotFinite { at: self.at(), column: index + 1, value, dtype });
+            (more, "f64")
         }
-        Ok(more)
+        Rows::Array(reader) => (reader.next_row(values)?, reader.layout.element().name()),
+    };
+    if let Some(index) = values[start..].iter().position(|value| !value.is_finite()) {
+        let value = values[start + index];
+        return Err(DataError::NotFinite { at: source.at(), column: index + 1, value, dtype });
     }
+    Ok(more)
 }
 
-fn open_csv(mut rows: CsvRows) -> Result<Source, DataError> {
-    let file = rows.file().to_owned();
+/// Reads the first line, and keeps it if it holds data.
+fn pass_header(rows: &mut CsvRows) -> Result<(), DataError> {
     if !rows.read_header()? {
-        return Err(DataError::Empty { file, expected: "one row of numbers a line" });
+        return Err(DataError::Empty { file: rows.file().to_owned(), expected: "one row of numbers a line" });
     }
     // A line with at least one number is data: a typo in the first row must not make it a header.
     if rows.fields().any(|field| rows.parse(field).is_some()) {
         rows.header_is_data();
     }
-    Ok(Source::Csv(rows))
+    Ok(())
 }
 
 fn json_row(lines: &JsonLines, values: &mut Vec<f64>) -> Result<(), DataError> {
@@ -271,13 +228,9 @@ mod tests {
         assert_eq!(read(text.as_bytes(), format).unwrap_err(), expected);
     }
 
-    /// Each line is what is read, with `\n` for a line's end, and its error.
     #[track_caller]
     fn assert_errors(format: Format, table: &str) {
-        for line in table.lines() {
-            let (text, expected) = line.split_once(" => ").expect("two columns");
-            assert_error(&text.replace("\\n", "\n"), format, expected);
-        }
+        crate::data::error::tests::assert_errors(table, |text| read(text.as_bytes(), format).unwrap_err());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Writing matrices row by row.
 
-use crate::data::output::{Output, push_number, push_number_f32};
-use crate::data::safetensors_header::{self, OutputTensor};
-use crate::data::{DataError, Fingerprint, Format, array::Dtype, error::At, npy};
+use crate::data::output::{Output, push_number, push_number_f32, push_numbers};
+use crate::data::safetensors_header::{OutputTensor, file_header};
+use crate::data::{DataError, Fingerprint, Format, array::Dtype, error::At};
 use half::f16;
 use locdiff_base::display_name;
 use std::path::Path;
@@ -36,10 +36,8 @@ pub struct MatrixWriter {
 
 impl MatrixWriter {
     /// Opens the output for rows of `columns` numbers; `-` is standard output. Without a format the path's extension
-    /// says it. `tensor` names the matrix in a safetensors file.
-    ///
-    /// # Errors
-    /// When the format is unknown or the output cannot be created.
+    /// says it. `tensor` names the matrix in a safetensors file. Fails if the format is unknown or the output cannot be
+    /// created.
     pub fn create(
         path: &Path,
         format: Option<Format>,
@@ -47,14 +45,12 @@ impl MatrixWriter {
         dtype: Dtype,
         tensor: &str,
     ) -> Result<Self, DataError> {
-        Self::create_tensors(path, format, columns, dtype, &[tensor])
+        Self::new(path, format, columns, dtype, &[tensor], None)
     }
 
     /// As [`MatrixWriter::create`], for several matrices of the same shape in one file: all rows of the first are
-    /// written, then all of the second, and so on. Several need a safetensors file.
-    ///
-    /// # Errors
-    /// As [`MatrixWriter::create`], and when another format shall hold several matrices.
+    /// written, then all of the second, and so on. Several need a safetensors file. Fails as [`MatrixWriter::create`]
+    /// does, and if another format shall hold several matrices.
     pub fn create_tensors(
         path: &Path,
         format: Option<Format>,
@@ -66,7 +62,7 @@ impl MatrixWriter {
     }
 
     /// As [`MatrixWriter::create_tensors`], for embeddings: a safetensors file says in its metadata which encoder made
-    /// them. The other formats have no room for it.
+    /// them. The other formats have no room for it. Fails as [`MatrixWriter::create_tensors`] does.
     ///
     /// ```
     /// use locdiff_io::data::{Dtype, Fingerprint, MatrixWriter, RowFile};
@@ -79,9 +75,6 @@ impl MatrixWriter {
     /// assert_eq!(RowFile::open(&path, None)?.encoder(), Some(&encoder));
     /// # Ok::<(), locdiff_io::data::DataError>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`MatrixWriter::create_tensors`].
     pub fn create_embeddings(
         path: &Path,
         columns: usize,
@@ -116,10 +109,8 @@ impl MatrixWriter {
         Ok(this)
     }
 
-    /// Writes a row.
-    ///
-    /// # Errors
-    /// When the output fails, the row has another length than promised, or a number is not finite in the output's type.
+    /// Writes a row. Fails if the output fails, the row has another length than promised, or a number is not finite in
+    /// the output's type.
     pub fn write_row(&mut self, row: &[f64]) -> Result<(), DataError> {
         let at = || At { file: self.output.name().to_owned(), row: self.rows + 1, line: None };
         if row.len() != self.columns {
@@ -143,10 +134,8 @@ impl MatrixWriter {
         self.output.write(&self.buffer)
     }
 
-    /// Completes the file. Returns how many rows it holds.
-    ///
-    /// # Errors
-    /// When the output fails, or several matrices have not as many rows each; no file is left then.
+    /// Completes the file. Returns how many rows it holds. Fails if the output fails, or several matrices have not as
+    /// many rows each; no file is left then.
     pub fn finish(mut self) -> Result<u64, DataError> {
         let count = self.tensors.len() as u64;
         if !self.rows.is_multiple_of(count) {
@@ -160,33 +149,21 @@ impl MatrixWriter {
         Ok(self.rows)
     }
 
-    /// The header for the rows so far; its length does not depend on their number.
+    /// The header for the rows so far.
     fn header(&self) -> Option<Vec<u8>> {
-        let (rows, columns) = (self.rows, self.columns as u64);
-        match self.format {
-            Format::Csv | Format::Jsonl => None,
-            Format::Npy => Some(npy::header_bytes(self.dtype, rows, columns)),
-            Format::Safetensors => {
-                let rows = rows / self.tensors.len() as u64;
-                let tensor = |name| OutputTensor { name, dtype: self.dtype, shape: vec![rows, columns] };
-                let tensors: Vec<_> = self.tensors.iter().map(|name| tensor(name.as_str())).collect();
-                Some(safetensors_header::header_bytes(&tensors, self.encoder.as_ref()))
-            }
-        }
+        let shape = vec![self.rows / self.tensors.len() as u64, self.columns as u64];
+        let tensor = |name| OutputTensor { name, dtype: self.dtype, shape: shape.clone() };
+        let tensors: Vec<_> = self.tensors.iter().map(|name| tensor(name.as_str())).collect();
+        file_header(self.format, &tensors, self.encoder.as_ref())
     }
 
     fn push_text(&mut self, row: &[f64], before: &[u8], after: &[u8]) {
         self.buffer.extend_from_slice(before);
-        for (index, &value) in row.iter().enumerate() {
-            if index > 0 {
-                self.buffer.push(b',');
-            }
-            match self.dtype {
-                Dtype::F16 => push_number_f32(&mut self.buffer, f16::from_f64(value).to_f32()),
-                Dtype::F32 => push_number_f32(&mut self.buffer, value as f32),
-                Dtype::F64 => push_number(&mut self.buffer, value),
-            }
-        }
+        push_numbers(&mut self.buffer, row.iter().copied(), |text, value| match self.dtype {
+            Dtype::F16 => push_number_f32(text, f16::from_f64(value).to_f32()),
+            Dtype::F32 => push_number_f32(text, value as f32),
+            Dtype::F64 => push_number(text, value),
+        });
         self.buffer.extend_from_slice(after);
     }
 }

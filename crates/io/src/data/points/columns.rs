@@ -1,16 +1,9 @@
 //! Which columns, keys or tensor hold the points.
 
-use crate::data::error::list_names;
+use crate::data::{DataError, error::list_names};
 
 /// Names of what holds latitude and longitude. What is `None` is found by its usual names, in any case: `lat` or
 /// `latitude`; `lon`, `lng`, `long` or `longitude`; the tensor `points`, or the only one.
-///
-/// ```
-/// use locdiff_io::data::PointColumns;
-/// let default = PointColumns::default();
-/// let explicit = PointColumns { lat: Some("y".into()), lon: Some("x".into()), ..PointColumns::default() };
-/// assert_ne!(default, explicit);
-/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PointColumns {
     /// Column or key of the latitude.
@@ -65,6 +58,18 @@ impl Wanted {
         let (best, index) = ranks().min().ok_or(NotFound::Missing)?;
         let equals: Vec<&str> = ranks().filter(|&(rank, _)| rank == best).map(|(_, i)| names[i].as_str()).collect();
         if equals.len() > 1 { Err(NotFound::Several(list_names(equals))) } else { Ok(index) }
+    }
+
+    /// The column of a CSV file that fits best; the error names the columns that there are.
+    pub(crate) fn column(&self, names: &[String], file: &str) -> Result<usize, DataError> {
+        let (file, wanted) = (file.to_owned(), self.describe());
+        self.find(names).map_err(|problem| match problem {
+            NotFound::Missing => {
+                let available = list_names(names.iter().map(String::as_str));
+                DataError::MissingColumn { file, wanted, available }
+            }
+            NotFound::Several(available) => DataError::AmbiguousColumn { file, wanted, available },
+        })
     }
 }
 

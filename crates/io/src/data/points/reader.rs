@@ -1,33 +1,18 @@
 //! Reading points.
 
-use super::columns::{NotFound, PointColumns, Wanted};
+use super::columns::{PointColumns, Wanted};
 use super::{POINTS_TENSOR, json};
 use crate::data::error::{At, list_names};
 use crate::data::json_lines::{JsonLines, json_reason};
-use crate::data::{
-    DataError, Format, array::ArrayReader, array_file::open_array, csv_text::CsvRows, input::Input,
-    safetensors_header::TensorChoice,
-};
+use crate::data::{DataError, Format, csv_text::CsvRows, input::Input, rows::Rows, safetensors_header::TensorChoice};
 use locdiff_base::excerpt;
 use locdiff_shdd::sphere::LatLon;
 use std::path::Path;
 
 const OBJECT_EXPECTED: &str = "one object like {\"lat\": 48.86, \"lon\": 2.35}";
 
-/// Reads every point of a file; `-` is standard input. Without a format the path's extension says it.
-///
-/// # Errors
-/// At the first thing that is wrong with the file, or when it has no points.
-///
-/// ```
-/// use locdiff_io::data::{PointColumns, read_points};
-/// # let folder = tempfile::tempdir().unwrap();
-/// let path = folder.path().join("places.csv");
-/// std::fs::write(&path, "city,Latitude,Longitude\nParis,48.86,2.35\nLima,-12.05,-77.04\n").unwrap();
-/// let places = read_points(&path, None, &PointColumns::default())?;
-/// assert_eq!(places[1].lon_deg(), -77.04);
-/// # Ok::<(), locdiff_io::data::DataError>(())
-/// ```
+/// Reads every point of a file; `-` is standard input. Without a format the path's extension says it. Fails at the
+/// first thing that is wrong with the file, or if it has no points.
 pub fn read_points(path: &Path, format: Option<Format>, columns: &PointColumns) -> Result<Vec<LatLon>, DataError> {
     PointReader::open(path, format, columns)?.map(|item| item.map(|(_, place)| place)).collect()
 }
@@ -46,14 +31,12 @@ pub fn read_points(path: &Path, format: Option<Format>, columns: &PointColumns) 
 /// # Ok::<(), locdiff_io::data::DataError>(())
 /// ```
 pub struct PointReader {
-    source: Source,
+    source: Rows,
+    lat: Wanted,
+    lon: Wanted,
+    /// Of a CSV file: the indices and names of the two columns.
+    columns: Vec<(usize, String)>,
     state: State,
-}
-
-enum Source {
-    Csv { rows: CsvRows, lat: (usize, String), lon: (usize, String) },
-    Jsonl { lines: JsonLines, lat: Wanted, lon: Wanted },
-    Array { reader: ArrayReader, file: String, row: Vec<f64> },
 }
 
 #[derive(PartialEq)]
@@ -64,63 +47,77 @@ enum State {
 }
 
 impl PointReader {
-    /// Opens a file; `-` is standard input.
-    ///
-    /// # Errors
-    /// When the file cannot be opened, its format is unknown, or its header is missing, lacks the columns or is
-    /// unsound.
+    /// Opens a file; `-` is standard input. Fails if the file cannot be opened, its format is unknown, or its header is
+    /// missing, lacks the columns or is unsound.
     pub fn open(path: &Path, format: Option<Format>, columns: &PointColumns) -> Result<Self, DataError> {
         let (input, format, file) = Input::open(path, format)?;
         Self::new(input, file, format, columns)
     }
 
-    /// Reads a file that is in memory already; `file` is its name in messages.
-    ///
-    /// # Errors
-    /// As [`PointReader::open`].
+    /// Reads a file that is in memory already; `file` is its name in messages. Fails as [`PointReader::open`] does.
     pub fn from_bytes(file: &str, bytes: Vec<u8>, format: Format, columns: &PointColumns) -> Result<Self, DataError> {
         Self::new(Input::from_bytes(bytes, format), file.to_owned(), format, columns)
     }
 
     pub(super) fn new(input: Input, file: String, format: Format, columns: &PointColumns) -> Result<Self, DataError> {
+        let choice = TensorChoice { given: columns.tensor.as_deref(), preferred: POINTS_TENSOR };
+        let mut source = Rows::open(input, file, format, choice)?;
         let (lat, lon) = (columns.lat_names(), columns.lon_names());
-        let source = match input {
-            Input::Text(text) if format == Format::Csv => open_csv(CsvRows::new(text, file), &lat, &lon)?,
-            Input::Text(text) => Source::Jsonl { lines: JsonLines::new(text, file), lat, lon },
-            Input::Binary(bytes, length) => {
-                let choice = TensorChoice { given: columns.tensor.as_deref(), preferred: POINTS_TENSOR };
-                let reader = open_array(bytes, length, &file, format, choice)?;
-                let layout = reader.layout();
-                if layout.columns != 2 {
-                    let shape = vec![layout.rows, layout.columns as u64];
-                    return Err(DataError::Shape {
-                        file,
-                        shape,
-                        expected: "[N, 2], latitude and longitude in degrees",
-                    });
+        let mut columns = Vec::new();
+        match &mut source {
+            Rows::Csv(rows) => {
+                let names = header(rows)?;
+                for wanted in [&lat, &lon] {
+                    let index = wanted.column(&names, rows.file())?;
+                    columns.push((index, excerpt(&names[index])));
                 }
-                Source::Array { reader, file, row: Vec::with_capacity(2) }
             }
-        };
-        Ok(Self { source, state: State::NothingRead })
+            Rows::Array(reader) if reader.layout.columns != 2 => {
+                let shape = vec![reader.layout.rows, reader.layout.columns as u64];
+                let expected = "[N, 2], latitude and longitude in degrees";
+                return Err(DataError::Shape { file: reader.file().to_owned(), shape, expected });
+            }
+            Rows::Jsonl(_) | Rows::Array(_) => {}
+        }
+        Ok(Self { source, lat, lon, columns, state: State::NothingRead })
     }
 
     /// How many points there are, where the format says so up front.
     pub fn rows(&self) -> Option<u64> {
-        match &self.source {
-            Source::Array { reader, .. } => Some(reader.layout().rows),
-            Source::Csv { .. } | Source::Jsonl { .. } => None,
-        }
+        self.source.count()
     }
 
-    fn nothing_read(&self) -> DataError {
-        match &self.source {
-            Source::Csv { rows, .. } => DataError::NoRows { file: rows.file().to_owned() },
-            Source::Jsonl { lines, .. } => {
-                DataError::Empty { file: lines.file().to_owned(), expected: OBJECT_EXPECTED }
-            }
-            Source::Array { file, .. } => DataError::NoRows { file: file.clone() },
+    fn next_place(&mut self) -> Result<Option<(u64, LatLon)>, DataError> {
+        let mut found = Vec::with_capacity(2);
+        let more = match &mut self.source {
+            Rows::Csv(rows) => rows.advance()?,
+            Rows::Jsonl(lines) => lines.advance()?,
+            Rows::Array(reader) => reader.next_row(&mut found)?,
+        };
+        if !more {
+            return Ok(None);
         }
+        match &self.source {
+            Rows::Csv(rows) => {
+                for (index, name) in &self.columns {
+                    found.push(rows.number(*index, || name.clone())?);
+                }
+            }
+            Rows::Jsonl(lines) => {
+                let Self { lat, lon, .. } = self;
+                let failed =
+                    |error| DataError::Json { at: lines.at(), reason: json_reason(&error), expected: OBJECT_EXPECTED };
+                let values = json::coordinates(lines.line(), lat, lon).map_err(failed)?;
+                for (wanted, value) in [(lat, values.lat), (lon, values.lon)] {
+                    found.push(json_number(lines, wanted, value)?);
+                }
+            }
+            Rows::Array(_) => {}
+        }
+        let at: At = self.source.at();
+        let row = at.row;
+        let place = LatLon::new(found[0], found[1]).map_err(|source| DataError::Place { at, source })?;
+        Ok(Some((row, place)))
     }
 }
 
@@ -131,11 +128,11 @@ impl Iterator for PointReader {
         if self.state == State::Ended {
             return None;
         }
-        let item = self.source.next_place().transpose();
+        let item = self.next_place().transpose();
         self.state = match (&item, &self.state) {
             (None, State::NothingRead) => {
                 self.state = State::Ended;
-                return Some(Err(self.nothing_read()));
+                return Some(Err(self.source.without_rows(OBJECT_EXPECTED)));
             }
             (None | Some(Err(DataError::Read { .. })), _) => State::Ended,
             _ => State::Reading,
@@ -144,63 +141,13 @@ impl Iterator for PointReader {
     }
 }
 
-impl Source {
-    fn next_place(&mut self) -> Result<Option<(u64, LatLon)>, DataError> {
-        let (at, lat_deg, lon_deg): (At, f64, f64) = match self {
-            Self::Csv { rows, lat, lon } => {
-                if !rows.advance()? {
-                    return Ok(None);
-                }
-                let lat_deg = rows.number(lat.0, || lat.1.clone())?;
-                (rows.at(), lat_deg, rows.number(lon.0, || lon.1.clone())?)
-            }
-            Self::Jsonl { lines, lat, lon } => {
-                if !lines.advance()? {
-                    return Ok(None);
-                }
-                let found = json::coordinates(lines.line(), lat, lon).map_err(|error| DataError::Json {
-                    at: lines.at(),
-                    reason: json_reason(&error),
-                    expected: OBJECT_EXPECTED,
-                })?;
-                let lat_deg = json_number(lines, lat, found.lat)?;
-                (lines.at(), lat_deg, json_number(lines, lon, found.lon)?)
-            }
-            Self::Array { reader, file, row } => {
-                row.clear();
-                if !reader.next_row(row).map_err(|source| DataError::read(file, source))? {
-                    return Ok(None);
-                }
-                (At { file: file.clone(), row: reader.rows_read(), line: None }, row[0], row[1])
-            }
-        };
-        let row = at.row;
-        let place = LatLon::new(lat_deg, lon_deg).map_err(|source| DataError::Place { at, source })?;
-        Ok(Some((row, place)))
-    }
-}
-
-fn open_csv(mut rows: CsvRows, lat: &Wanted, lon: &Wanted) -> Result<Source, DataError> {
-    let file = rows.file().to_owned();
+/// The names of a CSV file's columns.
+pub(super) fn header(rows: &mut CsvRows) -> Result<Vec<String>, DataError> {
     if !rows.read_header()? {
-        return Err(DataError::Empty { file, expected: "a header line with the columns lat and lon, then rows" });
+        let expected = "a header line with the columns lat and lon, then rows";
+        return Err(DataError::Empty { file: rows.file().to_owned(), expected });
     }
-    let names: Vec<String> = rows.fields().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-    let find = |wanted: &Wanted| {
-        let index = wanted.find(&names).map_err(|problem| {
-            let (file, wanted) = (file.clone(), wanted.describe());
-            match problem {
-                NotFound::Missing => {
-                    let available = list_names(names.iter().map(String::as_str));
-                    DataError::MissingColumn { file, wanted, available }
-                }
-                NotFound::Several(available) => DataError::AmbiguousColumn { file, wanted, available },
-            }
-        })?;
-        Ok::<_, DataError>((index, excerpt(&names[index])))
-    };
-    let (lat, lon) = (find(lat)?, find(lon)?);
-    Ok(Source::Csv { rows, lat, lon })
+    Ok(rows.fields().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
 
 fn json_number(
@@ -238,13 +185,9 @@ mod tests {
         assert_eq!(read(text, format).unwrap_err().to_string(), expected);
     }
 
-    /// Each line is what is read, with `\n` for a line's end, and its error.
     #[track_caller]
     fn assert_errors(format: Format, table: &str) {
-        for line in table.lines() {
-            let (text, expected) = line.split_once(" => ").expect("two columns");
-            assert_error(&text.replace("\\n", "\n"), format, expected);
-        }
+        crate::data::error::tests::assert_errors(table, |text| read(text, format).unwrap_err().to_string());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Places with names and numbers beside them: the predictions of any system.
 
 use super::columns::{NotFound, PointColumns, Wanted};
-use super::{json, reader::PointReader};
+use super::json;
+use super::reader::{PointReader, header};
 use crate::data::error::{At, list_names};
 use crate::data::json_lines::{JsonLines, json_reason};
 use crate::data::{DataError, Format, csv_text::CsvRows, input::Input, spreadsheet::unguarded};
@@ -39,10 +40,8 @@ pub struct PlaceTable {
 impl PlaceTable {
     /// Reads a file; `-` is standard input. Rows are named by the column `id`, or, where it is `None`, by the first
     /// column or key called id, image_id, img_id, photo_id, image, photo, filename, file, path or key in any case.
-    /// Text columns for whose names `is_wanted` holds are read as numbers.
-    ///
-    /// # Errors
-    /// At the first thing that is wrong with the file, when it has no rows, or when the column `id` is not there.
+    /// Text columns for whose names `is_wanted` holds are read as numbers. Fails at the first thing that is wrong with
+    /// the file, if it has no rows, or if the column `id` is not there.
     pub fn read(
         path: &Path,
         format: Option<Format>,
@@ -98,20 +97,6 @@ fn place(at: impl FnOnce() -> At, lat_deg: f64, lon_deg: f64) -> Result<Option<L
     LatLon::new(lat_deg, lon_deg).map(Some).map_err(|source| DataError::Place { at: at(), source })
 }
 
-/// The column that a name asks for: a file that lacks it says so.
-fn find(wanted: &Wanted, names: &[String], file: &str) -> Result<usize, DataError> {
-    wanted.find(names).map_err(|problem| {
-        let (file, wanted) = (file.to_owned(), wanted.describe());
-        match problem {
-            NotFound::Missing => {
-                let available = list_names(names.iter().map(String::as_str));
-                DataError::MissingColumn { file, wanted, available }
-            }
-            NotFound::Several(available) => DataError::AmbiguousColumn { file, wanted, available },
-        }
-    })
-}
-
 fn read_csv(
     mut rows: CsvRows,
     columns: &PointColumns,
@@ -119,16 +104,12 @@ fn read_csv(
     is_wanted: &impl Fn(&str) -> bool,
 ) -> Result<PlaceTable, DataError> {
     let file = rows.file().to_owned();
-    if !rows.read_header()? {
-        let expected = "a header line with the columns lat and lon, then rows";
-        return Err(DataError::Empty { file, expected });
-    }
-    let text = |field: &[u8]| String::from_utf8_lossy(field).trim().to_owned();
-    let names: Vec<String> = rows.fields().map(text).collect();
-    let (lat, lon) = (find(&columns.lat_names(), &names, &file)?, find(&columns.lon_names(), &names, &file)?);
+    let names: Vec<String> = header(&mut rows)?.iter().map(|name| name.trim().to_owned()).collect();
+    let [lat, lon] = [columns.lat_names(), columns.lon_names()].map(|wanted| wanted.column(&names, &file));
+    let (lat, lon) = (lat?, lon?);
     let id = match ids.wanted.find(&names) {
         Err(NotFound::Missing) if !ids.is_required => None,
-        _ => Some(find(&ids.wanted, &names, &file)?),
+        _ => Some(ids.wanted.column(&names, &file)?),
     };
     let chosen: Vec<usize> = (0..names.len()).filter(|&index| is_wanted(&names[index])).collect();
     let mut table = PlaceTable {
@@ -154,7 +135,7 @@ fn read_csv(
             column.1.push(number(index)?);
         }
         if let (Some((_, names)), Some(index)) = (&mut table.ids, id) {
-            names.push(unguarded(text(fields[index])));
+            names.push(unguarded(String::from_utf8_lossy(fields[index]).trim().to_owned()));
         }
     }
     Ok(table)

@@ -1,9 +1,9 @@
 //! Writing points, with numbers about each.
 
 use super::POINTS_TENSOR;
-use crate::data::output::{Output, push_number};
-use crate::data::safetensors_header::{self, OutputTensor};
-use crate::data::{DataError, Format, array::Dtype, csv_text::push_record, npy};
+use crate::data::output::{Output, push_number, push_numbers};
+use crate::data::safetensors_header::{OutputTensor, file_header};
+use crate::data::{DataError, Format, array::Dtype, csv_text::push_record};
 use locdiff_base::excerpt;
 use locdiff_shdd::sphere::LatLon;
 use std::path::Path;
@@ -44,10 +44,8 @@ enum Column {
 }
 
 impl PointWriter {
-    /// Opens the output; `-` is standard output. Without a format the path's extension says it.
-    ///
-    /// # Errors
-    /// When the format is unknown, the output cannot be created, or the columns lack `lat` or `lon` or repeat a name.
+    /// Opens the output; `-` is standard output. Without a format the path's extension says it. Fails if the format is
+    /// unknown, the output cannot be created, or the columns lack `lat` or `lon` or repeat a name.
     pub fn create(path: &Path, format: Option<Format>, columns: &[&str]) -> Result<Self, DataError> {
         let format = Format::of_output(path, format, Format::Csv)?;
         let columns = check_columns(columns, format)
@@ -56,23 +54,17 @@ impl PointWriter {
         let output = Output::create(path, format)?;
         let extra_tensors = vec![Vec::new(); if format == Format::Safetensors { extras } else { 0 }];
         let mut this = Self { output, format, columns, rows: 0, buffer: Vec::new(), extra_tensors };
-        match format {
-            Format::Csv => {
-                push_record(&mut this.buffer, this.columns.iter().map(Column::name));
-                this.output.write(&this.buffer)?;
-            }
-            Format::Npy => this.output.write(&npy::header_bytes(Dtype::F64, 0, 2))?,
-            Format::Safetensors => this.output.write(&this.safetensors_header())?,
-            Format::Jsonl => {}
+        if format == Format::Csv {
+            push_record(&mut this.buffer, this.columns.iter().map(Column::name));
         }
+        this.buffer.extend(this.header().unwrap_or_default());
+        this.output.write(&this.buffer)?;
         Ok(this)
     }
 
     /// Writes a point and its extra numbers, one for each column that is neither `lat` nor `lon`. What is not finite
-    /// is written as `NaN` or `inf` in CSV and as `null` in JSON.
-    ///
-    /// # Errors
-    /// When the output fails or `extra` has the wrong length.
+    /// is written as `NaN` or `inf` in CSV and as `null` in JSON. Fails if the output fails or `extra` has the wrong
+    /// length.
     pub fn write(&mut self, place: LatLon, extra: &[f64]) -> Result<(), DataError> {
         let expected = self.columns.len() - 2;
         if extra.len() != expected {
@@ -95,18 +87,12 @@ impl PointWriter {
         self.output.write(&self.buffer)
     }
 
-    /// Completes the file. Returns how many points it holds.
-    ///
-    /// # Errors
-    /// When the output fails; no file is left then.
+    /// Completes the file. Returns how many points it holds. Fails if the output fails; no file is left then.
     pub fn finish(mut self) -> Result<u64, DataError> {
-        if self.format == Format::Npy {
-            self.output.write_at_start(&npy::header_bytes(Dtype::F64, self.rows, 2))?;
-        } else if self.format == Format::Safetensors {
-            for tensor in &self.extra_tensors {
-                self.output.write(tensor)?;
-            }
-            let header = self.safetensors_header();
+        for tensor in &self.extra_tensors {
+            self.output.write(tensor)?;
+        }
+        if let Some(header) = self.header() {
             self.output.write_at_start(&header)?;
         }
         self.output.finish()?;
@@ -124,12 +110,8 @@ impl PointWriter {
     }
 
     fn push_csv(&mut self, place: LatLon, extra: &[f64]) {
-        for (index, value) in self.values(place, extra).into_iter().enumerate() {
-            if index > 0 {
-                self.buffer.push(b',');
-            }
-            push_number(&mut self.buffer, value);
-        }
+        let values = self.values(place, extra);
+        push_numbers(&mut self.buffer, values, push_number);
         self.buffer.push(b'\n');
     }
 
@@ -148,15 +130,15 @@ impl PointWriter {
         self.buffer.extend_from_slice(b"}\n");
     }
 
-    /// Always of the same length, whatever the number of rows.
-    fn safetensors_header(&self) -> Vec<u8> {
+    /// The header for the rows so far.
+    fn header(&self) -> Option<Vec<u8>> {
         let mut tensors = vec![OutputTensor { name: POINTS_TENSOR, dtype: Dtype::F64, shape: vec![self.rows, 2] }];
         for column in &self.columns {
             if let Column::Extra(name) = column {
                 tensors.push(OutputTensor { name, dtype: Dtype::F64, shape: vec![self.rows] });
             }
         }
-        safetensors_header::header_bytes(&tensors, None)
+        file_header(self.format, &tensors, None)
     }
 }
 

@@ -19,10 +19,7 @@ pub(crate) struct Archive<'a> {
 }
 
 impl<'a> Archive<'a> {
-    /// Reads the directory.
-    ///
-    /// # Errors
-    /// When it is cut off, or has too many members.
+    /// Reads the directory. Fails if it is cut off, or has too many members.
     pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, String> {
         let zip = ZipArchive::new(Cursor::new(bytes))
             .map_err(|error| format!("it is not a whole zip archive ({error}); copy or download it again"))?;
@@ -39,10 +36,8 @@ impl<'a> Archive<'a> {
         self.names.iter().map(String::as_str)
     }
 
-    /// The bytes of a stored (not compressed) member, as every `.pth` file has them.
-    ///
-    /// # Errors
-    /// A member that is missing, damaged, compressed or overlaps others.
+    /// The bytes of a stored (not compressed) member, as every `.pth` file has them. Fails for a member that is
+    /// missing, damaged, compressed or overlaps others.
     pub(crate) fn stored(&mut self, name: &str) -> Result<Vec<u8>, String> {
         let size = {
             let member = self.member(name)?;
@@ -62,10 +57,7 @@ impl<'a> Archive<'a> {
         self.unpack(name, size)
     }
 
-    /// The bytes of a member, stored or deflated.
-    ///
-    /// # Errors
-    /// A member that is missing, damaged or grows like a zip bomb.
+    /// The bytes of a member, stored or deflated. Fails for a member that is missing, damaged or grows like a zip bomb.
     pub(crate) fn unpacked(&mut self, name: &str) -> Result<Vec<u8>, String> {
         let size = {
             let member = self.member(name)?;

@@ -29,10 +29,7 @@ pub(crate) struct PthTensor {
 /// errors shall give.
 ///
 /// Memory stays in proportion to the file: members are not compressed, do not overlap, and a tensor holds no more numbers
-/// than its storage.
-///
-/// # Errors
-/// What is wrong with the file.
+/// than its storage. The error says what is wrong with the file.
 pub(crate) fn read_pth(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, Refused> {
     read(bytes).map_err(|reason| Refused { file: file.to_owned(), reason })
 }

@@ -13,10 +13,7 @@ pub(super) struct Decoded {
     pub(super) icc: Option<Vec<u8>>,
 }
 
-/// The version of libheif.
-///
-/// # Errors
-/// Says why there is none.
+/// The version of libheif. The error says why there is none.
 pub fn libheif_version() -> std::result::Result<String, String> {
     library().as_ref().map(library::Library::version).map_err(Clone::clone)
 }

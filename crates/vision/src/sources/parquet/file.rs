@@ -37,10 +37,7 @@ struct OpenChunk {
 }
 
 impl ParquetFile {
-    /// Reads the description at the end of a file.
-    ///
-    /// # Errors
-    /// A file that cannot be read, is none or is cut off.
+    /// Reads the description at the end of a file. Fails for a file that cannot be read, is none or is cut off.
     pub(crate) fn open(path: &Path) -> Result<Self, ParquetError> {
         let name = path.display().to_string();
         let opened = || -> Result<(File, Footer), Reason> {
@@ -103,19 +100,14 @@ impl ParquetFile {
         names.iter().find_map(at).map(Column)
     }
 
-    /// The bytes in a row; `None` where there are none.
-    ///
-    /// # Errors
-    /// A page that is damaged or packed in a way that is not read here.
+    /// The bytes in a row; `None` where there are none. Fails for a page that is damaged or packed in a way that is not
+    /// read here.
     pub(crate) fn bytes(&mut self, column: Column, row: u64) -> Result<Option<&[u8]>, ParquetError> {
         let name = self.name.clone();
         self.value(column, row).map_err(|reason| reason.of(&name))
     }
 
-    /// The number in a row.
-    ///
-    /// # Errors
-    /// As [`ParquetFile::bytes`].
+    /// The number in a row. Fails as [`ParquetFile::bytes`] does.
     pub(crate) fn number(&mut self, column: Column, row: u64) -> Result<Option<f64>, ParquetError> {
         let kind = self.footer.leaves.get(column.0).map(|leaf| leaf.kind);
         let Some(bytes) = self.bytes(column, row)? else { return Ok(None) };

@@ -87,19 +87,11 @@ impl Footer {
         let (mut elements, mut groups) = (Vec::new(), Vec::new());
         Thrift::new(bytes).structure(|this, number, kind| {
             match (number, kind) {
-                (2, Kind::List) => this.list(|this, kind| {
-                    of_kind(kind)?;
-                    elements.push(element(this)?);
-                    Ok(())
-                })?,
-                (4, Kind::List) => this.list(|this, kind| {
-                    of_kind(kind)?;
-                    groups.push(group(this)?);
-                    Ok(())
-                })?,
-                _ => return Ok(false),
+                (2, Kind::List) => elements.extend(this.structures(element)?),
+                (4, Kind::List) => groups.extend(this.structures(group)?),
+                _ => {}
             }
-            Ok(true)
+            Ok(())
         })?;
         let leaves = leaves(&elements)?;
         for group in &groups {
@@ -113,10 +105,6 @@ impl Footer {
         }
         Ok(Self { leaves, groups })
     }
-}
-
-fn of_kind(kind: Kind) -> Result<(), Reason> {
-    if kind == Kind::Struct { Ok(()) } else { Err(damaged("its description lists the wrong things")) }
 }
 
 #[derive(Default)]
@@ -135,9 +123,9 @@ fn element(thrift: &mut Thrift<'_>) -> Result<Element, Reason> {
             (3, Kind::Int) => found.repetition = this.int()?,
             (4, Kind::Binary) => found.name = String::from_utf8_lossy(this.binary()?).into_owned(),
             (5, Kind::Int) => found.children = this.count()?,
-            _ => return Ok(false),
+            _ => {}
         }
-        Ok(true)
+        Ok(())
     })?;
     Ok(found)
 }
@@ -183,15 +171,11 @@ fn group(thrift: &mut Thrift<'_>) -> Result<Group, Reason> {
     let mut found = Group { rows: 0, chunks: Vec::new() };
     thrift.structure(|this, number, kind| {
         match (number, kind) {
-            (1, Kind::List) => this.list(|this, kind| {
-                of_kind(kind)?;
-                found.chunks.push(chunk(this)?);
-                Ok(())
-            })?,
+            (1, Kind::List) => found.chunks.extend(this.structures(chunk)?),
             (3, Kind::Int) => found.rows = this.count()?,
-            _ => return Ok(false),
+            _ => {}
         }
-        Ok(true)
+        Ok(())
     })?;
     Ok(found)
 }
@@ -208,13 +192,13 @@ fn chunk(thrift: &mut Thrift<'_>) -> Result<Chunk, Reason> {
                     (7, Kind::Int) => found.bytes = this.count()?,
                     (9, Kind::Int) => found.begin = this.count()?,
                     (11, Kind::Int) => dictionary = Some(this.count()?),
-                    _ => return Ok(false),
+                    _ => {}
                 }
-                Ok(true)
+                Ok(())
             })?,
-            _ => return Ok(false),
+            _ => {}
         }
-        Ok(true)
+        Ok(())
     })?;
     // Some writers leave a dictionary at 0 where there is none.
     if let Some(dictionary) = dictionary.filter(|at| *at > 0) {

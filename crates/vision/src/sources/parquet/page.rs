@@ -50,9 +50,9 @@ impl Page {
                     match (number, kind) {
                         (1, Kind::Int) => values = this.count()?,
                         (2, Kind::Int) => encoding = this.int()?,
-                        _ => return Ok(false),
+                        _ => {}
                     }
-                    Ok(true)
+                    Ok(())
                 })?,
                 (8, Kind::Struct) => this.structure(|this, number, kind| {
                     match (number, kind) {
@@ -61,13 +61,13 @@ impl Page {
                         (5, Kind::Int) => levels.0 = this.count()?,
                         (6, Kind::Int) => levels.1 = this.count()?,
                         (7, Kind::False) => is_packed = false,
-                        _ => return Ok(false),
+                        _ => {}
                     }
-                    Ok(true)
+                    Ok(())
                 })?,
-                _ => return Ok(false),
+                _ => {}
             }
-            Ok(true)
+            Ok(())
         })?;
         let holds = match code {
             0 => Holds::Values { levels_apart: false },

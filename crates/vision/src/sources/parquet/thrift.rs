@@ -91,7 +91,7 @@ impl<'a> Thrift<'a> {
     }
 
     /// A list: calls `item` for each.
-    pub(crate) fn list(&mut self, mut item: impl FnMut(&mut Self, Kind) -> Result<(), Reason>) -> Result<(), Reason> {
+    fn list(&mut self, mut item: impl FnMut(&mut Self, Kind) -> Result<(), Reason>) -> Result<(), Reason> {
         let head = self.byte()?;
         let count = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
         // Every item takes a byte at least.
@@ -105,11 +105,34 @@ impl<'a> Thrift<'a> {
         Ok(())
     }
 
-    /// A structure: calls `field` with each one's number and kind; false where it was not read.
+    /// A list of structures, each as `item` reads it.
+    pub(crate) fn structures<T>(&mut self, item: impl Fn(&mut Self) -> Result<T, Reason>) -> Result<Vec<T>, Reason> {
+        let mut found = Vec::new();
+        self.list(|this, kind| {
+            if kind != Kind::Struct {
+                return Err(damaged("its description lists the wrong things"));
+            }
+            found.push(item(this)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// A structure: calls `field` with each one's number and kind. Fields that it does not read are passed over.
     pub(crate) fn structure(
         &mut self,
-        mut field: impl FnMut(&mut Self, i64, Kind) -> Result<bool, Reason>,
+        mut field: impl FnMut(&mut Self, i64, Kind) -> Result<(), Reason>,
     ) -> Result<(), Reason> {
+        self.fields(|this, number, kind| {
+            let begin = this.at;
+            field(this, number, kind)?;
+            // Every value takes a byte at least, except truth values, which take none.
+            if this.at == begin { this.pass(kind, 0) } else { Ok(()) }
+        })
+    }
+
+    /// A structure, all of whose fields `field` reads.
+    fn fields(&mut self, mut field: impl FnMut(&mut Self, i64, Kind) -> Result<(), Reason>) -> Result<(), Reason> {
         let mut number = 0_i64;
         loop {
             let head = self.byte()?;
@@ -117,15 +140,12 @@ impl<'a> Thrift<'a> {
                 return Ok(());
             }
             number = if head >> 4 == 0 { self.int()? } else { number.saturating_add(i64::from(head >> 4)) };
-            let kind = Kind::of(head & 15)?;
-            if !field(self, number, kind)? {
-                self.pass(kind, 0)?;
-            }
+            field(self, number, Kind::of(head & 15)?)?;
         }
     }
 
     /// Reads something and drops it.
-    pub(crate) fn pass(&mut self, kind: Kind, depth: u8) -> Result<(), Reason> {
+    fn pass(&mut self, kind: Kind, depth: u8) -> Result<(), Reason> {
         if depth > DEEPEST {
             return Err(damaged("its description is too deep"));
         }
@@ -152,7 +172,7 @@ impl<'a> Thrift<'a> {
                     }
                 }
             }
-            Kind::Struct => self.structure(|this, _, kind| this.pass(kind, depth + 1).map(|()| true))?,
+            Kind::Struct => self.fields(|this, _, kind| this.pass(kind, depth + 1))?,
         }
         Ok(())
     }
@@ -179,16 +199,16 @@ mod tests {
                 match number {
                     1 => first = this.int()?,
                     20 => truth = kind == Kind::True,
-                    _ => return Ok(false),
+                    _ => {}
                 }
-                Ok(true)
+                Ok(())
             })
             .unwrap();
         assert_eq!((first, truth, thrift.read()), (-3, true, bytes.len()));
         for cut in 0..bytes.len() {
-            assert!(Thrift::new(&bytes[..cut]).structure(|_, _, _| Ok(false)).is_err(), "{cut}");
+            assert!(Thrift::new(&bytes[..cut]).structure(|_, _, _| Ok(())).is_err(), "{cut}");
         }
         let deep = [0x1c; 100];
-        assert!(Thrift::new(&deep).structure(|_, _, _| Ok(false)).is_err());
+        assert!(Thrift::new(&deep).structure(|_, _, _| Ok(())).is_err());
     }
 }
