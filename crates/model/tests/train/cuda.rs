@@ -69,13 +69,27 @@ fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
+fn device() -> Option<Device> {
+    let no_device = |error: &_| skipped(&format!("cannot run here: locdiff-train's tests on CUDA: {error}"));
+    Device::cuda(0).inspect_err(no_device).ok()
+}
+
+/// Says that a test, or a part of it, did not run; `scripts/check` ends with the list of these.
+fn skipped(what: &str) {
+    println!("skipped: {what}");
+    if let Some(list) = std::env::var_os("LOCDIFF_SKIPPED") {
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(list).expect("the list of skips");
+        std::io::Write::write_all(&mut file, format!("{what}\n").as_bytes()).expect("the list of skips");
+    }
+}
+
 fn largest(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
 
 #[test]
 fn a_gpu_ends_where_the_cpu_does_whatever_feeds_it() {
-    let Ok(device) = Device::cuda(0).inspect_err(|error| println!("skipped: {error}")) else { return };
+    let Some(device) = device() else { return };
     device.set_precision(Precision::F32);
     let folder = tempfile::tempdir().unwrap();
     for dtype in [Dtype::F16, Dtype::F32] {
@@ -105,7 +119,7 @@ fn a_gpu_ends_where_the_cpu_does_whatever_feeds_it() {
 /// A checkpoint is copied on the device and written while the run goes on: resumed from it, a run ends with the same bits.
 #[test]
 fn a_checkpoint_taken_in_passing_resumes_to_the_same_bits() {
-    let Ok(device) = Device::cuda(0).inspect_err(|error| println!("skipped: {error}")) else { return };
+    let Some(device) = device() else { return };
     let (folder, data_folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let data = toy(data_folder.path(), Dtype::F16);
     let mut config = config(LossKind::KlPaper, 90);

@@ -1,6 +1,7 @@
 //! The fixtures and what several tests do with them.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+use locdiff_nn::Device;
 use safetensors::SafeTensors;
 use std::{
     fs,
@@ -42,6 +43,12 @@ pub(crate) fn skipped(what: &str) {
         let mut file = fs::OpenOptions::new().create(true).append(true).open(list).expect("the list of skips");
         writeln!(file, "{what}").expect("the list of skips");
     }
+}
+
+/// The first CUDA device, if there is one.
+pub(crate) fn cuda() -> Option<Device> {
+    let no_device = |error: &_| skipped(&format!("cannot run here: locdiff-vision's tests on CUDA: {error}"));
+    Device::cuda(0).inspect_err(no_device).ok()
 }
 
 pub(crate) fn bytes(name: &str) -> Vec<u8> {
