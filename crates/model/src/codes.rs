@@ -1,7 +1,10 @@
 //! Codes as the model sees them: SHDD codes in f32, through the low-pass filter.
 
-use crate::{ModelConfig, ModelError};
-use locdiff_nn::{Device, NnError, feed};
+use crate::{
+    ModelConfig, ModelError,
+    device_harmonics::{DeviceHarmonics, Recurrence},
+};
+use locdiff_nn::{Device, NnError};
 use locdiff_shdd::sphere::{SphericalHarmonics, UnitVec};
 
 /// Points whose whole codes are held while some coefficients are picked.
@@ -40,16 +43,16 @@ impl CodeWriter {
     }
 
     /// A writer on a CUDA device, for recorded steps. Fails on the CPU, or if device memory is too small.
-    pub fn on_device(&self, device: &Device) -> Result<feed::Harmonics, NnError> {
+    pub fn on_device(&self, device: &Device) -> Result<DeviceHarmonics, NnError> {
         let (steps, diagonal) = self.harmonics.recurrence();
-        let recurrence = feed::Recurrence {
+        let recurrence = Recurrence {
             degree: self.harmonics.degree().get(),
             steps: &steps,
             diagonal: &diagonal,
             factors: &self.filter,
             kept: self.kept.as_deref(),
         };
-        feed::Harmonics::new(device, recurrence)
+        DeviceHarmonics::new(device, recurrence)
     }
 
     /// Numbers in a code.

@@ -1,10 +1,21 @@
 //! Places of codes, on a CUDA device: what `shdd`'s decoders find on the CPU, a batch at a time.
+#![allow(unsafe_code)] // reason: kernels are launched, each with its SAFETY note
 
-use crate::{CodeWriter, ModelConfig, ModelError};
-use locdiff_nn::decode::{AnchorSearch, ExactSearch, RingGrid};
-use locdiff_nn::{Device, Tensor, View, feed};
+use crate::{
+    CodeWriter, ModelConfig, ModelError,
+    device_harmonics::{DeviceHarmonics, DevicePoints},
+};
+use locdiff_nn::kernels::{Doubles, Grid, KernelArg as Arg, KernelSource};
+use locdiff_nn::ops::{self, Transpose};
+use locdiff_nn::{Device, Indices, NnError, Precision, Tensor, ViewMut};
 use locdiff_shdd::sphere::UnitVec;
 use std::f64::consts::{PI, TAU};
+
+static KERNELS: KernelSource =
+    KernelSource { sources: &[include_str!("decode.cu")], kernels: "row_argmax exact_peaks" };
+
+/// Codes have at most so many numbers.
+const MOST_NUMBERS: usize = 9216;
 
 /// Decodes batches of codes of one degree.
 ///
@@ -16,33 +27,41 @@ use std::f64::consts::{PI, TAU};
 /// # Ok::<(), locdiff_model::ModelError>(())
 /// ```
 pub struct DeviceDecoder {
-    harmonics: feed::Harmonics,
+    device: Device,
+    harmonics: DeviceHarmonics,
+    /// Room for a batch of codes, and for their scores at the candidates.
     codes: Tensor,
+    scores: Tensor,
+    /// The harmonics of the points that scores are made for.
+    candidates: Tensor,
     kind: Kind,
 }
 
 enum Kind {
-    Anchors(AnchorSearch, Vec<UnitVec>),
-    Exact(ExactSearch),
+    /// The best of given points, and its number.
+    Anchors(Vec<UnitVec>, Indices),
+    /// The continuous maximum near the best points of a ring grid, `[x, y, z, value]`.
+    Exact(RingGrid, Doubles),
+}
+
+/// The ring grid on which peaks are looked for: rings at colatitudes (i + ½)π/rings, their points from longitude 0 on.
+#[derive(Clone, Copy)]
+struct RingGrid {
+    rings: usize,
+    /// Points of a ring, an even number.
+    longitudes: usize,
 }
 
 impl DeviceDecoder {
-    fn harmonics(device: &Device, degree: usize) -> Result<feed::Harmonics, ModelError> {
-        let config = ModelConfig { low_pass_km: None, ..ModelConfig::new(degree, 1) };
-        Ok(CodeWriter::new(&config)?.on_device(device)?)
-    }
-
     /// The best of given points, for batches of up to `most` codes.
     ///
     /// # Errors
     /// The CPU, a degree out of range, or too little device memory.
     pub fn anchors(device: &Device, degree: usize, anchors: &[UnitVec], most: usize) -> Result<Self, ModelError> {
-        let harmonics = Self::harmonics(device, degree)?;
         let points: Vec<[f64; 3]> = anchors.iter().map(|point| point.to_array()).collect();
-        let points = feed::Points::from_slice(device, &points)?;
-        let search = AnchorSearch::new(device, &harmonics, &points, most)?;
-        let codes = Tensor::zeros(device, most, harmonics.numbers())?;
-        Ok(Self { harmonics, codes, kind: Kind::Anchors(search, anchors.to_vec()) })
+        Self::new(device, degree, &points, most, |_| {
+            Ok(Kind::Anchors(anchors.to_vec(), Indices::from_slice(device, &vec![0; most])?))
+        })
     }
 
     /// The continuous maximum with the largest mass, for batches of up to `most` codes.
@@ -50,7 +69,6 @@ impl DeviceDecoder {
     /// # Errors
     /// As [`DeviceDecoder::anchors`].
     pub fn exact(device: &Device, degree: usize, most: usize) -> Result<Self, ModelError> {
-        let harmonics = Self::harmonics(device, degree)?;
         // Twice as dense as the field could vary, like the search on the CPU.
         let grid = RingGrid { rings: 2 * (degree + 1), longitudes: 4 * (degree + 1) };
         let point = |k: usize| {
@@ -59,10 +77,37 @@ impl DeviceDecoder {
             [sine * c, sine * s, z]
         };
         let points: Vec<[f64; 3]> = (0..grid.rings * grid.longitudes).map(point).collect();
-        let points = feed::Points::from_slice(device, &points)?;
-        let search = ExactSearch::new(device, &harmonics, grid, &points, most)?;
-        let codes = Tensor::zeros(device, most, harmonics.numbers())?;
-        Ok(Self { harmonics, codes, kind: Kind::Exact(search) })
+        Self::new(device, degree, &points, most, |harmonics| {
+            let numbers = harmonics.numbers();
+            if numbers != (degree + 1) * (degree + 1) || numbers > MOST_NUMBERS {
+                return Err(NnError::Shape { op: "DeviceDecoder", detail: format!("codes of {numbers} numbers") });
+            }
+            Ok(Kind::Exact(grid, Doubles::zeros(device, 4 * most, "DeviceDecoder")?))
+        })
+    }
+
+    fn new(
+        device: &Device,
+        degree: usize,
+        points: &[[f64; 3]],
+        most: usize,
+        kind: impl FnOnce(&DeviceHarmonics) -> Result<Kind, NnError>,
+    ) -> Result<Self, ModelError> {
+        let config = ModelConfig { low_pass_km: None, ..ModelConfig::new(degree, 1) };
+        let harmonics = CodeWriter::new(&config)?.on_device(device)?;
+        KERNELS.prepare(device, "DeviceDecoder")?;
+        let kind = kind(&harmonics)?;
+        let points = DevicePoints::from_slice(device, points)?;
+        let mut candidates = Tensor::zeros(device, points.len(), harmonics.numbers())?;
+        harmonics.write(candidates.view_mut(), &points, false)?;
+        Ok(Self {
+            codes: Tensor::zeros(device, most, harmonics.numbers())?,
+            scores: Tensor::zeros(device, most, points.len())?,
+            device: device.clone(),
+            harmonics,
+            candidates,
+            kind,
+        })
     }
 
     /// The places of codes on the host, row by row.
@@ -72,18 +117,43 @@ impl DeviceDecoder {
     pub fn decode(&mut self, codes: &[f32]) -> Result<Vec<UnitVec>, ModelError> {
         self.codes.upload_rows(codes)?;
         let rows = codes.len() / self.codes.cols();
-        let Self { harmonics, codes, kind } = self;
-        kind.decode(harmonics, codes.view().row_range(0..rows))
-    }
-}
-
-impl Kind {
-    fn decode(&mut self, harmonics: &feed::Harmonics, codes: View<'_>) -> Result<Vec<UnitVec>, ModelError> {
-        match self {
-            Self::Anchors(search, anchors) => Ok(search.run(codes)?.into_iter().map(|k| anchors[k as usize]).collect()),
-            Self::Exact(search) => {
-                let found = search.run(harmonics, codes)?;
-                Ok(found.into_iter().map(|[x, y, z, _]| UnitVec::new(x, y, z)).collect::<Result<_, _>>()?)
+        let Self { device, harmonics, codes, scores, candidates, kind } = self;
+        let codes = codes.view().row_range(0..rows);
+        let mut scores = scores.view_mut().row_range(0..rows);
+        let product =
+            |scores: ViewMut<'_>| ops::gemm(scores, codes, Transpose::No, candidates.view(), Transpose::Yes, 0.0, None);
+        match kind {
+            Kind::Anchors(anchors, best) => {
+                // In full precision: the highest score is the answer.
+                let precision = device.precision();
+                device.set_precision(Precision::F32);
+                let product = product(scores.reborrow());
+                device.set_precision(precision);
+                product?;
+                let args = [Arg::Indices(Some(best)), Arg::In(scores.as_view()), Arg::Int(scores.cols())];
+                // SAFETY: the parameters of `row_argmax`, which writes a number for each row of scores.
+                unsafe { KERNELS.launch(device, "row_argmax", Grid::Rows(rows), &args) }?;
+                Ok(best.to_vec()?.into_iter().take(rows).map(|k| anchors[k as usize]).collect())
+            }
+            Kind::Exact(grid, answers) => {
+                // They only point the way: tf32 will do.
+                product(scores.reborrow())?;
+                let [steps, diagonal] = harmonics.recurrence();
+                let args = [
+                    Arg::Doubles(answers),
+                    Arg::In(codes),
+                    Arg::In(scores.as_view()),
+                    Arg::Int(harmonics.degree()),
+                    Arg::Int(grid.rings),
+                    Arg::Int(grid.longitudes),
+                    Arg::Doubles(steps),
+                    Arg::Doubles(diagonal),
+                ];
+                // SAFETY: the parameters of `exact_peaks`, which writes four numbers for each code; scores are the grid's.
+                unsafe { KERNELS.launch(device, "exact_peaks", Grid::Rows(rows), &args) }?;
+                let found = answers.to_vec(4 * rows)?;
+                let places = found.as_chunks::<4>().0.iter().map(|[x, y, z, _]| UnitVec::new(*x, *y, *z));
+                Ok(places.collect::<Result<_, _>>()?)
             }
         }
     }

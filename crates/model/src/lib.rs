@@ -6,6 +6,7 @@
 //! | a model and its folder | [`Model`] |
 //! | its training losses on a device | [`Objective`] |
 //! | the points that densities are integrated over | [`QuadraturePoints`] |
+//! | points and their harmonics on a GPU | [`DevicePoints`], [`DeviceHarmonics`] |
 //! | places of codes, a batch at a time on a GPU | [`DeviceDecoder`], [`CodeDecoder`] |
 //! | places for embeddings: samples, pooled, with their coefficients | [`Predictor`], [`Prediction`] |
 
@@ -19,6 +20,7 @@ mod code_decoder;
 mod codes;
 mod config;
 mod decode;
+mod device_harmonics;
 mod error;
 mod head;
 mod kept;
@@ -32,6 +34,7 @@ pub use code_decoder::CodeDecoder;
 pub use codes::CodeWriter;
 pub use config::{CodeScale, LossKind, MODEL_VERSION, ModelConfig, NetworkKind, QuadratureRecipe, ScheduleKind};
 pub use decode::DeviceDecoder;
+pub use device_harmonics::{DeviceHarmonics, DevicePoints};
 pub use error::ModelError;
 /// What the network predicts; [`Prediction`] is the result for a photo.
 pub use crate::diffusion::PredictionKind;

@@ -1,9 +1,9 @@
 //! The points over which densities are integrated.
 
-use crate::{CodeWriter, ModelError, chance};
+use crate::{CodeWriter, DevicePoints, ModelError, chance};
 use locdiff_base::setting;
 use locdiff_nn::{
-    Device, feed,
+    Device,
     losses::{Quadrature, QuadratureGrid},
 };
 use locdiff_shdd::sphere::{Grid, UnitVec};
@@ -84,7 +84,7 @@ impl QuadraturePoints {
         let dimension = codes.dimension();
         if device.is_cuda() {
             let points: Vec<[f64; 3]> = self.points.iter().map(|point| point.to_array()).collect();
-            let points = feed::Points::from_slice(device, &points)?;
+            let points = DevicePoints::from_slice(device, &points)?;
             let mut grid = QuadratureGrid::blank(device, dimension, points.len(), Some(&self.log_weights))?;
             if let Some(out) = grid.codes_mut() {
                 codes.on_device(device)?.write(out, &points, false)?;

@@ -1,7 +1,7 @@
 //! What is made on a CUDA device is what the host makes; runs where a device is found.
 
-use locdiff_model::{CodeWriter, DeviceDecoder, ModelConfig, QuadraturePoints, chance};
-use locdiff_nn::feed::{DrawnRows, Points, Table, TableValues};
+use locdiff_model::{CodeWriter, DeviceDecoder, DevicePoints, ModelConfig, QuadraturePoints, chance};
+use locdiff_nn::feed::{DrawnRows, Table, TableValues};
 use locdiff_nn::{Device, Rng, Tensor};
 use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
 use locdiff_shdd::sphere::{Degree, Grid, UnitVec};
@@ -41,7 +41,7 @@ fn harmonics_are_the_hosts() {
             let on_device = writer.on_device(&device).unwrap();
             let points = points(300);
             let mut expected = vec![0.0; points.len() * writer.dimension()];
-            let there = Points::from_slice(&device, &arrays(&points)).unwrap();
+            let there = DevicePoints::from_slice(&device, &arrays(&points)).unwrap();
             let mut out = Tensor::zeros(&device, points.len(), writer.dimension()).unwrap();
             for filtered in [false, true] {
                 if filtered {
@@ -73,7 +73,7 @@ fn rows_anchors_and_embeddings_are_the_hosts() {
         let draw = |what: u64, bound: usize| chance::below(&[seed, what, step, 40 + k as u64], bound);
         assert_eq!((*row, *copy as usize), (pool[draw(1, pool.len())], draw(2, copies)));
     }
-    let mut anchors = Points::from_slice(&device, &vec![[0.0; 3]; 2048]).unwrap();
+    let mut anchors = DevicePoints::from_slice(&device, &vec![[0.0; 3]; 2048]).unwrap();
     anchors.draw(&rng, 3).unwrap();
     for (k, found) in anchors.to_vec().unwrap().into_iter().enumerate() {
         let expected = chance::point([seed, 3, step << 16 | k as u64]).to_array();

@@ -120,6 +120,20 @@ impl Device {
         }
     }
 
+    /// The precision of matrix products now; on the CPU that of encoders.
+    pub fn precision(&self) -> Precision {
+        match &self.backend {
+            Backend::Cpu => {
+                if self.int8 {
+                    Precision::Int8
+                } else {
+                    Precision::F32
+                }
+            }
+            Backend::Cuda(context) => context.precision(),
+        }
+    }
+
     /// The same device with another arithmetic than its own: on the CPU f32, or int8 for encoders that have it; on CUDA the others.
     ///
     /// ```

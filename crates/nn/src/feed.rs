@@ -1,5 +1,5 @@
-//! What a training step reads, made on a CUDA device as a part of the recorded step: rows drawn from a table in its memory, and
-//! spherical harmonics of points. The numbers are those that the host makes for a CPU.
+//! What a training step reads, made on a CUDA device as a part of the recorded step: rows drawn from a table in its memory. The
+//! numbers are those that the host makes for a CPU.
 #![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
 
 use crate::{
@@ -147,163 +147,13 @@ impl DrawnRows {
         self.context.launch("draw_rows", Grid::Flat(count), &args)
     }
 
+    /// The numbers of the rows drawn last, on the device.
+    pub fn rows(&self) -> &Indices {
+        &self.rows
+    }
+
     /// Row numbers and copies; waits for the device.
     pub fn to_vecs(&self) -> Result<(Vec<u32>, Vec<u32>)> {
         Ok((self.rows.to_vec()?, self.copies.to_vec()?))
-    }
-}
-
-/// Points of the sphere, `[x, y, z]` each.
-pub struct Points {
-    context: Arc<cuda::Context>,
-    values: Arc<cuda::Buffer<f64>>,
-    count: usize,
-}
-
-impl Points {
-    /// These points.
-    pub fn from_slice(device: &Device, points: &[[f64; 3]]) -> Result<Self> {
-        let context = Arc::clone(context(device, "feed::Points")?);
-        let values = cuda::Buffer::zeros(&context, 3 * points.len())?;
-        values.upload(points.as_flattened())?;
-        Ok(Self { context, values, count: points.len() })
-    }
-
-    /// How many.
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// Replaces all by points drawn evenly on the sphere, by (seed, step, number).
-    pub fn draw(&mut self, rng: &Rng, stream: u32) -> Result<()> {
-        let args = args!(&self.values, self.count, rng.state(), stream);
-        self.context.launch("draw_points", Grid::Flat(self.count), &args)
-    }
-
-    /// All points; waits for the device.
-    pub fn to_vec(&self) -> Result<Vec<[f64; 3]>> {
-        let mut flat = vec![0.0; 3 * self.count];
-        self.values.download(&mut flat)?;
-        Ok(flat.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect())
-    }
-}
-
-/// The recurrence that makes spherical harmonics of points: `Y_lm = Q_lm(z)·(Re|Im)(x+iy)^m`,
-/// `Q_lm = a·z·Q_{l−1,m} + c·Q_{l−2,m}`.
-pub struct Harmonics {
-    context: Arc<cuda::Context>,
-    degree: usize,
-    steps: Arc<cuda::Buffer<f64>>,
-    diagonal: Arc<cuda::Buffer<f64>>,
-    factors: Option<Tensor>,
-    columns: Option<Indices>,
-    dim: usize,
-}
-
-/// What [`Harmonics`] stand on.
-#[derive(Debug, Clone, Copy)]
-pub struct Recurrence<'a> {
-    /// The largest degree L.
-    pub degree: usize,
-    /// `[a, c]` for every degree l and order m, (L+1)² of them, `l·(L+1) + m`; read where m < l.
-    pub steps: &'a [[f64; 2]],
-    /// `Q_mm` for m = 0 … L.
-    pub diagonal: &'a [f64],
-    /// One factor a number that is written; empty for none.
-    pub factors: &'a [f32],
-    /// The coefficients that are written (`l·l + l + m`), in this order; `None` for all.
-    pub kept: Option<&'a [u32]>,
-}
-
-impl Harmonics {
-    /// On a device.
-    pub fn new(device: &Device, recurrence: Recurrence<'_>) -> Result<Self> {
-        const OP: &str = "feed::Harmonics";
-        let Recurrence { degree, steps, diagonal, factors, kept } = recurrence;
-        let side = degree + 1;
-        let dim = kept.map_or(side * side, <[u32]>::len);
-        check_shape(
-            steps.len() == side * side
-                && diagonal.len() == side
-                && (factors.is_empty() || factors.len() == dim)
-                && kept.is_none_or(|kept| kept.iter().all(|k| (*k as usize) < side * side))
-                && side <= 1024,
-            OP,
-            || format!("{} steps, {} factors for degree {degree}", steps.len(), factors.len()),
-        )?;
-        let context = Arc::clone(context(device, OP)?);
-        let doubles = |values: &[f64]| -> Result<Arc<cuda::Buffer<f64>>> {
-            let buffer = cuda::Buffer::zeros(&context, values.len())?;
-            buffer.upload(values)?;
-            Ok(buffer)
-        };
-        let columns = kept.map(|kept| {
-            let mut columns = vec![0; side * side];
-            kept.iter().enumerate().for_each(|(k, place)| columns[*place as usize] = k as u32 + 1);
-            Indices::from_slice(device, &columns)
-        });
-        let factors = if factors.is_empty() { None } else { Some(Tensor::from_slice(device, 1, dim, factors)?) };
-        Ok(Self {
-            steps: doubles(steps.as_flattened())?,
-            diagonal: doubles(diagonal)?,
-            factors,
-            columns: columns.transpose()?,
-            degree,
-            dim,
-            context,
-        })
-    }
-
-    /// Numbers that are written for a point.
-    pub fn numbers(&self) -> usize {
-        self.dim
-    }
-
-    /// The largest degree.
-    pub fn degree(&self) -> usize {
-        self.degree
-    }
-
-    pub(crate) fn recurrence(&self) -> (&Arc<cuda::Buffer<f64>>, &Arc<cuda::Buffer<f64>>) {
-        (&self.steps, &self.diagonal)
-    }
-
-    /// The harmonics of all points, one row a point; `filtered`: times the factors.
-    pub fn write(&self, out: ViewMut<'_>, points: &Points, filtered: bool) -> Result<()> {
-        self.launch(&out, points, None, points.count, filtered)
-    }
-
-    /// The harmonics of the points of drawn rows.
-    pub fn write_drawn(&self, out: ViewMut<'_>, points: &Points, drawn: &DrawnRows) -> Result<()> {
-        self.launch(&out, points, Some(&drawn.rows), drawn.rows.len(), true)
-    }
-
-    /// The harmonics of the points of these rows.
-    pub fn write_rows(&self, out: ViewMut<'_>, points: &Points, rows: &Indices) -> Result<()> {
-        self.launch(&out, points, Some(rows), rows.len(), true)
-    }
-
-    fn launch(
-        &self,
-        out: &ViewMut<'_>,
-        points: &Points,
-        rows: Option<&Indices>,
-        count: usize,
-        filtered: bool,
-    ) -> Result<()> {
-        out.expect_shape("feed::Harmonics", "out", count, self.dim)?;
-        let lanes = (self.degree + 1).next_multiple_of(32);
-        let per_block = (256 / lanes).max(1);
-        let Self { degree, steps, diagonal, columns, .. } = self;
-        let factors = self.factors.as_ref().filter(|_| filtered).map_or(Arg::Null, |f| Arg::Pointer(f.view()));
-        let [rows, columns] = [rows, columns.as_ref()].map(|indices| indices.map_or(Arg::Null, Arg::Indices));
-        let args = args!(out, &points.values, rows, count, *degree, lanes, steps, diagonal, factors, columns);
-        let grid = Grid::Blocks { blocks: count.div_ceil(per_block), threads: per_block * lanes };
-        self.context.launch("harmonics", grid, &args)
     }
 }

@@ -91,17 +91,27 @@ pub(crate) use expect_shapes;
 
 /// How a kernel spreads over its data.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Grid {
+pub enum Grid {
     /// A thread a value: block x is the row, block y the piece of columns.
-    Elements { rows: usize, cols: usize },
+    Elements {
+        /// Rows of the matrix.
+        rows: usize,
+        /// Its columns.
+        cols: usize,
+    },
     /// A block of 256 threads a row.
     Rows(usize),
     /// 32 columns a block, 16 threads down.
     Columns(usize),
     /// A thread a value, 256 a block.
     Flat(usize),
-    /// As told.
-    Blocks { blocks: usize, threads: usize },
+    /// So many blocks of so many threads.
+    Blocks {
+        /// Blocks of the grid.
+        blocks: usize,
+        /// Threads of a block.
+        threads: usize,
+    },
 }
 
 type Dim = (u32, u32, u32);

@@ -1,7 +1,13 @@
-//! Kernels that are compiled on demand.
+//! Kernels that a CUDA device compiles on demand: this crate's, and those of other crates with what they need.
 #![cfg_attr(not(feature = "cuda"), allow(dead_code))] // reason: without CUDA nothing reads them
+#![allow(unsafe_code)] // reason: callers promise that the arguments fit their kernel
 
-/// Kernels that are compiled only for those who ask.
+pub use crate::kernel_args::Grid;
+
+use crate::{Device, Indices, NnError, Result, Rng, View, ViewMut, cuda, device::Backend, kernel_args::Arg};
+use std::sync::Arc;
+
+/// Kernels of this crate that are compiled only for those who ask.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kernels {
     /// Inference in bf16.
@@ -12,8 +18,111 @@ pub(crate) enum Kernels {
     Conv,
     /// What a training step reads.
     Feed,
-    /// Searches for maxima.
-    Decode,
     /// Photos on their way into a network.
     Photos,
+}
+
+/// CUDA source of another crate, behind the macros and functions that this crate's kernels share (`common.cu`).
+#[derive(Debug)]
+pub struct KernelSource {
+    /// Pieces of source, which are compiled as one.
+    pub sources: &'static [&'static str],
+    /// The kernels' names, with spaces between them.
+    pub kernels: &'static str,
+}
+
+/// One argument of a kernel.
+#[derive(Clone, Copy)]
+pub enum KernelArg<'a> {
+    /// A matrix that is written: a pointer and a row stride.
+    Out(&'a ViewMut<'a>),
+    /// A matrix that is read: a pointer and a row stride.
+    In(View<'a>),
+    /// A pointer to a row that is read, or to nothing.
+    Row(Option<View<'a>>),
+    /// A pointer to whole numbers, or to nothing.
+    Indices(Option<&'a Indices>),
+    /// A pointer to a generator's state: the seed and the step.
+    State(&'a Rng),
+    /// A pointer to f64 numbers.
+    Doubles(&'a Doubles),
+    /// An `int`.
+    Int(usize),
+    /// An `unsigned int`.
+    Word(u32),
+}
+
+impl<'a> From<KernelArg<'a>> for Arg<'a> {
+    fn from(arg: KernelArg<'a>) -> Self {
+        match arg {
+            KernelArg::Out(view) => Self::Out(view),
+            KernelArg::In(view) => Self::In(view),
+            KernelArg::Row(view) => view.map_or(Self::Null, Self::Pointer),
+            KernelArg::Indices(indices) => indices.map_or(Self::Null, Self::Indices),
+            KernelArg::State(rng) => Self::Indices(rng.state()),
+            KernelArg::Doubles(doubles) => Self::Doubles(&doubles.0),
+            KernelArg::Int(value) => Self::Int(value),
+            KernelArg::Word(value) => Self::Word(value),
+        }
+    }
+}
+
+fn context<'a>(device: &'a Device, op: &'static str) -> Result<&'a Arc<cuda::Context>> {
+    let Backend::Cuda(context) = &device.backend else { return Err(NnError::DeviceMismatch { op }) };
+    Ok(context)
+}
+
+impl KernelSource {
+    /// Has a CUDA device compile the kernels while the caller goes on; `op` names the operation in an error.
+    ///
+    /// # Errors
+    /// [`NnError::DeviceMismatch`] for the CPU.
+    pub fn prepare(&'static self, device: &Device, op: &'static str) -> Result<()> {
+        context(device, op)?.prepare_source(self);
+        Ok(())
+    }
+
+    /// Launches a kernel after everything given to the device so far, and waits for the compiler if need be.
+    ///
+    /// # Errors
+    /// [`NnError::DeviceMismatch`] for the CPU or arguments of another device, and failures of the device.
+    ///
+    /// # Safety
+    /// The arguments must be the kernel's parameters in their order, and it must read and write nothing outside of them.
+    pub unsafe fn launch(
+        &'static self,
+        device: &Device,
+        kernel: &'static str,
+        grid: Grid,
+        args: &[KernelArg<'_>],
+    ) -> Result<()> {
+        let args: Vec<Arg<'_>> = args.iter().map(|arg| Arg::from(*arg)).collect();
+        // SAFETY: the caller's promise.
+        unsafe { context(device, kernel)?.launch_source(self, kernel, grid, &args) }
+    }
+}
+
+/// f64 numbers in the memory of a CUDA device.
+#[derive(Clone)]
+pub struct Doubles(Arc<cuda::Buffer<f64>>);
+
+impl Doubles {
+    /// So many zeros; `op` names the operation in an error.
+    pub fn zeros(device: &Device, len: usize, op: &'static str) -> Result<Self> {
+        Ok(Self(cuda::Buffer::zeros(context(device, op)?, len)?))
+    }
+
+    /// These numbers.
+    pub fn from_slice(device: &Device, values: &[f64], op: &'static str) -> Result<Self> {
+        let doubles = Self::zeros(device, values.len(), op)?;
+        doubles.0.upload(values)?;
+        Ok(doubles)
+    }
+
+    /// The first `len` numbers; waits for the device.
+    pub fn to_vec(&self, len: usize) -> Result<Vec<f64>> {
+        let mut values = vec![0.0; len];
+        self.0.download(&mut values)?;
+        Ok(values)
+    }
 }

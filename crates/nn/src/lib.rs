@@ -9,7 +9,7 @@
 //! - [`conv`]: what convolutional networks need beside products, on CUDA.
 //! - [`feed`]: what a training step reads, made on CUDA.
 //! - [`photos`]: photos on their way into a network, decoded and resized on CUDA.
-//! - [`decode`]: where fields of harmonics are highest, on CUDA.
+//! - [`kernels`]: CUDA kernels of other crates.
 //! - [`math`]: f32 functions for vectorised loops of other crates.
 //! - [`inference`]: kernels of image encoders on the CPU, over buffers of one's own.
 //! - [`Rng`]: counter-based random numbers, [`RowNoise`]: such that belong to rows; [`Recorded`]: a whole step or sampler as one CUDA graph.
@@ -59,7 +59,6 @@ mod cuda;
 #[cfg(not(feature = "cuda"))]
 #[path = "no_cuda.rs"]
 mod cuda;
-pub mod decode;
 mod device;
 mod error;
 pub mod feed;
@@ -67,7 +66,7 @@ mod gelu;
 mod graph;
 pub mod inference;
 mod kernel_args;
-mod kernels;
+pub mod kernels;
 mod kinds;
 pub mod layers;
 pub mod losses;

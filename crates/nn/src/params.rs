@@ -193,7 +193,7 @@ impl Params {
         if let Some(packed) = kept.get(&id) {
             return Ok(Arc::clone(packed));
         }
-        let packed = Arc::new(Packed::new(Side { mat: self.get(id).cpu("packed")?, transposed: true }));
+        let packed = Arc::new(Packed::of(Side { mat: self.get(id).cpu("packed")?, transposed: true }));
         kept.insert(id, Arc::clone(&packed));
         Ok(packed)
     }

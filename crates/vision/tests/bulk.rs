@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{fixtures, relative_error};
+use common::{cuda, fixtures, relative_error};
 use locdiff_nn::Device;
 use locdiff_vision::{Encoder, Photo, PhotoLimits, Prepared};
 use std::fs;
@@ -24,8 +24,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
 #[test]
 fn as_one_by_one() {
     let (files, limits) = (files(), PhotoLimits::default());
-    let cuda = Device::cuda(0).inspect_err(common::skipped_cuda).ok();
-    for (device, bound) in [Some((Device::cpu(), 0.0)), cuda.map(|device| (device, 1e-2))].into_iter().flatten() {
+    for (device, bound) in [Some((Device::cpu(), 0.0)), cuda().map(|device| (device, 1e-2))].into_iter().flatten() {
         for folder in ["whole", "tower"] {
             let encoder = Encoder::open_on(&fixtures("clip").join(folder), &device).unwrap();
             let prepare = |(name, contents): &(String, Vec<u8>)| encoder.prepare(contents.clone(), name, &limits);
@@ -53,7 +52,7 @@ fn as_one_by_one() {
 /// Without the network's own rounding to bf16, which is above that: what it sees of photos that the device decodes.
 #[test]
 fn pixels_of_the_device_are_those_of_the_cpu() {
-    let Ok(device) = Device::cuda(0).inspect_err(common::skipped_cuda) else { return };
+    let Some(device) = cuda() else { return };
     let folder = fixtures("clip").join("whole");
     let (cpu, cuda) = (Encoder::open(&folder).unwrap(), Encoder::open_on(&folder, &device).unwrap());
     for (name, contents) in files() {

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{copied, fixtures, floats, relative_error, replace};
+use common::{copied, cuda, fixtures, floats, relative_error, replace};
 use locdiff_nn::Device;
 use locdiff_vision::{Encoder, Photo};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
@@ -32,10 +32,7 @@ fn picture(name: &str) -> Photo {
 /// The CPU with its bound, and the first CUDA device with the bound of bf16 where there is one.
 fn devices() -> Vec<(Device, f64)> {
     let mut devices = vec![(Device::cpu(), 1e-4)];
-    match Device::cuda(0) {
-        Ok(device) => devices.push((device, 1e-2)),
-        Err(error) => common::skipped_cuda(&error),
-    }
+    devices.extend(cuda().map(|device| (device, 1e-2)));
     devices
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{bytes, fixture, floats, relative_error};
+use common::{bytes, cuda, fixture, floats, relative_error};
 use locdiff_nn::{Device, Precision};
 use locdiff_vision::{Encoder, Photo, PhotoLimits};
 use safetensors::SafeTensors;
@@ -75,14 +75,11 @@ fn agrees_on(device: &Device, bound: f64) {
 #[test]
 fn agrees_with_the_check_vector_and_with_pytorch_on_twenty_pictures() {
     agrees_on(&Device::cpu(), BOUND);
-    match Device::cuda(0) {
-        Ok(device) => {
-            // Products in tf32, the default.
-            agrees_on(&device, 3e-3);
-            device.set_precision(Precision::F32);
-            agrees_on(&device, BOUND);
-        }
-        Err(error) => common::skipped_cuda(&error),
+    if let Some(device) = cuda() {
+        // Products in tf32, the default.
+        agrees_on(&device, 3e-3);
+        device.set_precision(Precision::F32);
+        agrees_on(&device, BOUND);
     }
 }
 

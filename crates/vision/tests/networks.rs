@@ -2,8 +2,8 @@
 
 use crate::common;
 
-use common::{bytes, floats, relative_error};
-use locdiff_nn::{Device, Precision};
+use common::{bytes, cuda, floats, relative_error};
+use locdiff_nn::Precision;
 use locdiff_vision::{EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Stage, VisionError};
 use safetensors::SafeTensors;
 use serde::Deserialize;
@@ -36,8 +36,8 @@ fn small_networks_agree_with_pytorch() {
     let contents = bytes("networks.safetensors");
     let file = SafeTensors::deserialize(&contents).unwrap();
     assert!(cases.len() >= 4);
-    let cuda = Device::cuda(0).inspect_err(common::skipped_cuda).ok();
-    if let Some(device) = &cuda {
+    let device = cuda();
+    if let Some(device) = &device {
         device.set_precision(Precision::F32);
     }
     for (name, case) in cases {
@@ -52,7 +52,7 @@ fn small_networks_agree_with_pytorch() {
         assert_eq!(got.len(), 2);
         let error = relative_error(&got.concat(), &floats(&file, &format!("{name}/output")));
         assert!(error < 1e-5, "{name}: {error:e}");
-        if let Some(device) = &cuda {
+        if let Some(device) = &device {
             let network = EfficientNetLiteCuda::new(&case.config(), device, tensor).unwrap();
             assert_eq!(height, width);
             let got = network.forward(&floats(&file, &format!("{name}/input")), height).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{copied, fixtures, floats, relative_error, replace};
+use common::{copied, cuda, fixtures, floats, relative_error, replace};
 use locdiff_nn::{Device, Precision};
 use locdiff_vision::{Encoder, Photo};
 use safetensors::SafeTensors;
@@ -32,10 +32,7 @@ fn expected(names: &[&str]) -> Vec<f32> {
 fn agrees(folder: &Path, parts: &[&str]) {
     let int8 = Device::cpu().with_precision(Precision::Int8).unwrap();
     let mut devices = vec![(Device::cpu(), 1e-5), (int8, 0.002_f64.sqrt())];
-    match Device::cuda(0) {
-        Ok(device) => devices.push((device, 1e-2)),
-        Err(error) => common::skipped_cuda(&error),
-    }
+    devices.extend(cuda().map(|device| (device, 1e-2)));
     for (device, bound) in devices {
         let encoder = Encoder::open_on(folder, &device).unwrap();
         let photos = pictures();

@@ -2,8 +2,8 @@
 
 use crate::train::batches::{ANCHOR, COPY, ROW};
 use crate::train::{Rows, TrainError};
-use crate::{CodeWriter, PAPER_ANCHORS, Standardisation};
-use locdiff_nn::feed::{DrawnRows, Harmonics, Points, Table, TableValues};
+use crate::{CodeWriter, DeviceHarmonics, DevicePoints, PAPER_ANCHORS, Standardisation};
+use locdiff_nn::feed::{DrawnRows, Table, TableValues};
 use locdiff_nn::{Device, NnError, Rng, ViewMut};
 use rayon::prelude::*;
 
@@ -26,11 +26,11 @@ pub(crate) struct FeedPlan<'a> {
 
 /// Places, harmonics and, where they fit, embeddings in device memory.
 pub(crate) struct DeviceFeed {
-    harmonics: Harmonics,
-    places: Points,
+    harmonics: DeviceHarmonics,
+    places: DevicePoints,
     drawn: DrawnRows,
     table: Option<Table>,
-    anchors: Option<Points>,
+    anchors: Option<DevicePoints>,
 }
 
 impl DeviceFeed {
@@ -41,13 +41,13 @@ impl DeviceFeed {
         let streams = [ROW as u32, COPY as u32];
         let mut feed = Self {
             harmonics: plan.codes.on_device(device)?,
-            places: Points::from_slice(device, &places)?,
+            places: DevicePoints::from_slice(device, &places)?,
             drawn: DrawnRows::new(device, plan.rows.rows, data.copies(), plan.count, streams)?,
             table: None,
             anchors: None,
         };
         if plan.fresh_anchors {
-            feed.anchors = Some(Points::from_slice(device, &vec![[0.0, 0.0, 1.0]; PAPER_ANCHORS])?);
+            feed.anchors = Some(DevicePoints::from_slice(device, &vec![[0.0, 0.0, 1.0]; PAPER_ANCHORS])?);
         }
         let bytes = Table::bytes(data.len(), data.copies(), data.columns(), data.is_half());
         let free = device.memory_free_bytes()?.unwrap_or(0);
@@ -68,7 +68,7 @@ impl DeviceFeed {
         if let Some(table) = &self.table {
             table.gather(cond, &self.drawn)?;
         }
-        self.harmonics.write_drawn(code, &self.places, &self.drawn)
+        self.harmonics.write_rows(code, &self.places, self.drawn.rows())
     }
 
     /// Codes of fresh anchors.

@@ -1,7 +1,10 @@
 //! A device, its streams, its compiled kernels, and recorded graphs.
 
 use super::{Decoder, failed, products::Products};
-use crate::{NnError, Precision, Result, kernels::Kernels};
+use crate::{
+    NnError, Precision, Result,
+    kernels::{KernelSource, Kernels},
+};
 use cudarc::{
     cublaslt,
     driver::{self, CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaStream, sys},
@@ -24,7 +27,7 @@ pub(crate) const LANES: usize = 4;
 const COMMON: &str = include_str!("kernels/common.cu");
 const BF16: &str = include_str!("kernels/bf16.cu");
 
-/// Kernels that are compiled together.
+/// Kernels that are compiled together, behind what all kernels share.
 #[derive(Clone, Copy)]
 struct Module {
     sources: &'static [&'static str],
@@ -33,11 +36,16 @@ struct Module {
     least: (i32, i32),
 }
 
+impl From<&KernelSource> for Module {
+    fn from(source: &KernelSource) -> Self {
+        Self { sources: source.sources, kernels: source.kernels, least: (0, 0) }
+    }
+}
+
 /// What everybody uses, then those of [`Kernels`] in their order, then what is compiled when it is first launched.
-const MODULES: [Module; 10] = [
+const MODULES: [Module; 9] = [
     Module {
         sources: &[
-            COMMON,
             include_str!("kernels/elementwise.cu"),
             include_str!("kernels/rows.cu"),
             include_str!("kernels/random.cu"),
@@ -51,30 +59,21 @@ const MODULES: [Module; 10] = [
         least: (0, 0),
     },
     Module {
-        sources: &[COMMON, BF16],
+        sources: &[BF16],
         kernels: "layer_norm_bf16 layer_norm_wide_bf16 embed_tokens mean_rows_bf16 activate_bf16 patches_bf16",
         least: (8, 0),
     },
-    Module { sources: &["#define HEAD 64\n", COMMON, BF16], kernels: "attention_64", least: (8, 0) },
+    Module { sources: &["#define HEAD 64\n", BF16], kernels: "attention_64", least: (8, 0) },
     Module {
-        sources: &[COMMON, include_str!("kernels/conv.cu")],
+        sources: &[include_str!("kernels/conv.cu")],
         kernels: "conv_patches depthwise clamp_relu6 mean_relu6",
         least: (0, 0),
     },
-    Module {
-        sources: &[COMMON, include_str!("kernels/feed.cu")],
-        kernels: "draw_rows gather_table draw_points harmonics",
-        least: (0, 0),
-    },
-    Module { sources: &[COMMON, include_str!("kernels/decode.cu")], kernels: "row_argmax exact_peaks", least: (0, 0) },
-    Module {
-        sources: &[COMMON, include_str!("kernels/photos.cu")],
-        kernels: "photos_across photos_down",
-        least: (0, 0),
-    },
-    Module { sources: &["#define HEAD 32\n", COMMON, BF16], kernels: "attention_32", least: (8, 0) },
-    Module { sources: &["#define HEAD 96\n", COMMON, BF16], kernels: "attention_96", least: (8, 0) },
-    Module { sources: &["#define HEAD 128\n", COMMON, BF16], kernels: "attention_128", least: (8, 0) },
+    Module { sources: &[include_str!("kernels/feed.cu")], kernels: "draw_rows gather_table", least: (0, 0) },
+    Module { sources: &[include_str!("kernels/photos.cu")], kernels: "photos_across photos_down", least: (0, 0) },
+    Module { sources: &["#define HEAD 32\n", BF16], kernels: "attention_32", least: (8, 0) },
+    Module { sources: &["#define HEAD 96\n", BF16], kernels: "attention_96", least: (8, 0) },
+    Module { sources: &["#define HEAD 128\n", BF16], kernels: "attention_128", least: (8, 0) },
 ];
 
 type Functions = HashMap<&'static str, CudaFunction>;
@@ -84,6 +83,36 @@ type Functions = HashMap<&'static str, CudaFunction>;
 struct Compiled {
     functions: OnceLock<Functions>,
     under_way: Mutex<Option<JoinHandle<Result<Functions>>>>,
+}
+
+impl Compiled {
+    /// Compiles a module on a thread of its own, once.
+    fn start(&self, device: &Arc<CudaContext>, module: Module) {
+        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.functions.get().is_none() && under_way.is_none() {
+            *under_way = Some(compile(device, module));
+        }
+    }
+
+    /// A kernel; waits if it is not compiled yet.
+    fn get(&self, device: &Arc<CudaContext>, module: Module, name: &str) -> Result<&CudaFunction> {
+        if self.functions.get().is_none() {
+            let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.functions.get().is_none() {
+                let thread = under_way.take().unwrap_or_else(|| compile(device, module));
+                let compiled = timed("waiting for compiled kernels", || thread.join().expect("the compiler's thread"))?;
+                self.functions.get_or_init(|| compiled);
+            }
+        }
+        Ok(self.functions.get().and_then(|functions| functions.get(name)).expect("a kernel of the module"))
+    }
+
+    /// A process that ends must not end the compiler's threads before they do.
+    fn finish(&self) {
+        if let Some(thread) = self.under_way.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 /// A side stream with the events that order it against the main one.
@@ -103,6 +132,8 @@ pub(crate) struct Context {
     /// 0: the main stream; k + 1: lane k.
     current: AtomicUsize,
     compiled: [Compiled; MODULES.len()],
+    /// Kernels of other crates.
+    others: Mutex<Vec<(&'static KernelSource, Arc<Compiled>)>>,
     pub(super) products: Products,
     precision: AtomicU8,
     /// While a graph is recorded: everything it uses.
@@ -135,8 +166,8 @@ impl Context {
         // SAFETY: we order streams ourselves, with one main stream and explicit events for the lanes.
         unsafe { context.disable_event_tracking() };
         check_architecture(&context)?;
-        let mut compiled: [Compiled; MODULES.len()] = Default::default();
-        compiled[0].under_way = Mutex::new(Some(compile(&context, MODULES[0])));
+        let compiled: [Compiled; MODULES.len()] = Default::default();
+        compiled[0].start(&context, MODULES[0]);
         let main = context.new_stream().map_err(failed("creating a stream"))?;
         let lane = || -> Result<Lane> {
             Ok(Lane {
@@ -154,6 +185,7 @@ impl Context {
             lanes,
             current: AtomicUsize::new(0),
             compiled,
+            others: Mutex::default(),
             products,
             precision: AtomicU8::new(Precision::Tf32 as u8),
             recording: Mutex::new(None),
@@ -219,30 +251,34 @@ impl Context {
         if current == 0 { (0, &self.main) } else { (current, &self.lanes[current - 1].stream) }
     }
 
-    /// A kernel; waits where it is not compiled yet.
-    pub(super) fn function(&self, name: &'static str) -> Result<&CudaFunction> {
+    /// A kernel; waits if it is not compiled yet.
+    pub(super) fn function(&self, name: &'static str) -> Result<sys::CUfunction> {
         if let Some(function) = self.compiled.iter().find_map(|compiled| compiled.functions.get()?.get(name)) {
-            return Ok(function);
+            return Ok(function.cu_function());
         }
         let has = |module: &Module| module.kernels.split_whitespace().any(|kernel| kernel == name);
         let number = MODULES.iter().position(has).expect("a kernel of a module");
-        let Compiled { functions, under_way } = &self.compiled[number];
-        let mut under_way = under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        if functions.get().is_none() {
-            let thread = under_way.take().unwrap_or_else(|| compile(&self.device, MODULES[number]));
-            let compiled = timed("waiting for compiled kernels", || thread.join().expect("the compiler's thread"))?;
-            functions.get_or_init(|| compiled);
-        }
-        Ok(functions.get().and_then(|functions| functions.get(name)).expect("a kernel of the module"))
+        Ok(self.compiled[number].get(&self.device, MODULES[number], name)?.cu_function())
     }
 
-    /// Compiles a module on a thread of its own, once.
-    fn start(&self, number: usize) {
-        let Compiled { functions, under_way } = &self.compiled[number];
-        let mut under_way = under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        if functions.get().is_none() && under_way.is_none() {
-            *under_way = Some(compile(&self.device, MODULES[number]));
+    /// A kernel of another crate; waits if it is not compiled yet.
+    pub(super) fn function_of(&self, source: &'static KernelSource, name: &str) -> Result<sys::CUfunction> {
+        Ok(self.other(source).get(&self.device, Module::from(source), name)?.cu_function())
+    }
+
+    fn other(&self, source: &'static KernelSource) -> Arc<Compiled> {
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, compiled)) = others.iter().find(|(other, _)| std::ptr::eq(*other, source)) {
+            return Arc::clone(compiled);
         }
+        let compiled = Arc::<Compiled>::default();
+        others.push((source, Arc::clone(&compiled)));
+        compiled
+    }
+
+    /// Has the kernels of another crate compiled while the caller goes on.
+    pub(crate) fn prepare_source(&self, source: &'static KernelSource) {
+        self.other(source).start(&self.device, Module::from(source));
     }
 
     /// Has these kernels compiled beside what follows; those who launch one wait for it.
@@ -260,7 +296,7 @@ impl Context {
                 format!("bf16 needs {}.{} or more; choose the CPU", least.0, least.1),
             ));
         }
-        self.start(number);
+        self.compiled[number].start(&self.device, MODULES[number]);
         Ok(())
     }
 
@@ -310,11 +346,9 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // A process that ends must not end the compiler's threads before they do.
-        for compiled in &mut self.compiled {
-            if let Some(thread) = compiled.under_way.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
-                let _ = thread.join();
-            }
+        self.compiled.iter().for_each(Compiled::finish);
+        for (_, compiled) in self.others.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            compiled.finish();
         }
     }
 }
@@ -347,7 +381,7 @@ fn compile(context: &Arc<CudaContext>, module: Module) -> JoinHandle<Result<Func
             options: vec![format!("--gpu-architecture=compute_{}", architecture(&context)?), "--std=c++17".to_owned()],
             ..CompileOptions::default()
         };
-        let source = module.sources.concat();
+        let source = [COMMON].iter().chain(module.sources).copied().collect::<String>();
         let ptx = timed("compiling", || nvrtc::compile_ptx_with_opts(source, options))
             .map_err(failed("compiling the kernels"))?;
         let module_loaded =

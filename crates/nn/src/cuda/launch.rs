@@ -5,10 +5,11 @@ use crate::{
     Indices, NnError, Result, View, ViewMut,
     bf16::Bf16View,
     kernel_args::{Arg, Grid},
+    kernels::KernelSource,
     tensor::IndexStorage,
     view::{Data, DataMut},
 };
-use cudarc::driver::result;
+use cudarc::driver::{result, sys::CUfunction};
 use std::{ffi::c_void, sync::Arc};
 
 impl Context {
@@ -52,6 +53,34 @@ impl Context {
 
     /// Launches a kernel on the stream now in use.
     pub(crate) fn launch(self: &Arc<Self>, kernel: &'static str, grid: Grid, args: &[Arg<'_>]) -> Result<()> {
+        // SAFETY: each operation of this crate and its kernel are written together and tested together.
+        unsafe { self.launch_found(kernel, || self.function(kernel), grid, args) }
+    }
+
+    /// Launches a kernel of another crate on the stream now in use.
+    ///
+    /// # Safety
+    /// The arguments are the kernel's parameters, and it reads and writes inside of them only.
+    pub(crate) unsafe fn launch_source(
+        self: &Arc<Self>,
+        source: &'static KernelSource,
+        kernel: &'static str,
+        grid: Grid,
+        args: &[Arg<'_>],
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_found(kernel, || self.function_of(source, kernel), grid, args) }
+    }
+
+    /// # Safety
+    /// As [`Context::launch_source`].
+    unsafe fn launch_found(
+        self: &Arc<Self>,
+        kernel: &'static str,
+        find: impl FnOnce() -> Result<CUfunction>,
+        grid: Grid,
+        args: &[Arg<'_>],
+    ) -> Result<()> {
         // Every argument takes a slot of 8 bytes, of which the kernel reads as many as its type has (little endian).
         let mut slots: Vec<u64> = Vec::with_capacity(2 * args.len());
         let narrow = |value: usize| u64::from(u32::try_from(value).expect("a size under 2^31"));
@@ -91,10 +120,9 @@ impl Context {
         let mut pointers: Vec<*mut c_void> = slots.iter_mut().map(|slot| std::ptr::from_mut(slot).cast()).collect();
         self.bind()?;
         let (_, stream) = self.current();
-        let function = self.function(kernel)?.cu_function();
-        // SAFETY: `pointers` points at one live slot per parameter of the kernel, in order (each operation and its
-        // kernel are written together and tested together); addresses come from live buffers of this device, and the
-        // operation checked that the shapes fit.
+        let function = find()?;
+        // SAFETY: `pointers` points at one live slot per parameter of the kernel, in order, as the caller says; addresses
+        // come from live buffers of this device, and the operation checked that the shapes fit.
         unsafe { result::launch_kernel(function, blocks, threads, 0, stream.cu_stream(), &mut pointers) }
             .map_err(failed(kernel))
     }

@@ -9,9 +9,7 @@ use crate::{
     bf16::Bf16View,
     pictures::{Jpeg, LONGEST_ROW, Picture},
 };
-use cudarc::driver::{
-    CudaEvent, CudaFunction, CudaStream, DeviceRepr, DriverError, PinnedHostSlice, ValidAsZeroBits, result, sys,
-};
+use cudarc::driver::{CudaEvent, CudaStream, DeviceRepr, DriverError, PinnedHostSlice, ValidAsZeroBits, result, sys};
 use locdiff_base::timed;
 use rayon::prelude::*;
 use std::{collections::VecDeque, ffi::c_void, sync::Arc};
@@ -176,20 +174,13 @@ impl Photos {
         main.wait(&slot.ready).map_err(event())?;
         let (across, down) = (self.context.function("photos_across")?, self.context.function("photos_down")?);
         let (tables, planes, between) = (slot.tables.address(0), slot.planes.address(0), self.between.address(0));
-        let launch = |function: &CudaFunction, blocks: u32, threads: u32, shared: usize, slots: &mut [u64]| {
+        let launch = |function: sys::CUfunction, blocks: u32, threads: u32, shared: usize, slots: &mut [u64]| {
             let mut pointers: Vec<*mut c_void> = slots.iter_mut().map(|slot| std::ptr::from_mut(slot).cast()).collect();
             let grid = (blocks, slot.pictures.len() as u32, 1);
             // SAFETY: `pointers` points at one live slot per parameter of the kernel, in order; the buffers have the room that the
             // plan says, and what was decoded and written before is waited for.
             unsafe {
-                result::launch_kernel(
-                    function.cu_function(),
-                    grid,
-                    (threads, 1, 1),
-                    shared as u32,
-                    main.cu_stream(),
-                    &mut pointers,
-                )
+                result::launch_kernel(function, grid, (threads, 1, 1), shared as u32, main.cu_stream(), &mut pointers)
             }
             .map_err(failed("resizing photos"))
         };

@@ -1,7 +1,7 @@
 //! Depthwise convolutions: each channel with a kernel of its own, vectors of channels, bias and ReLU6 at once.
 
-use super::packed::{BLOCK, padded};
 use crate::aligned::Aligned;
+use crate::cpu::simd::{BLOCK, padded};
 use pulp::{Simd, WithSimd};
 
 /// A depthwise convolution with ReLU6, kernel 3×3 or 5×5, stride 1 or 2.
@@ -155,7 +155,7 @@ fn pixels<S: Simd, const K: usize, const STRIDE: usize, const P: usize>(
 #[cfg(test)]
 mod tests {
     use super::{Depthwise, Run};
-    use crate::inference::packed::{InstructionSet, padded};
+    use crate::cpu::simd::{InstructionSet, padded};
 
     #[test]
     fn agrees_with_plain_sums() {

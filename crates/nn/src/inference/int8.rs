@@ -2,7 +2,8 @@
 //! found as the row comes. Sums are exact, so that every instruction set gives the same bits.
 #![allow(unsafe_code)] // reason: a call of a `#[target_feature]` function, and casts that need no check; each has its SAFETY note
 
-use super::{finish::Finish, packed::padded};
+use super::finish::Finish;
+use crate::cpu::simd::padded;
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
 

@@ -1,11 +1,13 @@
 //! Matrix products for wide layers: unlike those of [`super::Pointwise`], whose weights fit the caches, a transformer's do
 //! not, so a panel of weights stays while a block of rows passes by.
 
-use super::packed::{BLOCK, Packed, Panels};
 use super::{finish::Finish, int8::Int8};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use super::{tile_registers, tiles};
-use crate::aligned::Aligned;
+use crate::cpu::{
+    Mat,
+    simd::{BLOCK, Packed, Sums, TileEnd},
+};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -45,16 +47,16 @@ impl PackedLinear {
         Self { float: Packed::default(), int8: Some(Int8::new(inputs, weights, bias)) }
     }
 
-    /// Other weights, no bias, in memory that is kept: `row(o)` leads from all inputs to output `o`.
-    pub fn pack_outputs<'a>(&mut self, inputs: usize, outputs: usize, row: impl Fn(usize) -> &'a [f32]) {
+    /// Replaces the weights, with no bias, in memory that is kept: `weights[o * stride + i]` leads from input `i` to output `o`.
+    pub fn pack_outputs(&mut self, inputs: usize, outputs: usize, weights: &[f32], stride: usize) {
         self.int8 = None;
-        self.float.pack_outputs(inputs, outputs, row);
+        self.float.pack_outputs(inputs, outputs, weights, stride);
     }
 
-    /// As [`PackedLinear::pack_outputs`], but `row(i)` leads from input `i` to all outputs.
-    pub fn pack_inputs<'a>(&mut self, inputs: usize, outputs: usize, row: impl Fn(usize) -> &'a [f32]) {
+    /// As [`PackedLinear::pack_outputs`], but `weights[i * stride + o]` leads from input `i` to output `o`.
+    pub fn pack_inputs(&mut self, inputs: usize, outputs: usize, weights: &[f32], stride: usize) {
         self.int8 = None;
-        self.float.pack_inputs(inputs, outputs, row);
+        self.float.pack_inputs(inputs, outputs, weights, stride);
     }
 
     /// Values from one row of the output to the next, at least: the outputs in whole blocks.
@@ -134,54 +136,21 @@ impl WithSimd for Run<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        self.panels(simd);
+        let layer = self.layer;
+        let x = Mat { data: self.input, rows: self.rows, cols: layer.inputs, stride: self.stride };
+        layer.each_tile(simd, x, &mut self);
     }
 }
 
-impl Panels for Run<'_> {
-    fn blocks(&self) -> usize {
-        self.layer.width() / BLOCK
-    }
-
+impl TileEnd for Run<'_> {
     #[inline(always)]
-    fn panel<S: Simd, const B: usize>(&mut self, simd: S, first: usize) {
-        let (layer, mut scratch) = (self.layer, Aligned::default());
-        let panel = layer.panel(first, B, 0..layer.inputs, &mut scratch);
-        let mut row = 0;
-        // Rows × registers of a tile: as many sums as there are registers for, with room for a row of weights.
-        while row < self.rows {
-            row += match (S::F32_LANES, self.rows - row) {
-                (16, 9) => self.tile::<S, 9, 1, B>(simd, row, first, panel), // the last is not left alone
-                (16, 8..) => self.tile::<S, 8, 1, B>(simd, row, first, panel),
-                (16, 4..) => self.tile::<S, 4, 1, B>(simd, row, first, panel),
-                (8, 2..) => self.tile::<S, 2, 2, B>(simd, row, first, panel),
-                (4, 2..) => self.tile::<S, 2, 4, B>(simd, row, first, panel),
-                (16, _) => self.tile::<S, 1, 1, B>(simd, row, first, panel),
-                (8, _) => self.tile::<S, 1, 2, B>(simd, row, first, panel),
-                (4, _) => self.tile::<S, 1, 4, B>(simd, row, first, panel),
-                (2, _) => self.tile::<S, 1, 8, B>(simd, row, first, panel),
-                _ => self.tile::<S, 1, 16, B>(simd, row, first, panel),
-            };
-        }
-    }
-}
-
-impl Run<'_> {
-    /// `B` blocks of outputs of `P` rows; `V` registers make a block. Returns `P`.
-    #[inline(always)]
-    fn tile<S: Simd, const P: usize, const V: usize, const B: usize>(
+    fn end<S: Simd, const P: usize, const V: usize, const B: usize>(
         &mut self,
         simd: S,
         row: usize,
         first: usize,
-        panel: &[f32],
-    ) -> usize {
-        let inputs = self.layer.inputs;
-        let mut rows: [&[f32]; P] = [&[]; P];
-        for p in 0..P {
-            rows[p] = &self.input[(row + p) * self.stride..][..inputs];
-        }
-        let sums = self.layer.tile_of::<S, P, V, B>(simd, rows, first, panel);
+        sums: Sums<S, P, V, B>,
+    ) {
         for p in 0..P {
             let place = (row + p) * self.output_stride + first * BLOCK;
             let values = &mut self.output[place..][..B * BLOCK];
@@ -196,7 +165,6 @@ impl Run<'_> {
                 gelu.apply(values);
             }
         }
-        P
     }
 }
 
@@ -204,7 +172,7 @@ impl Run<'_> {
 mod tests {
     use super::{Finish, Packed, PackedLinear, Run};
     use crate::Gelu;
-    use crate::inference::packed::{InstructionSet, padded};
+    use crate::cpu::simd::{InstructionSet, padded};
 
     fn wave(i: usize) -> f32 {
         ((i * 37 % 101) as f32 - 50.0) / 60.0

@@ -25,13 +25,10 @@
 //! assert_eq!((output[0], output[padded(1)]), (4.0, 3.5));
 //! ```
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-mod columns;
 mod depthwise;
 mod finish;
 mod int8;
 mod linear;
-mod packed;
 mod pointwise;
 mod rows;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -40,9 +37,9 @@ mod tile_registers;
 mod tiles;
 
 pub use crate::aligned::Aligned;
+pub use crate::cpu::simd::padded;
 pub use depthwise::Depthwise;
 pub use finish::Finish;
 pub use linear::PackedLinear;
-pub use packed::padded;
 pub use pointwise::{Grid, Pointwise};
 pub use rows::{layer_norm, softmax};

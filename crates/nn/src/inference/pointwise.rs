@@ -1,14 +1,16 @@
 //! 1×1 convolutions as matrix products: pixels × input channels times input × output channels, with bias, ReLU6 and
 //! residual done before a tile leaves the registers.
 
-use super::packed::{BLOCK, Packed, Panels};
+use crate::cpu::{
+    Mat,
+    simd::{BLOCK, Packed, Sums, TileEnd},
+};
 use pulp::{Simd, WithSimd};
 
 /// A 1×1 convolution with its bias, and ReLU6 where wanted.
 #[derive(Debug, Clone)]
 pub struct Pointwise {
     weights: Packed,
-    outputs: usize,
     relu6: bool,
 }
 
@@ -18,7 +20,7 @@ impl Pointwise {
     /// # Panics
     /// When the weights are not `inputs` times as many as the biases.
     pub fn new(inputs: usize, weights: &[f32], bias: &[f32], relu6: bool) -> Self {
-        Self { weights: Packed::new(inputs, weights, bias), outputs: bias.len(), relu6 }
+        Self { weights: Packed::new(inputs, weights, bias), relu6 }
     }
 
     /// Channels that come in.
@@ -28,7 +30,7 @@ impl Pointwise {
 
     /// Channels that come out, without the spare ones.
     pub fn outputs(&self) -> usize {
-        self.outputs
+        self.weights.outputs
     }
 
     /// Applies the product to the pixels of `input`, `stride` values apart, and writes them to `output` where `grid`
@@ -37,7 +39,7 @@ impl Pointwise {
     /// # Panics
     /// When the buffers are too short for that.
     pub fn run(&self, input: &[f32], stride: usize, output: &mut [f32], grid: Grid, residual: Option<&[f32]>) {
-        pulp::Arch::new().dispatch(Run { layer: self, input, stride, output, grid, residual });
+        pulp::Arch::new().dispatch(Run { layer: self, input, stride, output, grid, residual, walk: Walk::default() });
     }
 }
 
@@ -62,6 +64,7 @@ impl Grid {
 }
 
 /// The way from pixel to pixel of a grid, without a division for each.
+#[derive(Default)]
 struct Walk {
     /// Column of the next pixel.
     x: usize,
@@ -89,6 +92,7 @@ struct Run<'a> {
     output: &'a mut [f32],
     grid: Grid,
     residual: Option<&'a [f32]>,
+    walk: Walk,
 }
 
 impl WithSimd for Run<'_> {
@@ -96,73 +100,30 @@ impl WithSimd for Run<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        self.panels(simd);
+        let weights = &self.layer.weights;
+        let x = Mat { data: self.input, rows: self.grid.pixels, cols: weights.inputs, stride: self.stride };
+        weights.each_tile(simd, x, &mut self);
     }
 }
 
-impl Panels for Run<'_> {
-    fn blocks(&self) -> usize {
-        self.layer.weights.width() / BLOCK
+impl TileEnd for Run<'_> {
+    #[inline(always)]
+    fn begin_panel(&mut self) {
+        self.walk = Walk { x: 0, line: self.grid.first };
     }
 
     #[inline(always)]
-    fn panel<S: Simd, const B: usize>(&mut self, simd: S, first: usize) {
-        let (mut pixel, mut walk) = (0, Walk { x: 0, line: self.grid.first });
-        // Pixels × registers of a tile: as many sums as there are registers for, with room for a row of weights.
-        while pixel < self.grid.pixels {
-            let left = self.grid.pixels - pixel;
-            pixel += match (S::F32_LANES, left) {
-                (16, 8..) => self.pixels::<S, 8, 1, B>(simd, pixel, first, &mut walk),
-                (16, 7) => self.pixels::<S, 7, 1, B>(simd, pixel, first, &mut walk),
-                (16, 4..) => self.pixels::<S, 4, 1, B>(simd, pixel, first, &mut walk),
-                (8, 2..) => self.pixels::<S, 2, 2, B>(simd, pixel, first, &mut walk),
-                (4, 2..) => self.pixels::<S, 2, 4, B>(simd, pixel, first, &mut walk),
-                (16, _) => self.pixels::<S, 1, 1, B>(simd, pixel, first, &mut walk),
-                (8, _) => self.pixels::<S, 1, 2, B>(simd, pixel, first, &mut walk),
-                (4, _) => self.pixels::<S, 1, 4, B>(simd, pixel, first, &mut walk),
-                (2, _) => self.pixels::<S, 1, 8, B>(simd, pixel, first, &mut walk),
-                _ => self.pixels::<S, 1, 16, B>(simd, pixel, first, &mut walk),
-            };
-        }
-    }
-}
-
-impl Run<'_> {
-    /// A tile of `P` pixels and `B` blocks of outputs; `V` registers make a block. Returns `P`.
-    #[inline(always)]
-    fn pixels<S: Simd, const P: usize, const V: usize, const B: usize>(
+    fn end<S: Simd, const P: usize, const V: usize, const B: usize>(
         &mut self,
         simd: S,
         pixel: usize,
         first: usize,
-        walk: &mut Walk,
-    ) -> usize {
-        let inputs = self.layer.weights.inputs;
-        let mut rows: [&[f32]; P] = [&[]; P];
-        let mut places = [0; P];
-        for p in 0..P {
-            rows[p] = &self.input[(pixel + p) * self.stride..][..inputs];
-            places[p] = walk.next(self.grid);
-        }
-        self.tile::<S, P, V, B>(simd, rows, places, pixel, first);
-        P
-    }
-
-    /// `B` blocks of outputs, from block `first`, of `P` pixels.
-    #[inline(always)]
-    fn tile<S: Simd, const P: usize, const V: usize, const B: usize>(
-        &mut self,
-        simd: S,
-        rows: [&[f32]; P],
-        places: [usize; P],
-        pixel: usize,
-        first: usize,
+        sums: Sums<S, P, V, B>,
     ) {
         let channels = self.layer.weights.width();
-        let sums = self.layer.weights.tile::<S, P, V, B>(simd, rows, first);
         let (zero, six) = (simd.splat_f32s(0.0), simd.splat_f32s(6.0));
         for p in 0..P {
-            let place = places[p] * channels + first * BLOCK;
+            let place = self.walk.next(self.grid) * channels + first * BLOCK;
             let out = S::as_mut_simd_f32s(&mut self.output[place..][..B * BLOCK]).0.as_chunks_mut::<V>().0;
             let mut values = sums[p];
             if let Some(residual) = self.residual {
@@ -186,8 +147,8 @@ impl Run<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, Grid, Pointwise, Run};
-    use crate::inference::packed::{InstructionSet, padded};
+    use super::{BLOCK, Grid, Pointwise, Run, Walk};
+    use crate::cpu::simd::{InstructionSet, padded};
 
     fn noise(len: usize, mut seed: u32) -> Vec<f32> {
         let mut next = || {
@@ -214,6 +175,7 @@ mod tests {
                     output: &mut output,
                     grid: Grid::packed(pixels),
                     residual: Some(&residual),
+                    walk: Walk::default(),
                 });
                 for p in 0..pixels {
                     for o in 0..outputs {

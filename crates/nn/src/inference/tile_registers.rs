@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // reason: inline assembly; each has its SAFETY note
 
-use super::packed::BLOCK;
+use crate::cpu::simd::BLOCK;
 use std::{
     arch::{asm, x86_64::__cpuid_count},
     ops::Range,

@@ -2,6 +2,7 @@
 
 use crate::{
     Gradients, Init, ParamId, Params, ParamsBuilder, Result, View, ViewMut,
+    cpu::simd::Start,
     ops::{self, Transpose},
 };
 
@@ -80,7 +81,8 @@ impl Linear {
         if params.device().is_cuda() {
             return self.forward(params, y, x);
         }
-        ops::gemm_packed(y, x, &*params.packed(self.weight)?, false, Some(params.get(self.bias)))
+        let bias = params.get(self.bias).cpu("Linear::infer")?;
+        ops::gemm_packed(y, x, &*params.packed(self.weight)?, Start::Row(bias.row(0)))
     }
 
     /// Writes the gradients of weight and bias, and that of `x` where it is wanted.

@@ -4,7 +4,7 @@ use crate::{
     Device, Result, Tensor, View, ViewMut,
     cpu::{
         Mat,
-        simd::{Packed, Side},
+        simd::{Packed, Side, Start},
     },
     error::check_shape,
     ops::{self, Transpose},
@@ -43,8 +43,8 @@ impl QuadratureGrid {
         } else {
             let mat = Mat { data: codes, rows: points, cols: dim, stride: dim };
             Codes::Packed {
-                across: Packed::new(Side { mat, transposed: true }),
-                along: Packed::new(Side { mat, transposed: false }),
+                across: Packed::of(Side { mat, transposed: true }),
+                along: Packed::of(Side { mat, transposed: false }),
             }
         };
         let log_weights = log_weights.map(|w| Tensor::from_slice(device, 1, points, w)).transpose()?;
@@ -106,7 +106,7 @@ impl QuadratureGrid {
     pub(super) fn logits(&self, logits: ViewMut<'_>, e: View<'_>) -> Result<()> {
         match &self.codes {
             Codes::Plain(codes) => ops::gemm(logits, e, Transpose::No, codes.view(), Transpose::Yes, 0.0, None),
-            Codes::Packed { across, .. } => ops::gemm_packed(logits, e, across, false, None),
+            Codes::Packed { across, .. } => ops::gemm_packed(logits, e, across, Start::Zero),
         }
     }
 
@@ -117,7 +117,9 @@ impl QuadratureGrid {
                 let beta = if accumulate { 1.0 } else { 0.0 };
                 ops::gemm(mean, q, Transpose::No, codes.view(), Transpose::No, beta, None)
             }
-            Codes::Packed { along, .. } => ops::gemm_packed(mean, q, along, accumulate, None),
+            Codes::Packed { along, .. } => {
+                ops::gemm_packed(mean, q, along, if accumulate { Start::Kept } else { Start::Zero })
+            }
         }
     }
 }

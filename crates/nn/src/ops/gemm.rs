@@ -2,7 +2,7 @@
 
 use crate::{
     Result, View, ViewMut,
-    cpu::simd::{Packed, Side, Start, product},
+    cpu::simd::{Packed, Side, Start, product, product_packed},
     error::check_shape,
     ops::{self, Transpose},
 };
@@ -70,25 +70,15 @@ pub fn gemm(
     Ok(())
 }
 
-/// `c = x·w + beta·c + bias` on the CPU, beta 0 or 1, for a matrix that was laid out before: a row of `c` is the same numbers
-/// whatever rows stand beside it.
-pub(crate) fn gemm_packed(
-    mut c: ViewMut<'_>,
-    x: View<'_>,
-    w: &Packed,
-    accumulate: bool,
-    bias: Option<View<'_>>,
-) -> Result<()> {
+/// `c = x·w`, plus what the sums begin with, on the CPU for a matrix that was packed before: a row of `c` is the same numbers
+/// in any batch.
+pub(crate) fn gemm_packed(c: ViewMut<'_>, x: View<'_>, w: &Packed, start: Start<'_>) -> Result<()> {
     const OP: &str = "gemm";
-    let ((k, n), rows) = (w.shape(), x.rows);
+    let (k, n, rows) = (w.inputs, w.outputs, x.rows);
     check_shape(x.cols == k && c.rows == rows && c.cols == n, OP, || {
         format!("{rows}×{} times {k}×{n} into {}×{}", x.cols, c.rows, c.cols)
     })?;
-    if let Some(bias) = bias {
-        bias.expect_shape(OP, "bias", 1, n)?;
-        ops::axpby(c.reborrow(), 1.0, bias.broadcast_rows(0, rows), if accumulate { 1.0 } else { 0.0 })?;
-    }
-    w.product(&mut c.cpu(OP)?, x.cpu(OP)?, accumulate || bias.is_some());
+    product_packed(&mut c.cpu(OP)?, x.cpu(OP)?, w, start);
     Ok(())
 }
 

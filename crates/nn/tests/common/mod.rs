@@ -12,9 +12,19 @@ pub fn devices() -> Vec<Device> {
 
 /// The first CUDA device with f32 products, where there is one.
 pub fn cuda() -> Option<Device> {
-    let device = Device::cuda(0).inspect_err(|error| println!("skipping CUDA: {error}")).ok()?;
+    let no_device = |error: &_| skipped(&format!("cannot run here: locdiff-nn's tests on CUDA: {error}"));
+    let device = Device::cuda(0).inspect_err(no_device).ok()?;
     device.set_precision(Precision::F32);
     Some(device)
+}
+
+/// Says that a test, or a part of it, did not run; `scripts/check` ends with the list of these.
+pub fn skipped(what: &str) {
+    println!("skipped: {what}");
+    if let Some(list) = std::env::var_os("LOCDIFF_SKIPPED") {
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(list).expect("the list of skips");
+        std::io::Write::write_all(&mut file, format!("{what}\n").as_bytes()).expect("the list of skips");
+    }
 }
 
 /// A fixture file: tensors by name.

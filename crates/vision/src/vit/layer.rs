@@ -126,12 +126,12 @@ impl Pass<'_> {
             let key_value = &key_value[picture * tokens * kv_stride + first..];
             scratches.with(|scratch| {
                 let Scratch { scores, packed, .. } = scratch;
-                packed.pack_outputs(head, tokens, |token| &key_value[token * kv_stride..]);
+                packed.pack_outputs(head, tokens, key_value, kv_stride);
                 let score_stride = packed.width();
                 let scores = scores.window(queries * score_stride);
                 packed.run(queries, query, stride, scores, score_stride, Finish::Store);
                 scores.chunks_exact_mut(score_stride).for_each(|row| softmax(&mut row[..tokens]));
-                packed.pack_inputs(tokens, head, |token| &key_value[token * kv_stride + width..]);
+                packed.pack_inputs(tokens, head, &key_value[width..], kv_stride);
                 packed.run(queries, scores, score_stride, out, head_stride, Finish::Store);
             });
         };

@@ -3,12 +3,18 @@
 
 #[allow(unused_imports, reason = "likewise")]
 pub(crate) use locdiff_testing::{copied, fixture as fixtures, relative_error, replace, skipped, skipped_cuda};
+use locdiff_nn::Device;
 use safetensors::SafeTensors;
 use std::{fs, path::PathBuf};
 
 /// A file of `fixtures/vision`.
 pub(crate) fn fixture(name: &str) -> PathBuf {
     fixtures("vision").join(name)
+}
+
+/// The first CUDA device, if there is one.
+pub(crate) fn cuda() -> Option<Device> {
+    Device::cuda(0).inspect_err(locdiff_testing::skipped_cuda).ok()
 }
 
 pub(crate) fn bytes(name: &str) -> Vec<u8> {

@@ -1,40 +1,39 @@
-//! Matrices laid out for [`super::tile`]: columns of the right side in tiles, rows of the left side in groups.
+//! Matrices laid out for the micro-kernel: columns of the right side in panels, rows of the left side in groups.
 
 use super::{
+    kernel::{ROWS, WIDTH},
     side::Side,
-    simd_kernel,
-    tile::{ROWS, WIDTH},
-    transpose,
+    simd_kernel, transpose,
 };
-use crate::cpu::Mat;
 use std::ops::Range;
 
 /// Rows of the right side that [`lay_columns`] turns at a time: a cache line of every column.
 const TURN: usize = 16;
 
-/// Rows `block` of some columns of `w` as a tile, row by row; beside the columns `out` may hold any number.
-pub(super) fn lay_columns(w: Side<'_>, columns: Range<usize>, block: Range<usize>, out: &mut [f32]) {
-    debug_assert!(columns.len() <= WIDTH && out.len() >= block.len() * WIDTH);
+/// Rows `block` of some columns of `w` as a panel, row by row, `width` numbers each, which are the columns in whole blocks.
+/// Behind the columns `out` may hold any number.
+pub(super) fn lay_columns(w: Side<'_>, columns: Range<usize>, block: Range<usize>, out: &mut [f32], width: usize) {
+    debug_assert!(columns.len() <= width && width <= WIDTH && out.len() >= block.len() * width);
     if !w.transposed {
         let from = &w.mat.data[block.start * w.mat.stride + columns.start..];
         if columns.len() == WIDTH {
             copy_lines(out, from, w.mat.stride, block.len());
         } else {
-            for (k, out) in block.zip(out.chunks_exact_mut(WIDTH)) {
+            for (k, out) in block.zip(out.chunks_exact_mut(width)) {
                 out[..columns.len()].copy_from_slice(&w.mat.row(k)[columns.clone()]);
             }
         }
         return;
     }
     let lines = |columns: Range<usize>, out: &mut [f32]| {
-        if transpose::to_strides(w.mat, columns.clone(), block.clone(), out, WIDTH) {
+        if transpose::to_strides(w.mat, columns.clone(), block.clone(), out, width) {
             return;
         }
         for first in block.clone().step_by(TURN) {
-            let out = &mut out[(first - block.start) * WIDTH..];
+            let out = &mut out[(first - block.start) * width..];
             for (c, column) in columns.clone().enumerate() {
                 let values = &w.mat.row(column)[first..block.end.min(first + TURN)];
-                out[c..].iter_mut().step_by(WIDTH).zip(values).for_each(|(out, value)| *out = *value);
+                out[c..].iter_mut().step_by(width).zip(values).for_each(|(out, value)| *out = *value);
             }
         }
     };
@@ -96,9 +95,4 @@ pub(super) fn lay_rows(x: Side<'_>, rows: Range<usize>, block: Range<usize>, pac
             out.iter_mut().zip(lines).for_each(|(out, line)| *out = line[k]);
         }
     }
-}
-
-/// A matrix read as it is.
-pub(super) fn plain(mat: Mat<'_>) -> Side<'_> {
-    Side { mat, transposed: false }
 }

@@ -1,23 +1,31 @@
 //! The one module of the CPU backend with `unsafe` in it: loops compiled for several instruction sets, and matrix
-//! products (our own kernels, and the call into the `gemm` crate).
+//! products (one micro-kernel, [`kernel`], for all f32 tiles, and the call into the `gemm` crate).
 //!
 //! [`simd_kernel`] compiles a function body three times (AVX-512, AVX2 with FMA, the build's own target) and picks one
 //! at run time. Bodies are plain safe Rust that LLVM vectorises; sums keep [`LANES`] partial sums, so that the result
 //! does not depend on the instruction set chosen.
 #![allow(unsafe_code)] // reason: calls of `#[target_feature]` functions and of `gemm`; each has its SAFETY note
 
+mod columns;
+mod kernel;
 mod layout;
 mod packed;
+mod part;
 mod product;
-mod scratch;
 mod side;
 mod skinny;
-mod strip;
-mod tile;
 mod transpose;
 
-pub(crate) use packed::Packed;
-pub(crate) use product::product;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub(crate) use columns::Columns;
+#[cfg(test)]
+pub(crate) use kernel::InstructionSet;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub(crate) use kernel::PANEL;
+pub(crate) use kernel::{BLOCK, Sums};
+pub use packed::padded;
+pub(crate) use packed::{Packed, TileEnd};
+pub(crate) use product::{product, product_packed};
 pub(crate) use side::{Side, Start};
 
 use std::sync::OnceLock;

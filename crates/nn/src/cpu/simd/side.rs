@@ -1,6 +1,7 @@
 //! What a product is made of.
 
-use crate::cpu::Mat;
+use crate::{aligned::Aligned, cpu::Mat};
+use std::cell::RefCell;
 
 /// One side of a product: a matrix, read as it is or transposed.
 #[derive(Clone, Copy)]
@@ -26,4 +27,14 @@ pub(crate) enum Start<'a> {
     Kept,
     /// The same row for every row of `c`.
     Row(&'a [f32]),
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Aligned> = RefCell::default();
+}
+
+/// Calls `f` with `len` numbers of any value, which start on a cache line. Every thread keeps its buffer, since clearing it
+/// costs time. `f` must not call this itself.
+pub(super) fn with_scratch<R>(len: usize, f: impl FnOnce(&mut [f32]) -> R) -> R {
+    SCRATCH.with_borrow_mut(|scratch| f(scratch.window(len)))
 }

@@ -2,7 +2,7 @@
 //! the caller does it number by number.
 
 #[cfg(target_arch = "x86_64")]
-use super::tile::ROWS;
+use super::kernel::ROWS;
 use crate::cpu::Mat;
 use std::ops::Range;
 

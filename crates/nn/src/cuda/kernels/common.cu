@@ -47,3 +47,18 @@ __device__ float philox_normal(const u32 *state, u32 stream, u64 number) {
     sincosf(6.283185307179586f * to_uniform(b), &sine, &cosine);
     return radius * ((number & 1) ? sine : cosine);
 }
+
+// SplitMix64 over several words: the same integers as the host's.
+__device__ u64 mix_word(u64 state, u64 word) {
+    u64 z = (state ^ word) + 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+__device__ u64 mix_words(u64 a, u64 b, u64 c, u64 d) {
+    return mix_word(mix_word(mix_word(mix_word(0x9E3779B97F4A7C15ull, a), b), c), d);
+}
+__device__ double mix_uniform(u64 a, u64 b, u64 c, u64 d) {
+    return (double)(mix_words(a, b, c, d) >> 11) * (1.0 / 9007199254740992.0);
+}
+__device__ u64 join_words(const u32 *words) { return (u64)words[0] | (u64)words[1] << 32; }

@@ -1,11 +1,9 @@
 //! An output whose columns are written by several threads at once, each by one.
 
-#![allow(unsafe_code)] // reason: safe Rust shares rows, not columns; each has its SAFETY note
-
 use std::{marker::PhantomData, ops::Range};
 
 /// Rows of values, `stride` apart.
-pub(super) struct Columns<'a> {
+pub(crate) struct Columns<'a> {
     values: *mut f32,
     rows: usize,
     width: usize,
@@ -21,9 +19,14 @@ unsafe impl Sync for Columns<'_> {}
 impl<'a> Columns<'a> {
     /// # Panics
     /// When the values are fewer.
-    pub(super) fn new(values: &'a mut [f32], rows: usize, width: usize, stride: usize) -> Self {
+    pub(crate) fn new(values: &'a mut [f32], rows: usize, width: usize, stride: usize) -> Self {
         assert!(width <= stride && (rows == 0 || (rows - 1) * stride + width <= values.len()));
         Self { values: values.as_mut_ptr(), rows, width, stride, of: PhantomData }
+    }
+
+    /// Where a value is. Whoever writes there keeps to what [`Columns::part`] asks for.
+    pub(super) fn place(&self, row: usize, column: usize) -> *mut f32 {
+        self.values.wrapping_add(row * self.stride + column)
     }
 
     /// Some columns of a row.
@@ -31,7 +34,8 @@ impl<'a> Columns<'a> {
     /// # Safety
     /// Nobody else has any of them as long as the answer is used.
     #[allow(clippy::mut_from_ref)] // reason: what it is for
-    pub(super) unsafe fn part(&self, row: usize, columns: Range<usize>) -> &mut [f32] {
+    #[inline]
+    pub(crate) unsafe fn part(&self, row: usize, columns: Range<usize>) -> &mut [f32] {
         assert!(row < self.rows && columns.end <= self.width && columns.start <= columns.end);
         // SAFETY: they are inside the values that were borrowed, and the caller's alone.
         unsafe { std::slice::from_raw_parts_mut(self.values.add(row * self.stride + columns.start), columns.len()) }
