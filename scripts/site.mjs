@@ -6,14 +6,14 @@ import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 
 const [folder, npm, site] = process.argv.slice(2, 5).map((path) => resolve(path)), builds = process.argv.slice(5);
-const MODULE = "wasm32-unknown-unknown/web/locdiff_web.wasm";
+const MODULE = "wasm32-unknown-unknown/web/locdiff_serve.wasm";
 const ENCODER = "crates/bundled-encoder/streetview-lite2", MODEL = "crates/bundled-model/streetview-l31";
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'";
 
 // The package: its sources, the modules and the model's files, each gzipped under its hash.
 rmSync(npm, { recursive: true, force: true });
 mkdirSync(join(npm, "files"), { recursive: true });
-for (const name of readdirSync("crates/web/npm")) if (name !== "test.mjs") cpSync(join("crates/web/npm", name), join(npm, name));
+for (const name of readdirSync("crates/serve/npm")) if (name !== "test.mjs") cpSync(join("crates/serve/npm", name), join(npm, name));
 for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) cpSync(name, join(npm, name));
 cpSync(join(ENCODER, "LICENSE-NOTICE.md"), join(npm, "LICENSE-NOTICE.md"));
 const sources = {
@@ -34,7 +34,7 @@ rmSync(site, { recursive: true, force: true });
 mkdirSync(join(site, "page"), { recursive: true });
 cpSync(npm, join(site, "locdiff"), { recursive: true, filter: (from) => !/node\.js$|package\.json$|\.d\.ts$|README\.md$/.test(from) });
 for (const name of readdirSync("crates/serve/page")) if (!/^(desk\.|README|index\.html)/.test(name)) cpSync(join("crates/serve/page", name), join(site, "page", name));
-cpSync("crates/web/site/backend.js", join(site, "page/backend.js"));
+cpSync("crates/serve/site/backend.js", join(site, "page/backend.js"));
 cpSync("crates/map/assets/coast_110m.bin", join(site, "page/coast-coarse.bin"));
 cpSync("crates/map/assets/coast_50m.bin", join(site, "page/coast-fine.bin"));
 const { open } = await import(pathToFileURL(join(npm, "node.js")));
@@ -54,7 +54,7 @@ const own = below(".").filter((path) => !/^(_headers|keeper\.js|.*LICENSE.*)$/.t
 const page = ["", ...own.filter((path) => !path.startsWith("locdiff/files/"))], kept = own.filter((path) => path.startsWith("locdiff/files/"));
 const version = createHash("sha256");
 for (const path of own) version.update(path).update(readFileSync(join(site, path)));
-const keeper = readFileSync("crates/web/site/keeper.js", "utf8").replace("@VERSION@", version.digest("hex").slice(0, 12)).replace('"@PAGE@"', JSON.stringify(page)).replace('"@FILES@"', JSON.stringify(kept));
+const keeper = readFileSync("crates/serve/site/keeper.js", "utf8").replace("@VERSION@", version.digest("hex").slice(0, 12)).replace('"@PAGE@"', JSON.stringify(page)).replace('"@FILES@"', JSON.stringify(kept));
 writeFileSync(join(site, "keeper.js"), keeper);
 const size = (paths) => paths.reduce((sum, path) => sum + readFileSync(join(site, path || "index.html")).length, 0);
 console.log(`${site}: ${page.length - 1} files of ${size(page.slice(1))} bytes, and ${files.map((file) => `${file.name} ${file.bytes}`).join(", ")}`);

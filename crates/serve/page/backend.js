@@ -1,4 +1,4 @@
-// Who answers the page: here its server. The site that has none puts another file in this one's place (crates/web/site/backend.js).
+// Who answers the page: here its server. The site that has none puts another file in this one's place (crates/serve/site/backend.js).
 
 // As `fetch`, of paths beside the page.
 export const send = (path, options) => fetch(path, options);

@@ -30,6 +30,8 @@ mod ask;
 mod backend;
 #[cfg(feature = "server")]
 mod body;
+#[cfg(any(target_arch = "wasm32", test))]
+mod browser;
 #[cfg(feature = "server")]
 mod budget;
 #[cfg(feature = "server")]

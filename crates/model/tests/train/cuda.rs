@@ -69,20 +69,6 @@ fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-fn device() -> Option<Device> {
-    let no_device = |error: &_| skipped(&format!("cannot run here: locdiff-train's tests on CUDA: {error}"));
-    Device::cuda(0).inspect_err(no_device).ok()
-}
-
-/// Says that a test, or a part of it, did not run; `scripts/check` ends with the list of these.
-fn skipped(what: &str) {
-    println!("skipped: {what}");
-    if let Some(list) = std::env::var_os("LOCDIFF_SKIPPED") {
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(list).expect("the list of skips");
-        std::io::Write::write_all(&mut file, format!("{what}\n").as_bytes()).expect("the list of skips");
-    }
-}
-
 fn largest(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }

@@ -7,8 +7,8 @@
 #[cfg(all(target_arch = "wasm32", target_feature = "relaxed-simd"))]
 mod fused;
 
+use crate::Offline;
 use locdiff::{FilesInMemory, Locator};
-use locdiff_serve::Offline;
 use std::cell::RefCell;
 
 /// Photos of more megapixels are refused: their pixels alone would take a third of a gigabyte.
@@ -16,7 +16,7 @@ const MAX_MEGAPIXELS: u32 = 100;
 
 /// What lies between two calls.
 #[derive(Default)]
-struct Desk {
+struct Session {
     offline: Option<Offline>,
     inputs: Vec<Vec<u8>>,
     /// The type of the reply, and the reply.
@@ -24,24 +24,24 @@ struct Desk {
 }
 
 thread_local! {
-    static DESK: RefCell<Desk> = RefCell::default();
+    static SESSION: RefCell<Session> = RefCell::default();
 }
 
 /// Room for `len` bytes of the next call, in the order of its arguments.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn input(len: usize) -> *mut u8 {
-    DESK.with_borrow_mut(|desk| {
-        desk.inputs.push(vec![0; len]);
-        desk.inputs.last_mut().map_or(std::ptr::null_mut(), Vec::as_mut_ptr)
+    SESSION.with_borrow_mut(|session| {
+        session.inputs.push(vec![0; len]);
+        session.inputs.last_mut().map_or(std::ptr::null_mut(), Vec::as_mut_ptr)
     })
 }
 
 /// Opens the model: `encoder.json`, the encoder's weights, `config.json`, the model's weights, `calibration.json`. Returns 200, or 422 with
 /// why not as the reply.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn open() -> u32 {
-    DESK.with_borrow_mut(|desk| {
-        let inputs = std::mem::take(&mut desk.inputs);
+    SESSION.with_borrow_mut(|session| {
+        let inputs = std::mem::take(&mut session.inputs);
         let opened = match &inputs[..] {
             [encoder, encoder_weights, config, weights, calibration] => {
                 let files =
@@ -52,44 +52,44 @@ pub extern "C" fn open() -> u32 {
         };
         let (status, reply) = match opened {
             Ok(locator) => {
-                desk.offline = Some(Offline::new(locator, MAX_MEGAPIXELS));
+                session.offline = Some(Offline::new(locator, MAX_MEGAPIXELS));
                 (200, String::new())
             }
             Err(reason) => (422, reason),
         };
-        desk.outputs = [b"text/plain".to_vec(), reply.into_bytes()];
+        session.outputs = [b"text/plain".to_vec(), reply.into_bytes()];
         status
     })
 }
 
 /// Asks: the path, the query, the type of the body (empty for none) and the body. Returns the status.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn ask() -> u32 {
-    DESK.with_borrow_mut(|desk| {
-        let inputs: Result<[Vec<u8>; 4], _> = std::mem::take(&mut desk.inputs).try_into();
-        let (Some(offline), Ok([path, query, content_type, body])) = (&desk.offline, inputs) else { return 500 };
+    SESSION.with_borrow_mut(|session| {
+        let inputs: Result<[Vec<u8>; 4], _> = std::mem::take(&mut session.inputs).try_into();
+        let (Some(offline), Ok([path, query, content_type, body])) = (&session.offline, inputs) else { return 500 };
         let [path, query, content_type] = [&path, &query, &content_type].map(|text| String::from_utf8_lossy(text));
         let given = Some(&*content_type).filter(|given| !given.is_empty());
         let reply = offline.answer(&path, &query, given, body);
-        desk.outputs = [reply.content_type.as_bytes().to_vec(), reply.body];
+        session.outputs = [reply.content_type.as_bytes().to_vec(), reply.body];
         u32::from(reply.status)
     })
 }
 
 /// Where the reply's type (0) or the reply (1) lies.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn output(which: usize) -> *const u8 {
-    DESK.with_borrow(|desk| desk.outputs.get(which).map_or(std::ptr::null(), Vec::as_ptr))
+    SESSION.with_borrow(|session| session.outputs.get(which).map_or(std::ptr::null(), Vec::as_ptr))
 }
 
 /// How long it is.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn output_len(which: usize) -> usize {
-    DESK.with_borrow(|desk| desk.outputs.get(which).map_or(0, Vec::len))
+    SESSION.with_borrow(|session| session.outputs.get(which).map_or(0, Vec::len))
 }
 
 /// Whether sums of products are rounded once, as on other machines: then embeddings are the same bits.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn is_fused() -> u32 {
     let [a, b, c] = std::hint::black_box([1.0 + f32::EPSILON, 1.0 - f32::EPSILON, -1.0]);
     #[cfg(all(target_arch = "wasm32", target_feature = "relaxed-simd"))]
@@ -106,12 +106,12 @@ mod tests {
 
     fn put(bytes: &[u8]) {
         input(bytes.len());
-        DESK.with_borrow_mut(|desk| desk.inputs.last_mut().unwrap().copy_from_slice(bytes));
+        SESSION.with_borrow_mut(|session| session.inputs.last_mut().unwrap().copy_from_slice(bytes));
     }
 
     fn reply(which: usize) -> Vec<u8> {
-        assert_eq!(DESK.with_borrow(|desk| desk.outputs[which].as_ptr()), output(which));
-        let reply = DESK.with_borrow(|desk| desk.outputs[which].clone());
+        assert_eq!(SESSION.with_borrow(|session| session.outputs[which].as_ptr()), output(which));
+        let reply = SESSION.with_borrow(|session| session.outputs[which].clone());
         assert_eq!(reply.len(), output_len(which));
         reply
     }
@@ -127,7 +127,7 @@ mod tests {
             put(file);
         }
         assert_eq!(open(), 200);
-        let photo = include_bytes!("../../../fixtures/vision/china.jpg");
+        let photo = include_bytes!("../../../../fixtures/vision/china.jpg");
         for part in [&b"/v1/locate"[..], b"name=a.jpg", b"image/jpeg", photo] {
             put(part);
         }
