@@ -1,8 +1,8 @@
 //! From a network's word to an answer at the default model's degree: density, regions, places, the whole answer.
 
 use divan::{Bencher, black_box};
-use locdiff_model::answer::{Calibration, Density, Globe, ModelOutput, ReadOptions, Reader};
 use locdiff_bench::noisy_codes;
+use locdiff_model::answer::{Calibration, Density, Globe, ModelOutput, ReadOptions, Reader};
 use locdiff_shdd::Coefficients;
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use divan::{Bencher, black_box, counter::ItemsCount};
 use locdiff_bench::{degree, degrees, fma, noisy_codes, points};
-use locdiff_shdd::{Anchors, Codec, Decoder};
 use locdiff_shdd::sphere::{FieldPlan, Grid, JetPlan, Scalar, SphericalHarmonics, UnitVec};
+use locdiff_shdd::{Anchors, Codec, Decoder};
 
 fn main() {
     divan::main();

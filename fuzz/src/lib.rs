@@ -4,15 +4,15 @@
 //! `fuzz_targets/` runs them under libFuzzer (`scripts/fuzz`), the command's test `fuzz_smoke` on a stable toolchain.
 //! `seeds/NAME/` holds sound inputs of each.
 
-use locdiff_model::answer::{Calibration, ModelShape};
 use locdiff_io::data::{PlaceTable, PointColumns, RowFile, TableReader};
-use locdiff_retrieval::gallery::{GALLERY_FILE, Gallery, GalleryBuilder, Kind, VectorType};
-use locdiff_vision::sources::{PhotoLimits, PhotoList, Photos};
-use locdiff_model::{Model, ModelConfig};
-use locdiff_nn::Device;
 use locdiff_io::tags::{GeoTag, Overwrite};
 use locdiff_map::places::Region;
+use locdiff_model::answer::{Calibration, ModelShape};
+use locdiff_model::{Model, ModelConfig};
+use locdiff_nn::Device;
+use locdiff_retrieval::gallery::{GALLERY_FILE, Gallery, GalleryBuilder, Kind, VectorType};
 use locdiff_shdd::sphere::LatLon;
+use locdiff_vision::sources::{PhotoLimits, PhotoList, Photos};
 use locdiff_vision::{Encoder, Photo};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -9,8 +9,8 @@ use crate::{
     AlbumError, PhotoTime, cloud::Cloud, earth::Earth, message::Message, photo::AlbumPhoto, prior::KnownPlace,
     settings::AlbumSettings,
 };
-use locdiff_model::answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict};
 use locdiff_map::places::{Region, describe};
+use locdiff_model::answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict};
 use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
 
 /// From this probability on a photo is named as one from elsewhere, and from that one hinted at.

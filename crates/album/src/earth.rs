@@ -4,8 +4,8 @@ use crate::{
     AlbumError,
     blob::{Blob, variance_of_km},
 };
-use locdiff_model::answer::Calibration;
 use locdiff_map::places::Countries;
+use locdiff_model::answer::Calibration;
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Field, FieldPlan, LatLon, Rings, SphericalHarmonics, UnitVec};
 use rayon::prelude::*;

@@ -3,8 +3,8 @@
 use locdiff_album::{
     Album, AlbumAnswer, AlbumPhoto, AlbumSettings, KnownPlace, PhotoTime, SoftPlace, TimeSource, Track, set_clocks,
 };
-use locdiff_model::answer::{Calibration, Globe};
 use locdiff_map::places::Region;
+use locdiff_model::answer::{Calibration, Globe};
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 

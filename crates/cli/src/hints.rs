@@ -1,12 +1,12 @@
 //! What a library's remedy is called on the command line: libraries know no flags.
 
-use locdiff::{ErrorKind, LocateError, get::GetError};
 use locdiff::immich::ImmichError;
-use locdiff_nn::NnError;
+use locdiff::{ErrorKind, LocateError, get::GetError};
 use locdiff_io::tags::TagError;
 use locdiff_model::report::{ReportError, RowError};
-use locdiff_serve::ServeError;
 use locdiff_model::train::TrainError;
+use locdiff_nn::NnError;
+use locdiff_serve::ServeError;
 
 /// The flag that a library's message speaks of in words, where there is one.
 pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {

@@ -9,9 +9,9 @@ use locdiff::{
 };
 use locdiff_base::Named;
 use locdiff_io::data::RowFile;
-use locdiff_retrieval::gallery::{Centres, HybridRule};
 use locdiff_model::SampleOptions;
 use locdiff_nn::Device;
+use locdiff_retrieval::gallery::{Centres, HybridRule};
 use std::path::PathBuf;
 
 /// Which model, which encoder, and where they run.

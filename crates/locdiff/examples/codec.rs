@@ -1,7 +1,7 @@
 //! The codec alone: a place as spherical-harmonic coefficients, and back. `cargo run --release --example codec`
 
-use locdiff_shdd::{Codec, Coefficients, Decoder};
 use locdiff_shdd::sphere::{Degree, LatLon, haversine_km};
+use locdiff_shdd::{Codec, Coefficients, Decoder};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let codec = Codec::new(Degree::new(47)?);

@@ -9,8 +9,8 @@ use locdiff_album::{
     Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock, cut, parse_offset,
     parse_time, set_clocks, time_in_name,
 };
-use locdiff_model::answer::PlaceField;
 use locdiff_io::data::Embedding;
+use locdiff_model::answer::PlaceField;
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
 

@@ -2,11 +2,11 @@
 
 use crate::maps::{add_places, answers_page, crowd_page, crowd_photo, dots_png, places_folder};
 use crate::{Answer, AnswerMap, AnswerRow, Atlas, GalleryContribution, LocateError, table::ANSWER_COLUMNS};
-use locdiff_model::answer::Match;
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_io::data::TableWriter;
 use locdiff_map::{CrowdMap, FeatureCollection, HtmlMap, HtmlPhoto, KmlDocument};
 use locdiff_model::TraceStep;
+use locdiff_model::answer::Match;
 use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};

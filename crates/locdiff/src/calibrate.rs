@@ -1,9 +1,9 @@
 //! Makes a model's probabilities hold: the one way that every door calibrates.
 
 use crate::{Control, LocateError, Progress, locator::open_model};
-use locdiff_model::answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, fit};
 use locdiff_base::setting;
 use locdiff_io::data::{PointColumns, RowFile, TableReader, read_points};
+use locdiff_model::answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, fit};
 use locdiff_model::{Model, ModelError, Predictor, SampleOptions};
 use locdiff_nn::{Device, DeviceSpec};
 use locdiff_shdd::sphere::LatLon;

@@ -1,9 +1,9 @@
 //! What a gallery does for a locator's answers.
 
 use crate::{HybridChanges, LocateError, LocateOptions, hybrid::Hybrid};
-use locdiff_model::answer::Answer;
 use locdiff_base::setting;
 use locdiff_io::data::TableReader;
+use locdiff_model::answer::Answer;
 use locdiff_retrieval::gallery::{Centres, Fusion, HybridOptions, HybridRule, PHOTO_LIST, Retriever};
 use std::path::Path;
 

@@ -8,10 +8,10 @@ use locdiff_model::answer::{
     Calibration, CandidatePlaces, FEWEST_TO_CALIBRATE, Globe, ModelShape, Observation, PlaceField, PlaceFit,
     PlaceSettings, fit_places,
 };
-use locdiff_retrieval::gallery::{Hit, Retriever, Scores};
-use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClipRetriever, SETTINGS_FILE};
 use locdiff_model::{Model, ModelConfig, NetworkKind, QuadratureRecipe};
 use locdiff_nn::Device;
+use locdiff_retrieval::gallery::{Hit, Retriever, Scores};
+use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClipRetriever, SETTINGS_FILE};
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;

@@ -3,12 +3,12 @@
 use crate::{GalleryRule, LocateError, LocatorOptions};
 use locdiff_base::setting;
 use locdiff_io::data::Fingerprint;
+use locdiff_model::Prediction;
+use locdiff_nn::Device;
 use locdiff_retrieval::gallery::{
     Gallery, HybridAnswer, HybridOptions, HybridRule, PhotoRetriever, Retriever, VectorType, hybrid,
 };
 use locdiff_retrieval::geoclip::{GeoClip, GeoClipCache, GeoClipRetriever, open_geoclip_gallery};
-use locdiff_model::Prediction;
-use locdiff_nn::Device;
 use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::UnitVec;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! A model and an encoder whose files are in memory: those that are part of this library, or a page's.
 
 use crate::{LocateError, Locator, shape::shape_of};
-use locdiff_model::answer::Calibration;
 use locdiff_model::Model;
+use locdiff_model::answer::Calibration;
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
 use std::path::Path;

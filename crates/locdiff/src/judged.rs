@@ -1,9 +1,9 @@
 //! A model judged on photos whose places are known.
 
 use crate::{Control, LocateError, LocatorOptions, Progress};
-use locdiff_model::answer::{Answer, FromDensity, Globe, LEVELS, ReadOptions, Reader, ReliabilityCurve, Verdict};
 use locdiff_base::setting;
 use locdiff_io::data::RowFile;
+use locdiff_model::answer::{Answer, FromDensity, Globe, LEVELS, ReadOptions, Reader, ReliabilityCurve, Verdict};
 use locdiff_model::eval::Accuracy;
 use locdiff_model::{Predictor, Reading, SampleOptions};
 use locdiff_nn::Device;

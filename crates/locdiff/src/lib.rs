@@ -37,9 +37,6 @@
 //!
 //! SHDD codes by themselves are the crate `locdiff-shdd`.
 
-pub mod batch;
-#[cfg(feature = "immich")]
-pub mod immich;
 mod album;
 #[cfg(feature = "maps")]
 mod album_files;
@@ -49,6 +46,7 @@ mod album_read;
 mod album_table;
 #[cfg(feature = "maps")]
 mod answer_files;
+pub mod batch;
 #[cfg(feature = "bundled")]
 mod bundled;
 mod cache;
@@ -69,6 +67,8 @@ mod grid;
 mod home;
 #[cfg(feature = "gallery")]
 mod hybrid;
+#[cfg(feature = "immich")]
+pub mod immich;
 mod in_memory;
 #[cfg(feature = "gallery")]
 mod inputs;
@@ -121,14 +121,14 @@ pub use located::Located;
 pub use locator::Locator;
 pub use locator_options::{GalleryRule, HybridChanges, LocatorOptions};
 pub use locdiff_album::{AlbumAnswer, AlbumSettings, KnownPlace, PhotoTime, Track, WrongClock};
+pub use locdiff_io::data::Embedding;
+pub use locdiff_map::places::Region;
 pub use locdiff_model::answer::{
     Answer, Calibration, Density, DensityRegion, FromDensity, GalleryContribution, Hypothesis, Knowledge,
 };
-pub use locdiff_io::data::Embedding;
 pub use locdiff_model::diffusion::Sampler;
 pub use locdiff_model::{Model, Pooling};
 pub use locdiff_nn::{DeviceSpec, Precision};
-pub use locdiff_map::places::Region;
 pub use locdiff_shdd::sphere::LatLon;
 pub use locdiff_vision::{Encoder, Photo, PhotoLimits};
 #[cfg(feature = "maps")]

@@ -2,9 +2,9 @@
 
 use crate::names::{is_default, named, optional_name};
 use crate::{Knowledge, LocateError, Pooling, Region, Sampler};
-use locdiff_model::answer::ReadOptions;
 use locdiff_base::setting;
 use locdiff_model::SampleOptions;
+use locdiff_model::answer::ReadOptions;
 use locdiff_vision::PhotoLimits;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

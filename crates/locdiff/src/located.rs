@@ -1,8 +1,8 @@
 //! A photo with its answer.
 
 use crate::{LocateError, source::Origin};
-use locdiff_model::answer::Answer;
 use locdiff_model::TraceStep;
+use locdiff_model::answer::Answer;
 use serde_json::Value;
 
 /// A photo and its answer, or why it has none. In albums, the answer is an [`AlbumAnswer`](crate::AlbumAnswer).

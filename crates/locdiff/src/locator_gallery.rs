@@ -4,10 +4,10 @@ use crate::gallery_use::{GalleryUse, PhotoNames};
 use crate::geoclip_model::GeoClipModel;
 use crate::hybrid::{Hybrid, open_retriever};
 use crate::{GalleryRule, HybridChanges, LocateError, Locator, LocatorOptions};
-use locdiff_model::answer::{GalleryMix, Reader};
 use locdiff_base::{Named, setting};
-use locdiff_retrieval::gallery::Retriever;
+use locdiff_model::answer::{GalleryMix, Reader};
 use locdiff_nn::Device;
+use locdiff_retrieval::gallery::Retriever;
 use locdiff_vision::Encoder;
 
 impl Locator {

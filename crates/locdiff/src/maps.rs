@@ -2,12 +2,12 @@
 
 use crate::{Answer, Density, DensityGrid, LocateError, error::Failure, grid::worth_drawing};
 use locdiff_base::{counted, kilometres};
+use locdiff_map::places::{PlaceKind, place_names};
 use locdiff_map::{
     Colour, CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder,
     MapImage, MapLabel, MapPage, Marker, MarkerShape, Raster, Trace, Window, contour_polygons, geotiff,
 };
 use locdiff_model::TraceStep;
-use locdiff_map::places::{PlaceKind, place_names};
 use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{LatLon, Polygon, UnitVec, haversine_km, spherical_mean};
 use std::io::{Read, Seek, Write};

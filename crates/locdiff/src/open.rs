@@ -3,8 +3,8 @@
 #[cfg(feature = "gallery")]
 use crate::geoclip_model::{GeoClipModel, geoclip_folder};
 use crate::{LocateError, Locator, LocatorOptions, home::by_name, locator::open_model};
-use locdiff_model::answer::Calibration;
 use locdiff_model::Model;
+use locdiff_model::answer::Calibration;
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! What a calibration must agree on with its model.
 
-use locdiff_model::answer::ModelShape;
 use locdiff_model::Model;
+use locdiff_model::answer::ModelShape;
 
 /// A model as its calibration knows it.
 pub(crate) fn shape_of(model: &Model) -> ModelShape<'_> {

@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn cells_must_be_square() {
-        let raster = |rows, columns| Raster::from_fn(Window::globe(rows, columns).unwrap(), locdiff_shdd::sphere::UnitVec::z);
+        let raster =
+            |rows, columns| Raster::from_fn(Window::globe(rows, columns).unwrap(), locdiff_shdd::sphere::UnitVec::z);
         assert!(ascii_grid(&raster(10, 20)).is_ok());
         assert!(matches!(ascii_grid(&raster(10, 10)), Err(MapError::NotSquare { .. })));
         let third = Window::new(0.0, 1.0 / 3.0, 0.0, 1.0, 7, 21).unwrap();

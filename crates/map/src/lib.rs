@@ -37,7 +37,6 @@
 //! ```
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "the numbers compared are made to be exact"))]
 
-pub mod places;
 mod ascii;
 mod coast;
 mod contour;
@@ -48,6 +47,7 @@ mod geotiff;
 mod gpx;
 mod html;
 mod kml;
+pub mod places;
 mod raster;
 mod render;
 mod seam;

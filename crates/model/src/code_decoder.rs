@@ -3,8 +3,8 @@
 use crate::{DeviceDecoder, ModelError};
 use locdiff_base::setting;
 use locdiff_nn::{Device, DeviceSpec};
-use locdiff_shdd::{Codec, Coefficients, Decoder, Mode};
 use locdiff_shdd::sphere::Degree;
+use locdiff_shdd::{Codec, Coefficients, Decoder, Mode};
 use rayon::prelude::*;
 
 /// `auto` takes a GPU for files of this many vectors: opening one takes longer than a dozen processors take for fewer.

@@ -1,7 +1,7 @@
 //! From noisy codes to clean ones: the network, guidance, and what its output means.
 
-use crate::{LossKind, Model, ModelError, network::Denoising, quadrature::integrals};
 use crate::diffusion::Denoiser;
+use crate::{LossKind, Model, ModelError, network::Denoising, quadrature::integrals};
 use locdiff_nn::{NnError, Tensor, View, ViewMut, losses::Quadrature, ops};
 use std::ops::Deref;
 

@@ -11,17 +11,15 @@
 //! | places for embeddings: samples, pooled, with their coefficients | [`Predictor`], [`Prediction`] |
 
 pub mod answer;
-pub mod diffusion;
-pub mod eval;
-pub mod report;
-pub mod train;
 pub mod chance;
 mod code_decoder;
 mod codes;
 mod config;
 mod decode;
 mod device_harmonics;
+pub mod diffusion;
 mod error;
+pub mod eval;
 mod head;
 mod kept;
 mod model;
@@ -29,15 +27,17 @@ mod network;
 mod objective;
 mod predictor;
 mod quadrature;
+pub mod report;
+pub mod train;
 
+/// What the network predicts; [`Prediction`] is the result for a photo.
+pub use crate::diffusion::PredictionKind;
 pub use code_decoder::CodeDecoder;
 pub use codes::CodeWriter;
 pub use config::{CodeScale, LossKind, MODEL_VERSION, ModelConfig, NetworkKind, QuadratureRecipe, ScheduleKind};
 pub use decode::DeviceDecoder;
 pub use device_harmonics::{DeviceHarmonics, DevicePoints};
 pub use error::ModelError;
-/// What the network predicts; [`Prediction`] is the result for a photo.
-pub use crate::diffusion::PredictionKind;
 pub use model::{CONFIG_FILE, Model, Standardisation, WEIGHTS_FILE};
 pub use network::{Network, NetworkBuffers};
 pub use objective::{Objective, PAPER_ANCHORS, make_quadrature};

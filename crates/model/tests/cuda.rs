@@ -3,8 +3,8 @@
 use locdiff_model::{CodeWriter, DeviceDecoder, DevicePoints, ModelConfig, QuadraturePoints, chance};
 use locdiff_nn::feed::{DrawnRows, Table, TableValues};
 use locdiff_nn::{Device, Rng, Tensor};
-use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
 use locdiff_shdd::sphere::{Degree, Grid, UnitVec};
+use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
 
 fn device() -> Option<Device> {
     Device::cuda(0).inspect_err(locdiff_testing::skipped_cuda).ok()

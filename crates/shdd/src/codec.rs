@@ -1,7 +1,7 @@
 //! Everything that depends on the degree alone, made once: the codec.
 
-use crate::{Coefficients, ShddError, divergence::Zonal, search::Search};
 use crate::sphere::{Degree, Field, FieldPlan, JetPlan, LatLon, Scalar, SphericalHarmonics, UnitVec};
+use crate::{Coefficients, ShddError, divergence::Zonal, search::Search};
 use std::sync::OnceLock;
 
 /// Encodes points as SHDD codes and reads points and densities off coefficient vectors, at one degree L.

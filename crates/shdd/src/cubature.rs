@@ -4,8 +4,8 @@
 //! search grid says where the mass can be; only those cells are split, until Gauss–Legendre nodes resolve each.
 
 use crate::cell::{Cell, NODES};
-use crate::{Codec, Coefficients, Mode, ShddError, search::SearchScratch};
 use crate::sphere::{Field, UnitVec};
+use crate::{Codec, Coefficients, Mode, ShddError, search::SearchScratch};
 use std::collections::HashSet;
 
 /// What is dropped is below e^-20 of the total.

@@ -1,7 +1,7 @@
 //! How far decoded places move when their codes get noise.
 
-use crate::{Codec, Coefficients, Decoder, ShddError};
 use crate::sphere::{LatLon, UnitVec, haversine_km};
+use crate::{Codec, Coefficients, Decoder, ShddError};
 use rand::{Rng, RngExt};
 use std::f64::consts::TAU;
 

@@ -13,7 +13,6 @@
 //! | how far noise on a code moves its place | [`drifts_km`] |
 //! | a loss and its gradient | [`Codec::divergence`], [`Divergence`] |
 
-pub mod sphere;
 mod cell;
 mod codec;
 mod coefficients;
@@ -26,6 +25,7 @@ mod error;
 mod mode;
 mod refine;
 mod search;
+pub mod sphere;
 
 pub use codec::Codec;
 pub use coefficients::Coefficients;

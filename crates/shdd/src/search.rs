@@ -1,8 +1,8 @@
 //! Finding the maxima of a field: a coarse synthesis on a 2× oversampled ring grid, in f32 since it only points the
 //! way, then Newton steps in f64 on the sphere. No grid remains in the answer.
 
-use crate::{Coefficients, Mode, ShddError, refine::refine};
 use crate::sphere::{Degree, JetField, JetPlan, SphericalHarmonics, UnitVec};
+use crate::{Coefficients, Mode, ShddError, refine::refine};
 use pulp::{Simd, WithSimd};
 use rustfft::{Fft, num_complex::Complex};
 use std::f64::consts::{PI, TAU};

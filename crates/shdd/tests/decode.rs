@@ -3,8 +3,8 @@
 use crate::common;
 
 use common::{codec, noisy, random_place, rng};
-use locdiff_shdd::{Anchors, Coefficients, Decoder};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Grid, LatLon, haversine_km};
+use locdiff_shdd::{Anchors, Coefficients, Decoder};
 use std::f64::consts::FRAC_PI_2;
 
 fn awkward_places() -> Vec<LatLon> {

@@ -3,8 +3,8 @@
 use crate::common;
 
 use common::{codec, noisy, random_place, rng};
-use locdiff_shdd::{Codec, Coefficients};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Rings, UnitVec};
+use locdiff_shdd::{Codec, Coefficients};
 use std::f64::consts::{PI, TAU};
 
 fn mixture(codec: &Codec) -> Coefficients {

@@ -1,7 +1,7 @@
 //! Statements of the paper, checked in numbers; where one is loose, what holds instead. docs/theory.md says so in words.
 
-use locdiff_shdd::{Codec, Coefficients, Decoder, Divergence};
 use locdiff_shdd::sphere::{Degree, LatLon, UnitVec, gauss_legendre};
+use locdiff_shdd::{Codec, Coefficients, Decoder, Divergence};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::{PI, TAU};

@@ -23,7 +23,6 @@
 //! # Ok::<(), locdiff_vision::VisionError>(())
 //! ```
 
-pub mod sources;
 mod efficientnet;
 mod encoder;
 mod error;
@@ -33,6 +32,7 @@ mod photo;
 mod pixels;
 mod preprocessing;
 mod scratch;
+pub mod sources;
 mod vit;
 
 pub use efficientnet::{EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Stage};

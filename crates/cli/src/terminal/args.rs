@@ -7,8 +7,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use locdiff_base::Named;
 use locdiff_io::data::{Dtype, Format, MatrixReader, PointColumns, PointReader};
 use locdiff_nn::{DeviceSpec, NnError};
-use locdiff_shdd::{Anchors, Coefficients, Decoder};
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Grid, LatLon};
+use locdiff_shdd::{Anchors, Coefficients, Decoder};
 use rand::SeedableRng;
 use std::path::{Path, PathBuf};
 

@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::{fmt::Write as _, fs, path::Path};
 
 /// The crates from the ground up: each may use those before it only.
-const ORDER: &str = "testing base shdd nn map io bundled-encoder bundled-model vision model retrieval album locdiff serve cli";
+const ORDER: &str =
+    "testing base shdd nn map io bundled-encoder bundled-model vision model retrieval album locdiff serve cli";
 
 /// Files in circles that are there still, by crate.
 const IN_CIRCLES: [(&str, usize); 0] = [];

@@ -1,7 +1,9 @@
 //! Rows of a file in any of the four formats.
 
 use crate::data::safetensors_header::TensorChoice;
-use crate::data::{DataError, Format, array::ArrayReader, csv_text::CsvRows, error::At, input::Input, json_lines::JsonLines};
+use crate::data::{
+    DataError, Format, array::ArrayReader, csv_text::CsvRows, error::At, input::Input, json_lines::JsonLines,
+};
 
 /// An opened file: its records, lines or rows, one after another.
 pub(crate) enum Rows {

@@ -1,5 +1,6 @@
 //! Places into photos, copies, sidecars and exiftool's table: what people can trust, see first and take back.
 
+use crate::data::TableWriter;
 use crate::tags::rule::distance;
 use crate::tags::tree::Tree;
 use crate::tags::{
@@ -8,7 +9,6 @@ use crate::tags::{
     sidecar_path,
 };
 use locdiff_base::{OutputLock, WriteError, counted, one_line};
-use crate::data::TableWriter;
 use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};

@@ -1,8 +1,8 @@
 //! A job's folder.
 
+use crate::FlatOptions;
 use crate::batch::sealed::{self, sum};
 use crate::batch::{BatchError, Result, Task};
-use crate::FlatOptions;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

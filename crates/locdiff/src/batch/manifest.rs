@@ -1,8 +1,8 @@
 //! The photos of a shard: a line of JSON each.
 
+use crate::LatLon;
 use crate::batch::sealed::{self, Opened, damaged};
 use crate::batch::{BatchError, Result, job::MOST_PHOTOS_A_SHARD};
-use crate::LatLon;
 use locdiff_vision::sources::{PhotoSource, PlaceSource};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

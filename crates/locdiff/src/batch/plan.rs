@@ -1,8 +1,8 @@
 //! Photos into shards.
 
+use crate::FlatOptions;
 use crate::batch::job::{MOST_PHOTOS_A_SHARD, MOST_SHARDS};
 use crate::batch::{BatchError, JOB_FILE, Job, Result, Task, manifest};
-use crate::FlatOptions;
 use locdiff_base::{OutputLock, WriteError, setting};
 use locdiff_vision::sources::Photos;
 use std::{fs, path::Path};

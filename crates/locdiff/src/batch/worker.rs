@@ -5,8 +5,8 @@ use crate::{
     Control, DeviceSpec, EmbedSources, Encoder, LocateError, LocateOptions, Locator, Origin, Progress, Read, Source,
 };
 use locdiff_io::data::Fingerprint;
-use locdiff_vision::sources::PhotoSource;
 use locdiff_nn::Device;
+use locdiff_vision::sources::PhotoSource;
 use serde_json::{Value, json};
 use std::{sync::Arc, sync::atomic::AtomicBool};
 

@@ -134,7 +134,12 @@ impl EmbedRun<'_> {
         let sources = rest.map_while(move |(k, photo)| goes_on(k).then(|| Source::from(photo.clone())));
         let options = Arc::new(LocateOptions::default());
         let views = Views { others: *augment, augmentation: augmentation.clone(), seed: *seed, by_number: true };
-        EmbedSources::new(Some(encoder), true, sources, options, control).for_files((first, batch), views, *limits, *require_place)
+        EmbedSources::new(Some(encoder), true, sources, options, control).for_files(
+            (first, batch),
+            views,
+            *limits,
+            *require_place,
+        )
     }
 
     /// Everything that decides a finished record: a run goes on only where all of it is the same.

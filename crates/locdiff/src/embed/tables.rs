@@ -2,8 +2,8 @@
 
 use super::EmbedCounts;
 use locdiff_io::data::{DataError, TableWriter};
-use locdiff_vision::sources::PlaceSource;
 use locdiff_shdd::sphere::LatLon;
+use locdiff_vision::sources::PlaceSource;
 use std::path::Path;
 
 /// Both tables of a run while they are written; they appear when they are finished.

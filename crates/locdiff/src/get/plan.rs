@@ -6,9 +6,9 @@ use super::remote::{Head, Place, Remote, answer};
 use super::table::{At, GEOCLIP_ENCODER, Kept, Published, PublishedFile, TABLE};
 use super::tower::Tower;
 use super::transfer::{Transfer, sha256_of};
+use locdiff_nn::Device;
 use locdiff_retrieval::gallery::VectorType;
 use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClip, GeoClipCache, Sources, import, open_geoclip_gallery};
-use locdiff_nn::Device;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -222,7 +222,9 @@ fn keep(
                     progress(&format!("vectors of places, {done} of {count}"), 0);
                 })?;
             }
-            made = [locdiff_retrieval::geoclip::SETTINGS_FILE, locdiff_retrieval::geoclip::WEIGHTS_FILE].map(|name| whole.join(name)).into();
+            made = [locdiff_retrieval::geoclip::SETTINGS_FILE, locdiff_retrieval::geoclip::WEIGHTS_FILE]
+                .map(|name| whole.join(name))
+                .into();
         }
         (_, Some(tower)) if wanted.bytes() < wanted.head.bytes => tower.write(part, &target)?,
         (_, Some(tower)) => tower.write_from_whole(part, &target)?,

@@ -1,10 +1,10 @@
 //! Suggestions under review: looked at, ticked, corrected, written to the server and taken back.
 
+use crate::PhotoTime;
 use crate::immich::{Immich, Journal, Result, Suggestion, Suggestions, apply, suggestions::Corrected, undo};
 use crate::review::{
     ChosenPlace, ReviewBackend, ReviewDecisions, ReviewError, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress,
 };
-use crate::PhotoTime;
 use locdiff_album::parse_time;
 use serde_json::{Value, json};
 use std::collections::HashMap;

@@ -6,7 +6,8 @@ use super::{
 use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
 use crate::cache::FileStamp;
 use crate::{
-    AlbumAnswer, AlbumOptions, Control, EmbeddingCache, LatLon, LocateError, Locator, Photo, Progress, Source, WrongClock, pipeline::Read,
+    AlbumAnswer, AlbumOptions, Control, EmbeddingCache, LatLon, LocateError, Locator, Photo, Progress, Source,
+    WrongClock, pipeline::Read,
 };
 use locdiff_album::Track;
 use locdiff_io::tags::{

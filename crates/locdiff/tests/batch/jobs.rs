@@ -1,10 +1,10 @@
 //! Jobs by the library: parts whole or not there, bad photos as lines, settings of earlier releases.
 #![cfg(feature = "bundled")]
 
-use locdiff::{DeviceSpec, FlatOptions};
 use locdiff::batch::{Job, Progress, Run, Task, Worker, merge, plan};
-use locdiff_vision::sources::Photos;
+use locdiff::{DeviceSpec, FlatOptions};
 use locdiff_testing::fixture;
+use locdiff_vision::sources::Photos;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -3,10 +3,10 @@
 use super::common;
 
 use common::{Fake, FakeAsset, KEY, id};
-use locdiff::review::{ReviewAction, ReviewSession};
 use locdiff::immich::{
     ApiKey, Applied, Filter, Immich, ImmichError, Journal, Review, Suggestion, Suggestions, Undone, apply, undo,
 };
+use locdiff::review::{ReviewAction, ReviewSession};
 use locdiff_shdd::sphere::LatLon;
 use locdiff_testing::wait_until;
 use std::{path::Path, sync::Arc, sync::atomic::AtomicBool, time::Duration};

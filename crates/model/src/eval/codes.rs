@@ -1,8 +1,8 @@
 //! How densities hold the truths.
 
 use crate::eval::{EvalError, error::expect_len};
-use locdiff_shdd::{Codec, Coefficients};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
+use locdiff_shdd::{Codec, Coefficients};
 use rayon::prelude::*;
 
 /// How one photo's density holds its truth.

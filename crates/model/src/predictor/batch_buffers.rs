@@ -1,8 +1,8 @@
 //! What the network says at pure noise, without sampling.
 
 use super::{drawing::prepare, engines::Engine, options::SampleOptions, prediction::mean_code, query::Query};
-use crate::{Model, ModelError, head::GuidedNetwork};
 use crate::diffusion::{SamplerPlan, initial_noise};
+use crate::{Model, ModelError, head::GuidedNetwork};
 use locdiff_nn::{Recorded, RowNoise, Tensor};
 use locdiff_shdd::Coefficients;
 use std::ops::Deref;

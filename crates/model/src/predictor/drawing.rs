@@ -3,12 +3,12 @@
 use super::prediction::{Drawn, mean_code, mean_row};
 use super::query::{Query, TraceStep};
 use super::{engines::Engine, options::SampleOptions};
+use crate::diffusion::{SampleState, SamplerPlan, sample, sample_watched};
 use crate::{
     LossKind, Model, ModelError,
     head::{GuidedNetwork, Head},
 };
 use locdiff_base::{Named, setting};
-use crate::diffusion::{SampleState, SamplerPlan, sample, sample_watched};
 use locdiff_nn::{Recorded, RowKey, RowNoise, Tensor};
 use locdiff_shdd::Coefficients;
 use std::ops::Deref;

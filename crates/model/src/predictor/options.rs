@@ -1,8 +1,8 @@
 //! How to sample, and how to read the samples.
 
 use crate::ModelError;
-use locdiff_base::{named, setting};
 use crate::diffusion::Sampler;
+use locdiff_base::{named, setting};
 
 /// The most codes that are sampled at a time: memory stays at one block.
 pub(super) const BLOCK_ROWS: usize = 1024;

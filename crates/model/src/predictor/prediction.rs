@@ -2,8 +2,8 @@
 
 use super::options::{Pooling, Reading};
 use crate::ModelError;
-use locdiff_shdd::{Codec, Coefficients, Decoder};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, spherical_mean};
+use locdiff_shdd::{Codec, Coefficients, Decoder};
 
 /// What the model says about a photo.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! The report as rows: section, group, metric, value, low, high, n.
 
-use crate::report::{Report, words::short};
 use crate::eval::{DistanceScores, Estimate, ReliabilityCurve};
+use crate::report::{Report, words::short};
 use std::fmt::Write;
 
 impl Report {

@@ -1,12 +1,12 @@
 //! From truths and answers to the report.
 
-use crate::report::report::{Breakdown, PrdcReport, Report, Rival};
-use crate::report::{ReportError, System};
-use locdiff_base::{Named, named};
 use crate::eval::{
     Bootstrap, Correlogram, DistanceScores, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired, Prdc, Preset,
     RecallArea, ReliabilityCurve, Rules, best_constant, by_label, by_novelty,
 };
+use crate::report::report::{Breakdown, PrdcReport, Report, Rival};
+use crate::report::{ReportError, System};
+use locdiff_base::{Named, named};
 use locdiff_map::places::{Countries, Places, continent};
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;

@@ -1,9 +1,9 @@
 //! The report as one page.
 
+use crate::eval::{DistanceScores, Estimate, RADIUS_NAMES, ReliabilityCurve};
 use crate::report::plots::{self, ERROR_CLASSES, MOST_DOTS, error_class};
 use crate::report::words::{km, km_interval, p_value, percent, percent_interval};
 use crate::report::{Breakdown, PrdcReport, Report, Rival, page::Page};
-use crate::eval::{DistanceScores, Estimate, RADIUS_NAMES, ReliabilityCurve};
 
 type Cell = (String, String);
 

@@ -1,8 +1,8 @@
 //! The plots of the page.
 
+use crate::eval::{DistanceScores, RADII_KM, RecallArea, ReliabilityCurve};
 use crate::report::svg::{Axis, Plot};
 use crate::report::{Report, words::percent};
-use crate::eval::{DistanceScores, RADII_KM, RecallArea, ReliabilityCurve};
 use locdiff_map::{Coast, Detail};
 use std::fmt::Write;
 

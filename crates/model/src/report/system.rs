@@ -1,7 +1,7 @@
 //! One system's answers, one per truth.
 
-use locdiff_io::data::PlaceTable;
 use crate::eval::TruthInDensity;
+use locdiff_io::data::PlaceTable;
 use locdiff_shdd::sphere::LatLon;
 
 /// What one system says about each photo. Every list has one entry per truth.

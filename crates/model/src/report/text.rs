@@ -1,8 +1,8 @@
 //! The report on a terminal.
 
+use crate::eval::{Estimate, Prdc, RADIUS_NAMES, ReliabilityCurve};
 use crate::report::words::{km, km_interval, p_value, percent, percent_interval};
 use crate::report::{Breakdown, Report, Rival};
-use crate::eval::{Estimate, Prdc, RADIUS_NAMES, ReliabilityCurve};
 use std::fmt::Write;
 
 /// Appends a line; writing to a `String` cannot fail.

@@ -1,7 +1,7 @@
 //! Numbers and rules in words.
 
-use crate::report::Report;
 use crate::eval::{Bootstrap, DistanceRule, Estimate};
+use crate::report::Report;
 
 impl Report {
     /// "haversine on a sphere of 6371 km, within means d < r".

@@ -1,7 +1,7 @@
 //! Checkpoints: whole or not at all, checked when read, the last few kept.
 
-use crate::train::{TrainError, error::folder};
 use crate::chance;
+use crate::train::{TrainError, error::folder};
 use locdiff_nn::{NnError, TrainingState};
 use std::path::{Path, PathBuf};
 use std::{collections::HashMap, fs};

@@ -1,11 +1,11 @@
 //! The course of a run: step after step, what is logged, validated and kept in between.
 
+use crate::Model;
+use crate::eval::Accuracy;
 use crate::train::checkpoint::{Checkpoints, Standing};
 use crate::train::validation::{Validation, validate};
 use crate::train::{Rows, RunConfig, TrainError, batches::Batch, metrics::Metrics, step::TrainStep};
 use locdiff_base::OutputLock;
-use crate::eval::Accuracy;
-use crate::Model;
 use locdiff_nn::{Device, Snapshot};
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,9 +1,9 @@
 //! Embeddings with locations, read row by row.
 
 use crate::train::TrainError;
+use crate::{Standardisation, chance};
 use locdiff_base::setting;
 use locdiff_io::data::{Embedding, Fingerprint, PointColumns, RowFile, read_points, tensor_names};
-use crate::{Standardisation, chance};
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};

@@ -7,8 +7,8 @@ use crate::train::{
     Rows, RunConfig, TrainError, batches::BatchMaker, dataset::same_encoder, error::folder, metrics::Metrics,
     step::TrainStep,
 };
-use locdiff_base::{AtomicFile, OutputLock, setting};
 use crate::{CodeWriter, Model, Standardisation, make_quadrature};
+use locdiff_base::{AtomicFile, OutputLock, setting};
 use locdiff_nn::{Device, TrainingState};
 use std::{path::Path, sync::atomic::AtomicBool, sync::mpsc, time::Instant};
 

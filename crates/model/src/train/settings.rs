@@ -1,8 +1,8 @@
 //! How to train: settings and presets.
 
 use crate::train::TrainError;
-use locdiff_base::{named, setting};
 use crate::{CodeScale, LossKind, ModelConfig, NetworkKind, QuadratureRecipe};
+use locdiff_base::{named, setting};
 use locdiff_nn::{AdamConfig, LrSchedule};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! One training step on the device, recorded as one graph on CUDA.
 
-use crate::train::{TrainError, TrainSettings, batches::Batch, feed::DeviceFeed};
 use crate::diffusion::TrainingTables;
+use crate::train::{TrainError, TrainSettings, batches::Batch, feed::DeviceFeed};
 use crate::{CodeWriter, Model, Network, NetworkBuffers, Objective};
 use locdiff_nn::{
     Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Snapshot, Tensor, TrainingState, feed::Inbox,

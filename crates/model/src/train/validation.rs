@@ -1,8 +1,8 @@
 //! How good a model is on photos that it was not trained on, by the reading that is shipped.
 
-use crate::train::{Rows, TrainError, TrainSettings};
 use crate::answer::{Globe, Tempered};
 use crate::eval::Accuracy;
+use crate::train::{Rows, TrainError, TrainSettings};
 use crate::{Model, Predictor, Query, Reading, SampleOptions};
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::LatLon;

@@ -1,8 +1,8 @@
 //! Likelihood and calibration of densities, by quadrature.
 
 use locdiff_model::eval::{Bootstrap, Likelihood, ReliabilityCurve, truths_in_densities};
-use locdiff_shdd::{Codec, Coefficients};
 use locdiff_shdd::sphere::{Degree, LatLon, UnitVec};
+use locdiff_shdd::{Codec, Coefficients};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

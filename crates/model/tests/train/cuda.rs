@@ -1,9 +1,11 @@
 //! Training on a CUDA device ends where it ends on the CPU, whatever feeds it; runs where a device is found.
 
 use locdiff_io::data::{Dtype, MatrixWriter};
+use locdiff_model::train::{
+    Dataset, EmbeddingSource, Event, Rows, RunConfig, TrainPreset, TrainSettings, TrainingJob, train,
+};
 use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
 use locdiff_nn::{Device, Precision};
-use locdiff_model::train::{Dataset, EmbeddingSource, Event, Rows, RunConfig, TrainPreset, TrainSettings, TrainingJob, train};
 use std::{fmt::Write, fs, path::Path, sync::atomic::AtomicBool};
 
 const COLUMNS: usize = 12;

@@ -1,12 +1,12 @@
 //! Training on a toy problem: it learns, resumes bit for bit, and refuses bad data.
 
 use locdiff_io::data::{Dtype, MatrixWriter};
-use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
-use locdiff_nn::Device;
-use locdiff_shdd::sphere::UnitVec;
 use locdiff_model::train::{
     Dataset, EmbeddingSource, Event, Outcome, Rows, RunConfig, TrainError, TrainPreset, TrainingJob, train,
 };
+use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
+use locdiff_nn::Device;
+use locdiff_shdd::sphere::UnitVec;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt::Write, fs};

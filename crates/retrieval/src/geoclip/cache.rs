@@ -1,9 +1,9 @@
 //! GeoCLIP's vectors of a file of places: computed once, kept beside the file, found again by content.
 
+use crate::gallery::{Gallery, GalleryBuilder, Kind, Result, VectorType};
 use crate::geoclip::{GeoClip, WEIGHTS_FILE};
 use locdiff_base::{AtomicFile, read_text_bounded};
 use locdiff_io::data::{PointColumns, PositionedFile, read_points};
-use crate::gallery::{Gallery, GalleryBuilder, Kind, Result, VectorType};
 use locdiff_shdd::sphere::LatLon;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

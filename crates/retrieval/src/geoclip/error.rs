@@ -1,8 +1,8 @@
 //! What can go wrong with GeoCLIP: each message is one line that names the file and the remedy.
 
+use crate::gallery::GalleryError;
 use crate::geoclip::pth::Refused;
 use locdiff_base::WriteError;
-use crate::gallery::GalleryError;
 use std::{io, path::PathBuf};
 
 /// Why weights could not be read or a model could not be used.

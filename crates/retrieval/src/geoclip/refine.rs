@@ -1,7 +1,7 @@
 //! Better places than a gallery has: GeoCLIP's location encoder is a function of the place.
 
-use crate::geoclip::{GeoClip, GeoClipRetriever};
 use crate::gallery::{Hit, Result};
+use crate::geoclip::{GeoClip, GeoClipRetriever};
 use locdiff_shdd::sphere::{LatLon, Pixel, haversine_km};
 use std::collections::BTreeSet;
 

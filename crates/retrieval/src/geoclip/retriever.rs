@@ -1,8 +1,8 @@
 //! GeoCLIP as a retriever of galleries.
 
+use crate::gallery::{Cap, Gallery, GalleryError, Hit, Kind, Result, Retriever, Scores};
 use crate::geoclip::GeoClip;
 use locdiff_base::setting;
-use crate::gallery::{Cap, Gallery, GalleryError, Hit, Kind, Result, Retriever, Scores};
 
 /// GeoCLIP: a photo's CLIP features through the image head, against the places' own vectors.
 pub struct GeoClipRetriever {

@@ -1,8 +1,8 @@
 //! GeoCLIP's galleries: computed once, found again by content, searched with its own cosines.
 
+use locdiff_nn::Device;
 use locdiff_retrieval::gallery::{PhotoRetriever, Retriever, VectorType};
 use locdiff_retrieval::geoclip::{GeoClip, GeoClipCache, GeoClipRetriever, Sources, import, open_geoclip_gallery};
-use locdiff_nn::Device;
 
 fn cosine(a: &[f32], b: &[f32]) -> f64 {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();

@@ -1,8 +1,8 @@
 //! The same numbers as PyTorch, from the same files: a small GeoCLIP with random weights, written by
 //! `scripts/geoclip_fixtures.py`.
 
-use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClip, Sources, import};
 use locdiff_nn::Device;
+use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClip, Sources, import};
 use locdiff_shdd::sphere::LatLon;
 use locdiff_testing::{fixture, floats};
 use std::path::{Path, PathBuf};

@@ -29,7 +29,7 @@ thread_local! {
 
 /// Room for `len` bytes of the next call, in the order of its arguments.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn input(len: usize) -> *mut u8 {
+pub(crate) extern "C" fn input(len: usize) -> *mut u8 {
     SESSION.with_borrow_mut(|session| {
         session.inputs.push(vec![0; len]);
         session.inputs.last_mut().map_or(std::ptr::null_mut(), Vec::as_mut_ptr)
@@ -39,7 +39,7 @@ pub extern "C" fn input(len: usize) -> *mut u8 {
 /// Opens the model: `encoder.json`, the encoder's weights, `config.json`, the model's weights, `calibration.json`. Returns 200, or 422 with
 /// why not as the reply.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn open() -> u32 {
+pub(crate) extern "C" fn open() -> u32 {
     SESSION.with_borrow_mut(|session| {
         let inputs = std::mem::take(&mut session.inputs);
         let opened = match &inputs[..] {
@@ -64,7 +64,7 @@ pub extern "C" fn open() -> u32 {
 
 /// Asks: the path, the query, the type of the body (empty for none) and the body. Returns the status.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn ask() -> u32 {
+pub(crate) extern "C" fn ask() -> u32 {
     SESSION.with_borrow_mut(|session| {
         let inputs: Result<[Vec<u8>; 4], _> = std::mem::take(&mut session.inputs).try_into();
         let (Some(offline), Ok([path, query, content_type, body])) = (&session.offline, inputs) else { return 500 };
@@ -78,19 +78,19 @@ pub extern "C" fn ask() -> u32 {
 
 /// Where the reply's type (0) or the reply (1) lies.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn output(which: usize) -> *const u8 {
+pub(crate) extern "C" fn output(which: usize) -> *const u8 {
     SESSION.with_borrow(|session| session.outputs.get(which).map_or(std::ptr::null(), Vec::as_ptr))
 }
 
 /// How long it is.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn output_len(which: usize) -> usize {
+pub(crate) extern "C" fn output_len(which: usize) -> usize {
     SESSION.with_borrow(|session| session.outputs.get(which).map_or(0, Vec::len))
 }
 
 /// Whether sums of products are rounded once, as on other machines: then embeddings are the same bits.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn is_fused() -> u32 {
+pub(crate) extern "C" fn is_fused() -> u32 {
     let [a, b, c] = std::hint::black_box([1.0 + f32::EPSILON, 1.0 - f32::EPSILON, -1.0]);
     #[cfg(all(target_arch = "wasm32", target_feature = "relaxed-simd"))]
     return u32::from(fused::fmaf(a, b, c) != 0.0);

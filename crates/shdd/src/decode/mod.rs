@@ -6,8 +6,8 @@ mod kl;
 
 pub use anchors::Anchors;
 
-use crate::{Codec, Coefficients, Mode, ShddError};
 use crate::sphere::UnitVec;
+use crate::{Codec, Coefficients, Mode, ShddError};
 use rayon::prelude::*;
 
 /// How to read a point off a coefficient vector.

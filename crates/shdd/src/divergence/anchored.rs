@@ -1,8 +1,8 @@
 //! The paper's SHDD-KL: both densities normalised over the same anchor points.
 
 use super::Loss;
-use crate::{Codec, Coefficients, ShddError};
 use crate::sphere::Grid;
+use crate::{Codec, Coefficients, ShddError};
 
 /// `Σ q log(q/p)` over anchors, each weighted by its area.
 pub(super) fn reverse(codec: &Codec, e: &Coefficients, code: &[f64], grid: &Grid) -> Result<Loss, ShddError> {

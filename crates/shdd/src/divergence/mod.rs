@@ -9,8 +9,8 @@ mod zonal;
 pub use loss::Loss;
 pub use zonal::Zonal;
 
-use crate::{Codec, Coefficients, ShddError};
 use crate::sphere::{Grid, UnitVec};
+use crate::{Codec, Coefficients, ShddError};
 
 /// A loss between a coefficient vector e and the code y of the true place.
 #[derive(Debug, Clone)]

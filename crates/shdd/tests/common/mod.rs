@@ -1,8 +1,8 @@
 //! Shared by the integration tests.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use locdiff_shdd::{Codec, Coefficients};
 use locdiff_shdd::sphere::{Degree, LatLon, UnitVec};
+use locdiff_shdd::{Codec, Coefficients};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};

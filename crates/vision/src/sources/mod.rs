@@ -30,10 +30,10 @@ mod table;
 mod zipped;
 mod zipped_bytes;
 
+pub use crate::PhotoLimits;
 pub use error::{IngestError, Result};
 pub use folder::{PassedOver, Skipped};
 pub use list::{ListedPhoto, PhotoList};
-pub use crate::PhotoLimits;
 pub use parquet::ParquetError;
 pub use photos::Photos;
 pub use source::{PhotoSource, PlaceSource};

@@ -4,9 +4,9 @@ use crate::sources::{
     parquet,
     zipped_bytes::{inflate, most_unpacked},
 };
+use crate::{Photo, PhotoLimits, VisionError};
 use locdiff_io::tags::MediaKind;
 use locdiff_shdd::sphere::LatLon;
-use crate::{Photo, PhotoLimits, VisionError};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};

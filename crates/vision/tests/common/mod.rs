@@ -1,9 +1,9 @@
 //! The fixtures and what several tests do with them.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+use locdiff_nn::Device;
 #[allow(unused_imports, reason = "likewise")]
 pub(crate) use locdiff_testing::{copied, fixture as fixtures, relative_error, replace, skipped, skipped_cuda};
-use locdiff_nn::Device;
 use safetensors::SafeTensors;
 use std::{fs, path::PathBuf};
 

@@ -5,9 +5,9 @@ use crate::request::{AnswerArgs, GalleryRuleArgs, PoolArg, SamplingArgs};
 use crate::{args::named, photos::PhotoArgs, verbosity};
 use anyhow::Result;
 use clap::Args;
+use locdiff::batch::{JOB_FILE, Task, plan};
 use locdiff::{FlatOptions, GalleryRule, LocatorOptions};
 use locdiff_base::{Named, counted, one_line};
-use locdiff::batch::{JOB_FILE, Task, plan};
 use serde_json::json;
 use std::path::PathBuf;
 

@@ -5,10 +5,10 @@ use crate::{args::DeviceArg, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{Control, DeviceSpec, LatLon, LocateOptions, Locator, LocatorOptions, Progress};
-use locdiff_model::answer::Verdict;
 use locdiff_io::data::RowFile;
-use locdiff_model::eval::LEVELS;
 use locdiff_model::SampleOptions;
+use locdiff_model::answer::Verdict;
+use locdiff_model::eval::LEVELS;
 use locdiff_model::report::{System, in_row_order};
 use std::path::{Path, PathBuf};
 

@@ -4,10 +4,10 @@ use crate::commands::locate::tag_args::RuleArgs;
 use crate::{interrupt::InterruptGuard, output, progress, request::ModelArgs, say, verbosity};
 use anyhow::{Result, bail, ensure};
 use clap::Args;
+use locdiff::immich::{Filter, Immich, ImmichError, Suggester, Suggestions, Trips};
 use locdiff::{ErrorKind, Progress};
 use locdiff_album::TRIP_PAUSE_S;
 use locdiff_base::counted;
-use locdiff::immich::{Filter, Immich, ImmichError, Suggester, Suggestions, Trips};
 use std::{path::PathBuf, sync::Arc};
 
 /// The file of suggestions.

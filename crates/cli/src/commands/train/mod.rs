@@ -9,13 +9,13 @@ use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
-use locdiff_model::eval::Accuracy;
 use locdiff_model::ModelConfig;
-use locdiff_nn::Device;
+use locdiff_model::eval::Accuracy;
 use locdiff_model::train::{
     Dataset, EmbeddingSource, Event, Outcome, Rows, RunConfig, TrainPreset, TrainingJob, clear_run, split_by_blocks,
     train,
 };
+use locdiff_nn::Device;
 use serde_json::json;
 pub(crate) use settings::{ModelArgs, TrainingArgs};
 use std::io::Write as _;

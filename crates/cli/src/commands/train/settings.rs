@@ -2,9 +2,9 @@
 
 use crate::args::named;
 use clap::Args;
+use locdiff_model::train::{RateKind, TrainSettings};
 use locdiff_model::{CodeScale, LossKind, ModelConfig, NetworkKind, PredictionKind, QuadratureRecipe, ScheduleKind};
 use locdiff_nn::layers::Layout;
-use locdiff_model::train::{RateKind, TrainSettings};
 
 /// Settings of the model that differ from the preset's.
 #[derive(Debug, Clone, Default, Args)]
