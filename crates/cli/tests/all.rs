@@ -4,7 +4,7 @@ mod batch;
 mod belonging;
 mod command;
 mod common;
-mod doors;
+mod interfaces;
 mod embed;
 mod evaluate;
 mod formats;

@@ -49,7 +49,7 @@ fn a_geoclip_model_answers_as_ours_do() {
         assert_eq!(first["row"].as_u64().unwrap().to_string(), hit[4], "{answer} {hit:?}");
         assert!((number(&first["similarity"]) - hit[5].parse::<f64>().unwrap()).abs() < 1e-6);
     }
-    // Regions, priors and other doors.
+    // Regions, priors and other interfaces.
     for answer in answers(path, &format!("{locate} --within Africa")) {
         assert!(number(&answer["best"]["lon"]) > -20.0 && number(&answer["best"]["lon"]) < 60.0, "{answer}");
     }

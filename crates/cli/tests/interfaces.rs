@@ -1,5 +1,5 @@
 //! The same ten photos, a broken one and a HEIC among them, through every door: the same bytes. The fifth door, Python, sends the same
-//! photos in python/tests/test_doors.py.
+//! photos in python/tests/test_interfaces.py.
 #![cfg(all(unix, feature = "bundled"))]
 
 use crate::{common, geoclip_models as geoclip, immich_server as immich, server};

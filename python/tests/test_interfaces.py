@@ -1,4 +1,4 @@
-"""Five doors, same bytes: the command, the server, batch, Python and immich answer ten photos alike, a broken one among them.
+"""Five interfaces, same bytes: the command, the server, batch, Python and immich answer ten photos alike, a broken one among them.
 
 With the bundled model, and with GeoCLIP by its name in the data folder (heads and CLIP of random weights).
 """
@@ -65,8 +65,8 @@ def locator(model: str | None) -> locdiff.Locator:
 
 @pytest.fixture(scope="module")
 def folder(model: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The working directory of all doors, so that a photo has one name; the fourth photo is half of a file."""
-    folder = tmp_path_factory.mktemp("doors")
+    """The working directory of all interfaces, so that a photo has one name; the fourth photo is half of a file."""
+    folder = tmp_path_factory.mktemp("interfaces")
     for name in KINDS:
         shutil.copy(VISION / name, folder)
     contents = (VISION / "china.jpg").read_bytes()
@@ -84,7 +84,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def by_command(folder: Path, names: list[str], flags: list[str]) -> list[str]:
-    """The lines of `locate --json`: what the other doors are held to."""
+    """The lines of `locate --json`: what the other interfaces are held to."""
     said = subprocess.run([*MODULE, "locate", *names, "--json", *flags], capture_output=True, text=True, check=False)
     assert said.returncode == 1, f"a photo is broken: {said.stderr}"
     lines = said.stdout.splitlines()
