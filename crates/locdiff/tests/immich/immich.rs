@@ -251,11 +251,11 @@ fn a_field_that_immich_renames_is_noticed() {
     }
 }
 
-/// A certificate that an authority of one's own signed; `tests/fixtures/README.md` says how it was made.
+/// A certificate that an authority of one's own signed; `tests/immich/fixtures/README.md` says how it was made.
 #[test]
 fn a_server_over_https_needs_a_certificate_that_is_trusted() {
     use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
-    let fixture = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    let fixture = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/immich/fixtures").join(name);
     let chain = vec![CertificateDer::from_pem_file(fixture("server.pem")).unwrap()];
     let key = PrivateKeyDer::from_pem_file(fixture("server.key")).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
