@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The rate of items in the first column (the fastest run: on a shared machine the noise is one-sided) is what
-//! `bench/codec.py` puts beside the peers.
+//! `bench/codec.py` compares with the peers.
 
 pub mod fma;
 
@@ -58,24 +58,14 @@ mod readmes {
         )*};
     }
     readme! {
-        Answer "../../crates/answer/README.md"
         Base "../../crates/base/README.md"
-        Sphere "../../crates/sphere/README.md"
         Shdd "../../crates/shdd/README.md"
         Nn "../../crates/nn/README.md"
-        Diffusion "../../crates/diffusion/README.md"
-        Model "../../crates/model/README.md"
-        Vision "../../crates/vision/README.md"
-        Data "../../crates/data/README.md"
-        Train "../../crates/train/README.md"
-        Eval "../../crates/eval/README.md"
-        Report "../../crates/report/README.md"
-        Geoclip "../../crates/geoclip/README.md"
-        Gallery "../../crates/gallery/README.md"
         Map "../../crates/map/README.md"
-        Places "../../crates/places/README.md"
-        Phototags "../../crates/phototags/README.md"
-        Ingest "../../crates/ingest/README.md"
+        Io "../../crates/io/README.md"
+        Vision "../../crates/vision/README.md"
+        Model "../../crates/model/README.md"
+        Retrieval "../../crates/retrieval/README.md"
         BundledEncoder "../../crates/bundled-encoder/README.md"
         BundledModel "../../crates/bundled-model/README.md"
         Locdiff "../../crates/locdiff/README.md"
