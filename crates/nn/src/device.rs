@@ -77,17 +77,13 @@ impl Device {
     }
 
     /// The CUDA device of that ordinal, with [`Precision::Tf32`] products until told otherwise.
-    ///
-    /// # Errors
-    /// [`NnError::CudaUnavailable`] where the driver, the libraries or the device are missing.
+    /// Fails with [`NnError::CudaUnavailable`] if the driver, the libraries or the device are missing.
     pub fn cuda(ordinal: usize) -> Result<Self> {
         Ok(Self { backend: Backend::Cuda(cuda::Context::open(ordinal)?), int8: false })
     }
 
     /// Opens the device that `spec` names.
-    ///
-    /// # Errors
-    /// [`NnError::CudaUnavailable`] where CUDA was asked for by name and cannot be used; `Auto` falls back to the CPU.
+    /// Fails with [`NnError::CudaUnavailable`] if CUDA was asked for by name and cannot be used; `Auto` falls back to the CPU.
     pub fn open(spec: DeviceSpec) -> Result<Self> {
         match spec {
             DeviceSpec::Cpu => Ok(Self::cpu()),
@@ -96,10 +92,7 @@ impl Device {
         }
     }
 
-    /// The same with an arithmetic that is asked for: see [`Device::with_precision`].
-    ///
-    /// # Errors
-    /// As [`Device::open`], and [`NnError::Setting`] for an arithmetic that the device has not.
+    /// The same with an arithmetic that is asked for: see [`Device::with_precision`]. Fails as both do.
     pub fn open_with(spec: DeviceSpec, precision: Option<Precision>) -> Result<Self> {
         let device = Self::open(spec)?;
         match precision {
@@ -135,6 +128,7 @@ impl Device {
     }
 
     /// The same device with another arithmetic than its own: on the CPU f32, or int8 for encoders that have it; on CUDA the others.
+    /// Fails with [`NnError::Setting`] for one that the device does not have.
     ///
     /// ```
     /// use locdiff_nn::{Device, Precision};
@@ -142,9 +136,6 @@ impl Device {
     /// assert!(Device::cpu().with_precision(Precision::Bf16).is_err());
     /// # Ok::<(), locdiff_nn::NnError>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`NnError::Setting`] for one that the device has not.
     pub fn with_precision(mut self, precision: Precision) -> Result<Self> {
         let has = match self.backend {
             Backend::Cpu => [Precision::F32, Precision::Int8].contains(&precision),

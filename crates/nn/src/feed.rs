@@ -85,10 +85,7 @@ impl Table {
         copies * rows * cols * if half { 2 } else { 4 }
     }
 
-    /// Fills in rows from `first` on, of one copy.
-    ///
-    /// # Errors
-    /// Values of the other kind, or beyond the table.
+    /// Fills in rows from `first` on, of one copy. Fails for values of the other kind or beyond the table.
     pub fn upload(&mut self, copy: usize, first: usize, values: TableValues<'_>) -> Result<()> {
         let at = (copy * self.rows + first) * self.cols;
         let len = match values {

@@ -34,9 +34,6 @@ impl Recorded {
     }
 
     /// Runs the sequence once.
-    ///
-    /// # Errors
-    /// What the closure returns, or [`crate::NnError::Cuda`] if recording or launching fails.
     pub fn run(&mut self, mut operations: impl FnMut() -> Result<()>) -> Result<()> {
         let Backend::Cuda(context) = &self.device.backend else { return operations() };
         if let Some(graph) = &self.graph {

@@ -74,18 +74,14 @@ fn context<'a>(device: &'a Device, op: &'static str) -> Result<&'a Arc<cuda::Con
 
 impl KernelSource {
     /// Has a CUDA device compile the kernels while the caller goes on; `op` names the operation in an error.
-    ///
-    /// # Errors
-    /// [`NnError::DeviceMismatch`] for the CPU.
+    /// Fails on the CPU.
     pub fn prepare(&'static self, device: &Device, op: &'static str) -> Result<()> {
         context(device, op)?.prepare_source(self);
         Ok(())
     }
 
     /// Launches a kernel after everything given to the device so far, and waits for the compiler if need be.
-    ///
-    /// # Errors
-    /// [`NnError::DeviceMismatch`] for the CPU or arguments of another device, and failures of the device.
+    /// Fails on the CPU and for arguments of another device.
     ///
     /// # Safety
     /// The arguments must be the kernel's parameters in their order, and it must read and write nothing outside of them.

@@ -38,10 +38,7 @@ pub struct Adam {
 }
 
 impl Adam {
-    /// An optimiser at step 0, its average equal to the weights.
-    ///
-    /// # Errors
-    /// A setting out of range, or too little device memory.
+    /// An optimiser at step 0, its average equal to the weights. Fails for a setting out of range.
     pub fn new(config: AdamConfig, params: &Params) -> Result<Self> {
         for (what, value) in [("beta1", config.beta1), ("beta2", config.beta2)] {
             if !(0.0..1.0).contains(&value) {

@@ -245,10 +245,7 @@ impl Params {
         self.flat_changing().upload(values)
     }
 
-    /// Replaces one parameter by name.
-    ///
-    /// # Errors
-    /// A shape error for an unknown name or a wrong number of values.
+    /// Replaces one parameter by name. Fails for an unknown name or a wrong number of values.
     pub fn set(&mut self, name: &str, values: &[f32]) -> Result<()> {
         let entry = self.layout.iter().find(|entry| entry.name == name);
         let range = entry.map_or(0..0, Entry::range);
@@ -298,10 +295,7 @@ impl Gradients {
         self.flat.window_mut(id.offset, id.rows, id.cols)
     }
 
-    /// A parameter's gradient by name; waits for the device.
-    ///
-    /// # Errors
-    /// A shape error for an unknown name.
+    /// A parameter's gradient by name; waits for the device. Fails for an unknown name.
     pub fn by_name(&self, name: &str) -> Result<Vec<f32>> {
         let entry = self.layout.iter().find(|entry| entry.name == name);
         check_shape(entry.is_some(), "by_name", || format!("no parameter `{name}`"))?;

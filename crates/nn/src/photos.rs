@@ -30,9 +30,6 @@ impl Decoder {
     }
 
     /// The file for [`Photos::reserve`], into pictures of `side` pixels, or back where it is not taken.
-    ///
-    /// # Errors
-    /// The file.
     pub fn take(&self, jpeg: Jpeg, side: usize) -> std::result::Result<TakenJpeg, Vec<u8>> {
         let taken = jpeg.is_sound(side) && jpeg.bytes(side) <= MOST_BYTES && self.0.takes(&jpeg.file, &jpeg.planes());
         if taken { Ok(TakenJpeg(Box::new(jpeg))) } else { Err(jpeg.file) }
@@ -53,9 +50,7 @@ impl Photos {
     }
 
     /// Finds room for pictures that become rows `first` and on; waits where several calls are under way.
-    ///
-    /// # Errors
-    /// Pictures that do not fit, and failures of the device.
+    /// Fails for pictures that do not fit.
     pub fn reserve(&mut self, first: usize, pictures: Vec<Picture>) -> Result<Call> {
         let values = 3 * self.side * self.side;
         let fits = pictures.iter().all(|picture| match picture {
@@ -73,9 +68,7 @@ impl Photos {
     }
 
     /// Replaces rows of `to` by the pictures of a call that was decoded, in the order of what is given to the device.
-    ///
-    /// # Errors
-    /// Too few rows, and failures of the device.
+    /// Fails if there are too few rows.
     pub fn launch(&mut self, to: &mut Bf16Tensor, call: Call) -> Result<()> {
         let to = to.view();
         let fits = to.cols == 3 * self.side * self.side && call.rows <= to.rows;
@@ -93,9 +86,6 @@ pub struct Call {
 impl Call {
     /// Decodes what is a file: several calls at once, each on a thread of its own, as the decoder makes the caller wait. False where a file
     /// is refused: then the call is to be given back.
-    ///
-    /// # Errors
-    /// Failures of the device.
     pub fn decode(&mut self) -> Result<bool> {
         self.call.decode()
     }

@@ -59,9 +59,7 @@ impl Tensor {
     }
 
     /// Replaces the first rows, as many as `values` fills.
-    ///
-    /// # Errors
-    /// A shape error unless `values` holds whole rows, no more than the tensor.
+    /// Fails unless `values` holds whole rows, no more than the tensor.
     pub fn upload_rows(&mut self, values: &[f32]) -> Result<()> {
         self.check_rows("upload", values.len())?;
         match &mut self.storage {
@@ -86,9 +84,7 @@ impl Tensor {
     }
 
     /// Copies the first rows into `values`, as many as fill it; waits for the device.
-    ///
-    /// # Errors
-    /// A shape error unless `values` has room for whole rows, no more than the tensor.
+    /// Fails unless `values` has room for whole rows, no more than the tensor.
     pub fn download_rows(&self, values: &mut [f32]) -> Result<()> {
         self.check_rows("download", values.len())?;
         match &self.storage {
@@ -132,17 +128,12 @@ impl Tensor {
     }
 
     /// The first `rows · cols` values as a matrix of that shape: one piece of memory for matrices of several shapes.
-    ///
-    /// # Panics
-    /// If the tensor is smaller.
+    /// Panics if the tensor is smaller.
     pub fn shaped(&self, rows: usize, cols: usize) -> View<'_> {
         self.window(0, rows, cols)
     }
 
-    /// Writable [`Tensor::shaped`].
-    ///
-    /// # Panics
-    /// If the tensor is smaller.
+    /// Writable [`Tensor::shaped`]. Panics if the tensor is smaller.
     pub fn shaped_mut(&mut self, rows: usize, cols: usize) -> ViewMut<'_> {
         self.window_mut(0, rows, cols)
     }

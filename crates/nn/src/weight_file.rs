@@ -50,17 +50,11 @@ fn open(path: &Path) -> Result<TensorFile<File>> {
 
 impl Params {
     /// Writes every parameter under its name, with `metadata` in the header; whole or not at all.
-    ///
-    /// # Errors
-    /// [`NnError::Write`] if the file cannot be written.
     pub fn save(&self, path: &Path, metadata: HashMap<String, String>) -> Result<()> {
         self.save_narrowed(path, metadata, |_| false)
     }
 
     /// The same, with the parameters whose name `is_half` picks rounded to f16: half the size on disk.
-    ///
-    /// # Errors
-    /// [`NnError::Write`] if the file cannot be written.
     pub fn save_narrowed(
         &self,
         path: &Path,
@@ -78,18 +72,12 @@ impl Params {
     }
 
     /// Reads every parameter by name, f32 or f16.
-    ///
-    /// # Errors
-    /// [`NnError::WeightFile`] for a file that is damaged, lacks a parameter or has one of another shape; the
-    /// parameters are then unchanged.
+    /// Fails with [`NnError::WeightFile`] for a file that is damaged, lacks a parameter or has one of another shape; the parameters are then unchanged.
     pub fn load(&mut self, path: &Path) -> Result<()> {
         self.load_tensors(path, open(path)?)
     }
 
     /// The same from the contents of a file; `path` is the name that errors give.
-    ///
-    /// # Errors
-    /// As [`Params::load`].
     pub fn load_bytes(&mut self, path: &Path, contents: &[u8]) -> Result<()> {
         let file = TensorFile::new(Cursor::new(contents), contents.len() as u64).map_err(failed(path))?;
         self.load_tensors(path, file)
@@ -158,9 +146,6 @@ impl Adam {
 
 impl TrainingState {
     /// Writes the state, with `metadata` (the generator's counter, the position in the data, …); whole or not at all.
-    ///
-    /// # Errors
-    /// [`NnError::Write`] if the file cannot be written.
     pub fn save(&self, path: &Path, mut metadata: HashMap<String, String>) -> Result<()> {
         metadata.insert("step".to_owned(), self.step.to_string());
         let parts = [("weights", &self.weights), ("adam.m", &self.m), ("adam.v", &self.v), ("ema", &self.ema)]
@@ -168,10 +153,7 @@ impl TrainingState {
         write(path, &parts, metadata)
     }
 
-    /// Reads a state and its metadata.
-    ///
-    /// # Errors
-    /// [`NnError::WeightFile`] for a damaged or foreign file.
+    /// Reads a state and its metadata. Fails with [`NnError::WeightFile`] for a damaged or foreign file.
     pub fn load(path: &Path) -> Result<(Self, HashMap<String, String>)> {
         let mut file = open(path)?;
         let metadata = file.header().texts();

@@ -121,10 +121,7 @@ pub fn activate(kind: Gelu, x: Bf16ViewMut<'_>) -> Result<()> {
 }
 
 /// `softmax(q·kᵀ/√head)·v` for each picture and head: `q` and `out` have `queries` rows a picture and `heads · head`
-/// columns, `kv = [k | v]` has `tokens` rows a picture.
-///
-/// # Errors
-/// Shapes that do not fit, heads that are no multiple of 8 or above 128 values, or operands on different devices.
+/// columns, `kv = [k | v]` has `tokens` rows a picture. Fails for heads that are no multiple of 8 or above 128 values.
 pub fn attention(out: Bf16ViewMut<'_>, q: Bf16View<'_>, kv: Bf16View<'_>, pictures: usize, heads: usize) -> Result<()> {
     const OP: &str = "bf16::attention";
     let out = out.0;

@@ -17,9 +17,7 @@ pub struct Depthwise {
 
 impl Depthwise {
     /// `weights[c * kernel² + t]` is tap `t` of channel `c`.
-    ///
-    /// # Panics
-    /// For another kernel than 3 or 5, another stride than 1 or 2, or numbers of weights that do not fit.
+    /// Panics for another kernel than 3 or 5, another stride than 1 or 2, or numbers of weights that do not fit.
     pub fn new(channels: usize, kernel: usize, stride: usize, weights: &[f32], bias: &[f32]) -> Self {
         let area = kernel * kernel;
         assert!(
@@ -54,9 +52,7 @@ impl Depthwise {
     }
 
     /// `input` has a border wide enough for every tap and `row` pixels per row; `output` is `height × width` without one.
-    ///
-    /// # Panics
-    /// When the buffers are too short for that.
+    /// Panics if the buffers are too short for that.
     pub fn run(&self, input: &[f32], row: usize, output: &mut [f32], height: usize, width: usize) {
         pulp::Arch::new().dispatch(Run { layer: self, input, row, output, height, width });
     }

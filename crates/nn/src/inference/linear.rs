@@ -23,15 +23,14 @@ pub struct PackedLinear {
 
 impl PackedLinear {
     /// `weights[o * inputs + i]` leads from input `i` to output `o`; there are as many outputs as biases.
-    ///
-    /// # Panics
-    /// When the weights are not `inputs` times as many as the biases.
+    /// Panics if the weights are not `inputs` times as many as the biases.
     pub fn new(inputs: usize, weights: &[f32], bias: &[f32]) -> Self {
         Self { float: Packed::new(inputs, weights, bias).narrowed(), int8: None }
     }
 
     /// The same with weights and inputs of 8 bits: a quarter of the memory, several times as fast where the processor has AVX-512 VNNI, and
     /// right to about a hundredth. A row's result is the same bits on every processor.
+    /// Panics if the weights are not `inputs` times as many as the biases, or the inputs are none or more than 65,536.
     ///
     /// ```
     /// use locdiff_nn::inference::{Finish, PackedLinear, padded};
@@ -40,9 +39,6 @@ impl PackedLinear {
     /// layer.run(1, &[1.0, 0.5], 2, &mut output, padded(1), Finish::Store);
     /// assert!((output[0] - 6.0).abs() < 0.05);
     /// ```
-    ///
-    /// # Panics
-    /// When the weights are not `inputs` times as many as the biases, or the inputs are none or more than 65,536.
     pub fn int8(inputs: usize, weights: &[f32], bias: &[f32]) -> Self {
         Self { float: Packed::default(), int8: Some(Int8::new(inputs, weights, bias)) }
     }
@@ -65,9 +61,7 @@ impl PackedLinear {
     }
 
     /// The product with `rows` rows of `input`, `stride` values apart, into rows of `output`, `output_stride` apart.
-    ///
-    /// # Panics
-    /// When the buffers are too short for that.
+    /// Panics if the buffers are too short for that.
     pub fn run(
         &self,
         rows: usize,
@@ -97,9 +91,6 @@ impl PackedLinear {
     /// layer.run_shared(2, &[1.0, 0.0, 0.5, 0.25], 2, &mut output, padded(1), Finish::Store);
     /// assert_eq!((output[0], output[padded(1)]), (4.0, 3.5));
     /// ```
-    ///
-    /// # Panics
-    /// As [`PackedLinear::run`].
     pub fn run_shared(
         &self,
         rows: usize,

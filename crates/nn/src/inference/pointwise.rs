@@ -16,9 +16,7 @@ pub struct Pointwise {
 
 impl Pointwise {
     /// `weights[o * inputs + i]` leads from input `i` to output `o`; there are as many outputs as biases.
-    ///
-    /// # Panics
-    /// When the weights are not `inputs` times as many as the biases.
+    /// Panics if the weights are not `inputs` times as many as the biases.
     pub fn new(inputs: usize, weights: &[f32], bias: &[f32], relu6: bool) -> Self {
         Self { weights: Packed::new(inputs, weights, bias), relu6 }
     }
@@ -35,9 +33,7 @@ impl Pointwise {
 
     /// Applies the product to the pixels of `input`, `stride` values apart, and writes them to `output` where `grid`
     /// says, adding `residual` (pixels packed one after another, in the output's channels).
-    ///
-    /// # Panics
-    /// When the buffers are too short for that.
+    /// Panics if the buffers are too short for that.
     pub fn run(&self, input: &[f32], stride: usize, output: &mut [f32], grid: Grid, residual: Option<&[f32]>) {
         pulp::Arch::new().dispatch(Run { layer: self, input, stride, output, grid, residual, walk: Walk::default() });
     }

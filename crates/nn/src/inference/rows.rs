@@ -2,16 +2,13 @@
 
 use crate::cpu::{norm, reduce};
 
-/// `gain ⊙ (x − mean)/√(var + eps) + shift` of one row into `out`, all of one length.
+/// `gain ⊙ (x − mean)/√(var + eps) + shift` of one row into `out`, all of one length. Panics if the lengths differ.
 ///
 /// ```
 /// let mut out = [0.0; 2];
 /// locdiff_nn::inference::layer_norm(&mut out, &[1.0, 3.0], &[1.0, 1.0], &[0.0, 0.5], 0.0);
 /// assert_eq!(out, [-1.0, 1.5]);
 /// ```
-///
-/// # Panics
-/// When the lengths differ.
 pub fn layer_norm(out: &mut [f32], x: &[f32], gain: &[f32], shift: &[f32], eps: f32) {
     let n = out.len();
     assert!(x.len() == n && gain.len() == n && shift.len() == n);

@@ -52,9 +52,6 @@ thread_local! {
 
 /// The product of a layer that has inputs with rows of `input`, `stride` values apart, into rows of `output`, `output_stride` apart; by all threads of the
 /// pool, piece by piece, where it is `shared`.
-///
-/// # Panics
-/// When the buffers are too short for that, and unless [`are_here`].
 pub(super) fn run(
     layer: &Packed,
     rows: usize,

@@ -107,9 +107,7 @@ fn sketch_chain(config: &CsUnetConfig) -> (Vec<usize>, Vec<Sketch>) {
 
 impl CsUnetConfig {
     /// Adds the network's parameters to `builder`.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Setting`] for a size of 0 or beyond all bounds, an odd `time_dim` or a dropout outside [0, 1).
+    /// Fails with [`crate::NnError::Setting`] for a size of 0 or beyond all bounds, an odd `time_dim` or a dropout outside [0, 1).
     pub fn register(&self, builder: &mut ParamsBuilder) -> Result<CsUnet> {
         self.check()?;
         let before = builder.values();

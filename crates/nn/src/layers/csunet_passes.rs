@@ -85,9 +85,7 @@ impl CsUnet {
     }
 
     /// The gradients of all weights for the gradient `d_out` of the output; `x` and `cond` as in the forward pass.
-    ///
-    /// # Errors
-    /// Shapes that do not fit, or a workspace made without a backward part.
+    /// Fails for a workspace made without a backward part.
     pub fn backward(
         &self,
         params: &Params,

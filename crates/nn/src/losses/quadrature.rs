@@ -59,9 +59,7 @@ impl Quadrature {
     }
 
     /// Replaces grid and log-weights by others of the same size, in place: fresh random anchors for every step.
-    ///
-    /// # Errors
-    /// Sizes that differ, or a grid that others use.
+    /// Fails if sizes differ or others use the grid.
     pub fn set_grid(&mut self, grid: &[f32], log_weights: Option<&[f32]>) -> Result<()> {
         let own = Arc::get_mut(&mut self.grid);
         check_shape(own.is_some(), "set_grid", || "the grid is shared".to_owned())?;
@@ -119,9 +117,6 @@ impl Quadrature {
     ///
     /// # Shapes
     /// `e`, `y`, `de`: batch × dim; `loss`: batch × 1.
-    ///
-    /// # Errors
-    /// Shapes that do not fit, or too little device memory for the target's logits (made at the first call).
     pub fn reverse_kl(
         &mut self,
         mut de: ViewMut<'_>,

@@ -134,9 +134,6 @@ pub fn copy(y: ViewMut<'_>, x: View<'_>) -> Result<()> {
 }
 
 /// Row r: `out = table[indices[r]]`. An index past the table is an error on the CPU and undefined on CUDA.
-///
-/// # Errors
-/// Shapes that do not fit, an index out of range, or operands on different devices.
 pub fn gather_rows(out: ViewMut<'_>, table: View<'_>, indices: &Indices) -> Result<()> {
     const OP: &str = "gather_rows";
     table.expect_shape(OP, "table", table.rows, out.cols)?;
@@ -149,9 +146,7 @@ pub fn gather_rows(out: ViewMut<'_>, table: View<'_>, indices: &Indices) -> Resu
 }
 
 /// Row r: `out = c[t_r, 0]·a + c[t_r, 1]·b`: noising with signal and noise levels per time step, and v targets.
-///
-/// # Errors
-/// Shapes that do not fit, an index out of range, or operands on different devices.
+/// Fails for an index out of range.
 pub fn mix_rows(out: ViewMut<'_>, a: View<'_>, b: View<'_>, coefficients: View<'_>, t: &Indices) -> Result<()> {
     const OP: &str = "mix_rows";
     expect_shapes!(OP, out.rows, out.cols; a, b);

@@ -47,10 +47,7 @@ impl Dropout<'_> {
     }
 }
 
-/// Uniform numbers in (0, 1).
-///
-/// # Errors
-/// Operands on different devices, or more than 2³⁴ values.
+/// Uniform numbers in (0, 1). Fails for more than 2³⁴ values.
 pub fn fill_uniform(out: ViewMut<'_>, rng: &Rng, stream: u32) -> Result<()> {
     const OP: &str = "fill_uniform";
     check_count(OP, &out)?;
@@ -59,10 +56,7 @@ pub fn fill_uniform(out: ViewMut<'_>, rng: &Rng, stream: u32) -> Result<()> {
     Ok(())
 }
 
-/// Standard normal numbers.
-///
-/// # Errors
-/// Operands on different devices, or more than 2³⁴ values.
+/// Standard normal numbers. Fails for more than 2³⁴ values.
 pub fn fill_normal(out: ViewMut<'_>, rng: &Rng, stream: u32) -> Result<()> {
     const OP: &str = "fill_normal";
     check_count(OP, &out)?;
@@ -84,10 +78,7 @@ fn check_count(op: &'static str, out: &ViewMut<'_>) -> Result<()> {
     check_shape(out.rows as u64 * out.cols as u64 <= 1 << 34, op, || format!("{}×{} values", out.rows, out.cols))
 }
 
-/// Integers from 0 up to but not including `bound`.
-///
-/// # Errors
-/// A bound of 0, or operands on different devices.
+/// Integers from 0 up to but not including `bound`. Fails for a bound of 0.
 pub fn fill_indices(out: &mut Indices, bound: u32, rng: &Rng, stream: u32) -> Result<()> {
     const OP: &str = "fill_indices";
     check_shape(bound > 0, OP, || "a bound of 0".to_owned())?;

@@ -17,8 +17,7 @@ unsafe impl Send for Columns<'_> {}
 unsafe impl Sync for Columns<'_> {}
 
 impl<'a> Columns<'a> {
-    /// # Panics
-    /// When the values are fewer.
+    /// Panics if the values are fewer.
     pub(crate) fn new(values: &'a mut [f32], rows: usize, width: usize, stride: usize) -> Self {
         assert!(width <= stride && (rows == 0 || (rows - 1) * stride + width <= values.len()));
         Self { values: values.as_mut_ptr(), rows, width, stride, of: PhantomData }
