@@ -1,10 +1,9 @@
 //! Decoding on the device that was asked for.
 
-use crate::{DeviceDecoder, ModelError};
+use crate::{DeviceDecoder, Result};
 use locdiff_base::setting;
 use locdiff_nn::{Device, DeviceSpec};
-use locdiff_shdd::sphere::Degree;
-use locdiff_shdd::{Codec, Coefficients, Decoder, Mode};
+use locdiff_shdd::{Codec, Coefficients, Decoder, Mode, sphere::Degree};
 use rayon::prelude::*;
 
 /// `auto` takes a GPU for files of this many vectors: opening one takes longer than a dozen processors take for fewer.
@@ -37,13 +36,7 @@ pub struct CodeDecoder {
 impl CodeDecoder {
     /// For up to `most` vectors at a time, of `rows` where that is known.
     /// Fails on a GPU that is asked for and cannot be opened, or does not have this decoder.
-    pub fn open(
-        degree: Degree,
-        decoder: Decoder,
-        spec: DeviceSpec,
-        rows: Option<u64>,
-        most: usize,
-    ) -> Result<Self, ModelError> {
+    pub fn open(degree: Degree, decoder: Decoder, spec: DeviceSpec, rows: Option<u64>, most: usize) -> Result<Self> {
         let gpu = match spec {
             DeviceSpec::Cuda(_) if !runs_on_gpu(&decoder) => {
                 let remedy = "cpu: a GPU has the exact decoder and that of anchors, both without a window";
@@ -57,7 +50,7 @@ impl CodeDecoder {
     }
 
     /// The modes of vectors. Fails on vectors of another degree, or more than asked for.
-    pub fn decode(&mut self, vectors: &[Coefficients]) -> Result<Vec<Mode>, ModelError> {
+    pub fn decode(&mut self, vectors: &[Coefficients]) -> Result<Vec<Mode>> {
         let Some(gpu) = &mut self.gpu else { return Ok(self.codec.decode_batch(vectors, &self.decoder)?) };
         let codes: Vec<f32> = vectors.iter().flat_map(Coefficients::as_slice).map(|value| *value as f32).collect();
         let places = gpu.decode(&codes)?;
@@ -76,12 +69,7 @@ fn runs_on_gpu(decoder: &Decoder) -> bool {
 }
 
 /// The GPU's twin of a decoder that has one, where the device is a GPU.
-fn on_gpu(
-    device: &Device,
-    degree: Degree,
-    decoder: &Decoder,
-    most: usize,
-) -> Result<Option<DeviceDecoder>, ModelError> {
+fn on_gpu(device: &Device, degree: Degree, decoder: &Decoder, most: usize) -> Result<Option<DeviceDecoder>> {
     if !device.is_cuda() {
         return Ok(None);
     }

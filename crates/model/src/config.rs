@@ -1,6 +1,6 @@
 //! Every choice that makes a model, as it stands in `config.json`.
 
-use crate::ModelError;
+use crate::Result;
 use crate::diffusion::{PredictionKind, Schedule};
 use locdiff_base::{BadSetting, named, setting};
 use locdiff_io::data::{Fingerprint, RowFile};
@@ -261,7 +261,7 @@ impl ModelConfig {
     }
 
     /// Whether the choices fit together. Fails with the first setting that does not fit and what would.
-    pub fn check(&self) -> Result<(), ModelError> {
+    pub fn check(&self) -> Result<()> {
         if self.version != MODEL_VERSION {
             let remedy = format!("this program reads version {MODEL_VERSION}; use the program that wrote it");
             return Err(setting("version", self.version, remedy));
@@ -300,7 +300,7 @@ impl ModelConfig {
     }
 
     /// The degree, checked. Fails on a degree of 0 or above the largest.
-    pub fn degree(&self) -> Result<Degree, ModelError> {
+    pub fn degree(&self) -> Result<Degree> {
         Ok(Degree::new(self.degree)?)
     }
 
@@ -330,7 +330,7 @@ impl ModelConfig {
     }
 
     /// The noise schedule. Fails on a length it does not take.
-    pub fn schedule(&self) -> Result<Schedule, ModelError> {
+    pub fn schedule(&self) -> Result<Schedule> {
         Ok(match self.schedule {
             ScheduleKind::Cosine => Schedule::cosine(self.diffusion_steps)?,
             ScheduleKind::Linear => Schedule::linear(self.diffusion_steps)?,

@@ -1,10 +1,8 @@
 //! Places of codes, on a CUDA device: what `shdd`'s decoders find on the CPU, a batch at a time.
 #![allow(unsafe_code)] // reason: kernels are launched, each with its SAFETY note
 
-use crate::{
-    CodeWriter, ModelConfig, ModelError,
-    device_harmonics::{DeviceHarmonics, DevicePoints},
-};
+use crate::device_harmonics::{DeviceHarmonics, DevicePoints};
+use crate::{CodeWriter, ModelConfig, Result};
 use locdiff_nn::kernels::{Doubles, Grid, KernelArg as Arg, KernelSource};
 use locdiff_nn::ops::{self, Transpose};
 use locdiff_nn::{Device, Indices, NnError, Precision, Tensor, ViewMut};
@@ -57,7 +55,7 @@ impl DeviceDecoder {
     ///
     /// # Errors
     /// The CPU, a degree out of range, or too little device memory.
-    pub fn anchors(device: &Device, degree: usize, anchors: &[UnitVec], most: usize) -> Result<Self, ModelError> {
+    pub fn anchors(device: &Device, degree: usize, anchors: &[UnitVec], most: usize) -> Result<Self> {
         let points: Vec<[f64; 3]> = anchors.iter().map(|point| point.to_array()).collect();
         Self::new(device, degree, &points, most, |_| {
             Ok(Kind::Anchors(anchors.to_vec(), Indices::from_slice(device, &vec![0; most])?))
@@ -68,7 +66,7 @@ impl DeviceDecoder {
     ///
     /// # Errors
     /// As [`DeviceDecoder::anchors`].
-    pub fn exact(device: &Device, degree: usize, most: usize) -> Result<Self, ModelError> {
+    pub fn exact(device: &Device, degree: usize, most: usize) -> Result<Self> {
         // Twice as dense as the field could vary, like the search on the CPU.
         let grid = RingGrid { rings: 2 * (degree + 1), longitudes: 4 * (degree + 1) };
         let point = |k: usize| {
@@ -92,7 +90,7 @@ impl DeviceDecoder {
         points: &[[f64; 3]],
         most: usize,
         kind: impl FnOnce(&DeviceHarmonics) -> Result<Kind, NnError>,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         let config = ModelConfig { low_pass_km: None, ..ModelConfig::new(degree, 1) };
         let harmonics = CodeWriter::new(&config)?.on_device(device)?;
         KERNELS.prepare(device, "DeviceDecoder")?;
@@ -114,7 +112,7 @@ impl DeviceDecoder {
     ///
     /// # Errors
     /// More codes than asked for, or no whole rows.
-    pub fn decode(&mut self, codes: &[f32]) -> Result<Vec<UnitVec>, ModelError> {
+    pub fn decode(&mut self, codes: &[f32]) -> Result<Vec<UnitVec>> {
         self.codes.upload_rows(codes)?;
         let rows = codes.len() / self.codes.cols();
         let Self { device, harmonics, codes, scores, candidates, kind } = self;

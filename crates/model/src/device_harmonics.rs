@@ -3,7 +3,7 @@
 #![allow(unsafe_code, clippy::needless_pass_by_value)] // reason: kernels are launched, each with its SAFETY note; as in `ops`
 
 use locdiff_nn::kernels::{Doubles, Grid, KernelArg as Arg, KernelSource};
-use locdiff_nn::{Device, Indices, NnError, Rng, Tensor, ViewMut};
+use locdiff_nn::{Device, Indices, NnError, Result, Rng, Tensor, ViewMut};
 
 static KERNELS: KernelSource =
     KernelSource { sources: &[include_str!("harmonics.cu")], kernels: "draw_points harmonics" };
@@ -20,7 +20,7 @@ impl DevicePoints {
     ///
     /// # Errors
     /// The CPU, or too little device memory.
-    pub fn from_slice(device: &Device, points: &[[f64; 3]]) -> Result<Self, NnError> {
+    pub fn from_slice(device: &Device, points: &[[f64; 3]]) -> Result<Self> {
         const OP: &str = "DevicePoints";
         KERNELS.prepare(device, OP)?;
         let values = Doubles::from_slice(device, points.as_flattened(), OP)?;
@@ -41,7 +41,7 @@ impl DevicePoints {
     ///
     /// # Errors
     /// Failures of the device.
-    pub fn draw(&mut self, rng: &Rng, stream: u32) -> Result<(), NnError> {
+    pub fn draw(&mut self, rng: &Rng, stream: u32) -> Result<()> {
         let args = [Arg::Doubles(&self.values), Arg::Int(self.count), Arg::State(rng), Arg::Word(stream)];
         // SAFETY: the parameters of `draw_points`, which writes three numbers for each of `count` points.
         unsafe { KERNELS.launch(&self.device, "draw_points", Grid::Flat(self.count), &args) }
@@ -51,7 +51,7 @@ impl DevicePoints {
     ///
     /// # Errors
     /// Failures of the device.
-    pub fn to_vec(&self) -> Result<Vec<[f64; 3]>, NnError> {
+    pub fn to_vec(&self) -> Result<Vec<[f64; 3]>> {
         Ok(self.values.to_vec(3 * self.count)?.as_chunks::<3>().0.to_vec())
     }
 }
@@ -83,7 +83,7 @@ pub(crate) struct Recurrence<'a> {
 }
 
 impl DeviceHarmonics {
-    pub(crate) fn new(device: &Device, recurrence: Recurrence<'_>) -> Result<Self, NnError> {
+    pub(crate) fn new(device: &Device, recurrence: Recurrence<'_>) -> Result<Self> {
         const OP: &str = "DeviceHarmonics";
         let Recurrence { degree, steps, diagonal, factors, kept } = recurrence;
         let side = degree + 1;
@@ -134,7 +134,7 @@ impl DeviceHarmonics {
     ///
     /// # Errors
     /// A matrix of another shape, or of another device.
-    pub fn write(&self, out: ViewMut<'_>, points: &DevicePoints, filtered: bool) -> Result<(), NnError> {
+    pub fn write(&self, out: ViewMut<'_>, points: &DevicePoints, filtered: bool) -> Result<()> {
         self.launch(&out, points, None, points.count, filtered)
     }
 
@@ -142,7 +142,7 @@ impl DeviceHarmonics {
     ///
     /// # Errors
     /// As [`DeviceHarmonics::write`].
-    pub fn write_rows(&self, out: ViewMut<'_>, points: &DevicePoints, rows: &Indices) -> Result<(), NnError> {
+    pub fn write_rows(&self, out: ViewMut<'_>, points: &DevicePoints, rows: &Indices) -> Result<()> {
         self.launch(&out, points, Some(rows), rows.len(), true)
     }
 
@@ -153,7 +153,7 @@ impl DeviceHarmonics {
         rows: Option<&Indices>,
         count: usize,
         filtered: bool,
-    ) -> Result<(), NnError> {
+    ) -> Result<()> {
         if (out.rows(), out.cols()) != (count, self.numbers) {
             let detail = format!("{count} rows of {} into {}×{}", self.numbers, out.rows(), out.cols());
             return Err(NnError::Shape { op: "DeviceHarmonics", detail });

@@ -22,8 +22,6 @@ pub enum ModelError {
     #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),
     #[error(transparent)]
-    Diffusion(#[from] crate::diffusion::DiffusionError),
-    #[error(transparent)]
     Codec(#[from] locdiff_shdd::ShddError),
     #[error(transparent)]
     Sphere(#[from] locdiff_shdd::sphere::SphereError),
@@ -32,3 +30,5 @@ pub enum ModelError {
     #[error(transparent)]
     Write(#[from] WriteError),
 }
+
+pub(crate) type Result<T, E = ModelError> = std::result::Result<T, E>;

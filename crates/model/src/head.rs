@@ -1,7 +1,6 @@
 //! From noisy codes to clean ones: the network, guidance, and what its output means.
 
-use crate::diffusion::Denoiser;
-use crate::{LossKind, Model, ModelError, network::Denoising, quadrature::integrals};
+use crate::{LossKind, Model, Result, diffusion::Denoiser, network::Denoising, quadrature::integrals};
 use locdiff_nn::{NnError, Tensor, View, ViewMut, losses::Quadrature, ops};
 use std::ops::Deref;
 
@@ -29,13 +28,7 @@ pub(crate) struct GuidedNetwork<M> {
 }
 
 impl<M: Deref<Target = Model>> GuidedNetwork<M> {
-    pub(crate) fn new(
-        model: M,
-        rows: usize,
-        cond: View<'_>,
-        timesteps: &[f32],
-        guidance: f32,
-    ) -> Result<Self, ModelError> {
+    pub(crate) fn new(model: M, rows: usize, cond: View<'_>, timesteps: &[f32], guidance: f32) -> Result<Self> {
         let (config, net, params) = (model.config(), model.net(), model.params());
         let (device, dim) = (params.device(), config.code_dim());
         let guidance = if guidance == 0.0 {
@@ -90,7 +83,7 @@ pub(crate) struct Head<M> {
 }
 
 impl<M: Deref<Target = Model>> Head<M> {
-    pub(crate) fn new(network: GuidedNetwork<M>, rows: usize) -> Result<Self, ModelError> {
+    pub(crate) fn new(network: GuidedNetwork<M>, rows: usize) -> Result<Self> {
         let model = &network.model;
         let (config, device) = (model.config(), model.params().device());
         let clean: Vec<f64> = config

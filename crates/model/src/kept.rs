@@ -1,6 +1,6 @@
 //! The appendix's dimension reduction: a model that works on some of a code's coefficients, the others being zero.
 
-use crate::{CodeWriter, ModelConfig, ModelError};
+use crate::{CodeWriter, ModelConfig, Result};
 use locdiff_base::setting;
 use locdiff_shdd::sphere::UnitVec;
 
@@ -19,7 +19,7 @@ impl ModelConfig {
     /// ```
     ///
     /// Fails if there are no places, no coefficients or more than there are.
-    pub fn keep_dimensions(self, count: usize, places: &[UnitVec]) -> Result<Self, ModelError> {
+    pub fn keep_dimensions(self, count: usize, places: &[UnitVec]) -> Result<Self> {
         let whole = Self { kept: None, ..self };
         let dimension = whole.code_dim();
         if !(1..=dimension).contains(&count) || places.is_empty() {
@@ -73,7 +73,7 @@ impl ModelConfig {
     }
 
     /// What is wrong with the kept coefficients, if anything.
-    pub(crate) fn check_kept(&self) -> Result<(), ModelError> {
+    pub(crate) fn check_kept(&self) -> Result<()> {
         let Some(kept) = &self.kept else { return Ok(()) };
         let rises = kept.windows(2).all(|pair| pair[0] < pair[1]);
         match kept.last() {

@@ -38,6 +38,7 @@ pub use config::{CodeScale, LossKind, MODEL_VERSION, ModelConfig, NetworkKind, Q
 pub use decode::DeviceDecoder;
 pub use device_harmonics::{DeviceHarmonics, DevicePoints};
 pub use error::ModelError;
+pub(crate) use error::Result;
 pub use model::{CONFIG_FILE, Model, Standardisation, WEIGHTS_FILE};
 pub use network::{Network, NetworkBuffers};
 pub use objective::{Objective, PAPER_ANCHORS, make_quadrature};

@@ -1,6 +1,6 @@
 //! A model: weights, standardisation, quadrature; and the folder it lives in.
 
-use crate::{CodeWriter, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, network::Network};
+use crate::{CodeWriter, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, Result, network::Network};
 use locdiff_base::{AtomicFile, BadSetting, one_line, read_bounded};
 use locdiff_nn::{Device, Init, Params, ParamsBuilder, losses::QuadratureGrid};
 use locdiff_shdd::sphere::UnitVec;
@@ -77,7 +77,7 @@ const POINTS: &str = "quadrature.points";
 const LOG_WEIGHTS: &str = "quadrature.log_weights";
 
 /// Network weights, then what the file holds besides; the weights' places in the buffer are those of a network alone.
-fn file_params(config: &ModelConfig) -> Result<Params, ModelError> {
+fn file_params(config: &ModelConfig) -> Result<Params> {
     let mut builder = ParamsBuilder::new();
     Network::register(config, &mut builder)?;
     builder.add(MEAN, 1, config.embedding_dim, Init::Zero);
@@ -93,7 +93,7 @@ impl Model {
     /// A model with fresh weights from the configuration's seed. One whose quadrature is a pool needs
     /// [`Model::set_quadrature`] before it can be saved or sampled from.
     /// Fails on settings that do not fit together, or too little device memory.
-    pub fn new(device: &Device, config: ModelConfig) -> Result<Self, ModelError> {
+    pub fn new(device: &Device, config: ModelConfig) -> Result<Self> {
         let seed = config.seed;
         Self::with_params(config, |builder| builder.build(device, seed))
     }
@@ -101,7 +101,7 @@ impl Model {
     fn with_params(
         config: ModelConfig,
         build: impl FnOnce(ParamsBuilder) -> locdiff_nn::Result<Params>,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         config.check()?;
         let mut builder = ParamsBuilder::new();
         let net = Network::register(&config, &mut builder)?;
@@ -147,7 +147,7 @@ impl Model {
     }
 
     /// Sets how embeddings are standardised. Fails on another number of columns.
-    pub fn set_standardisation(&mut self, standardisation: Standardisation) -> Result<(), ModelError> {
+    pub fn set_standardisation(&mut self, standardisation: Standardisation) -> Result<()> {
         let dim = self.config.embedding_dim;
         if standardisation.mean.len() != dim || standardisation.deviation.len() != dim {
             let found = standardisation.mean.len();
@@ -169,7 +169,7 @@ impl Model {
     }
 
     /// Those points on the model's device, one for all samplers.
-    pub(crate) fn quadrature_grid(&self) -> Result<Arc<QuadratureGrid>, ModelError> {
+    pub(crate) fn quadrature_grid(&self) -> Result<Arc<QuadratureGrid>> {
         if let Some(grid) = self.grid.get() {
             return Ok(Arc::clone(grid));
         }
@@ -182,17 +182,17 @@ impl Model {
     }
 
     /// Writes the folder: settings and weights, each whole or not at all. Fails on a folder that cannot be written.
-    pub fn save(&self, folder: &Path) -> Result<(), ModelError> {
+    pub fn save(&self, folder: &Path) -> Result<()> {
         self.save_as(folder, false)
     }
 
     /// Writes the folder with the network's weights rounded to f16: half the size, for models that are distributed.
     /// Fails on a folder that cannot be written.
-    pub fn save_half(&self, folder: &Path) -> Result<(), ModelError> {
+    pub fn save_half(&self, folder: &Path) -> Result<()> {
         self.save_as(folder, true)
     }
 
-    fn save_as(&self, folder: &Path, half: bool) -> Result<(), ModelError> {
+    fn save_as(&self, folder: &Path, half: bool) -> Result<()> {
         std::fs::create_dir_all(folder).map_err(|error| ModelError::Folder {
             path: folder.to_owned(),
             reason: format!("cannot create this folder: {error}"),
@@ -220,7 +220,7 @@ impl Model {
     }
 
     /// Reads a folder. Fails on missing or damaged files, another version, tensors that are missing or of another shape.
-    pub fn load(device: &Device, folder: &Path) -> Result<Self, ModelError> {
+    pub fn load(device: &Device, folder: &Path) -> Result<Self> {
         let path = folder.join(CONFIG_FILE);
         let text = read_bounded(&path, LARGEST_CONFIG_BYTES).map_err(|error| ModelError::Folder {
             path: path.clone(),
@@ -233,7 +233,7 @@ impl Model {
     }
 
     /// A model from the contents of its two files, each with the name that errors shall give. Fails as [`Model::load`].
-    pub fn from_bytes(device: &Device, config: (&Path, &[u8]), weights: (&Path, &[u8])) -> Result<Self, ModelError> {
+    pub fn from_bytes(device: &Device, config: (&Path, &[u8]), weights: (&Path, &[u8])) -> Result<Self> {
         let bad = |reason: String| ModelError::Folder { path: config.0.to_owned(), reason: one_line(&reason) };
         // The version first: the rest of another version's settings may not be readable.
         let value: serde_json::Value =

@@ -1,11 +1,8 @@
 //! The network of a model, for training and for samplers: the paper's CS-UNet, or an image network completed by Bayes' rule.
 
-use crate::{ModelConfig, ModelError, NetworkKind};
-use locdiff_nn::{
-    Device, Gradients, NnError, Params, ParamsBuilder, Tensor, View, ViewMut,
-    layers::{Conditioning, CsUnet, CsUnetWorkspace, ForwardMode, Mlp, MlpWork, SamplingWorkspace},
-    ops,
-};
+use crate::{ModelConfig, NetworkKind, Result};
+use locdiff_nn::layers::{Conditioning, CsUnet, CsUnetWorkspace, ForwardMode, Mlp, MlpWork, SamplingWorkspace};
+use locdiff_nn::{Device, Gradients, NnError, Params, ParamsBuilder, Tensor, View, ViewMut, ops};
 
 /// Width of the image network's hidden layer where none is asked for.
 const IMAGE_WIDTH: usize = 1024;
@@ -44,7 +41,7 @@ impl NetworkBuffers {
 
 impl Network {
     /// Adds a configuration's network to `builder`. Fails on sizes that no network has.
-    pub(crate) fn register(config: &ModelConfig, builder: &mut ParamsBuilder) -> Result<Self, ModelError> {
+    pub(crate) fn register(config: &ModelConfig, builder: &mut ParamsBuilder) -> Result<Self> {
         Ok(match config.network {
             NetworkKind::CsUnet => Self::CsUnet(Box::new(config.cs_unet().register(builder)?)),
             NetworkKind::Bayes => {
@@ -124,7 +121,7 @@ impl Denoising {
         rows: usize,
         cond: View<'_>,
         timesteps: &[f32],
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         let device = params.device();
         let mut made = match net {
             Network::CsUnet(net) => Self::CsUnet {
@@ -179,7 +176,7 @@ const MOST_CODES: f64 = 100.0;
 /// What [`ops::film`] needs to add `c(t)·x_t` to the photo's parameters, one row a time step. At pure noise `c` is 0, so that the
 /// evidence does not depend on the noise. The mean over the quadrature that follows makes it the exact denoiser of a prior on
 /// the quadrature's points.
-fn joining(config: &ModelConfig, device: &Device, timesteps: &[f32]) -> Result<Tensor, ModelError> {
+fn joining(config: &ModelConfig, device: &Device, timesteps: &[f32]) -> Result<Tensor> {
     let (schedule, scale, dim) = (config.schedule()?, config.code_scale.factor(), config.code_dim());
     let low_pass = config.low_pass();
     let mut rows = Vec::with_capacity(timesteps.len() * 2 * dim);

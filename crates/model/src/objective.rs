@@ -1,11 +1,8 @@
 //! The training losses on the device.
 
-use crate::{CodeWriter, LossKind, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, quadrature::integrals};
-use locdiff_nn::{
-    Device, NnError, View, ViewMut,
-    losses::{Quadrature, QuadratureGrid},
-    ops,
-};
+use crate::{CodeWriter, LossKind, ModelConfig, QuadraturePoints, QuadratureRecipe, Result, quadrature::integrals};
+use locdiff_nn::losses::{Quadrature, QuadratureGrid};
+use locdiff_nn::{Device, NnError, View, ViewMut, ops};
 use std::sync::Arc;
 
 /// Fresh random anchors a step in the paper's training.
@@ -44,7 +41,7 @@ impl Objective {
         codes: &CodeWriter,
         anchors: Option<&QuadraturePoints>,
         batch: usize,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         let quadrature = match (config.loss, anchors) {
             (LossKind::Nll | LossKind::Kl, Some(anchors)) => {
                 Some(integrals(Arc::new(anchors.on_device(device, codes)?), batch)?)
@@ -101,7 +98,7 @@ impl Objective {
 pub fn make_quadrature(
     config: &ModelConfig,
     locations: &[locdiff_shdd::sphere::UnitVec],
-) -> Result<Option<QuadraturePoints>, ModelError> {
+) -> Result<Option<QuadraturePoints>> {
     if !config.loss.has_quadrature() {
         return Ok(None);
     }

@@ -1,11 +1,9 @@
 //! The points over which densities are integrated.
 
-use crate::{CodeWriter, DevicePoints, ModelError, chance};
+use crate::{CodeWriter, DevicePoints, Result, chance};
 use locdiff_base::setting;
-use locdiff_nn::{
-    Device,
-    losses::{Quadrature, QuadratureGrid},
-};
+use locdiff_nn::Device;
+use locdiff_nn::losses::{Quadrature, QuadratureGrid};
 use locdiff_shdd::sphere::{Grid, UnitVec};
 use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};
@@ -36,7 +34,7 @@ pub struct QuadraturePoints {
 
 impl QuadraturePoints {
     /// A Fibonacci grid. Fails if there are no points.
-    pub fn fibonacci(points: usize) -> Result<Self, ModelError> {
+    pub fn fibonacci(points: usize) -> Result<Self> {
         let grid = Grid::fibonacci(points)?;
         let log_weights = grid.weights().iter().map(|w| w.ln() as f32).collect();
         Ok(Self { points: grid.points().to_vec(), log_weights })
@@ -45,7 +43,7 @@ impl QuadraturePoints {
     /// `count` points: a Fibonacci grid, and jittered copies of training locations at several scales of 1/(L+1). Each
     /// point's weight is one over the density of the whole mixture there, so that sums are unbiased integrals.
     /// Fails if there are no locations, or fewer points than the grid's share.
-    pub fn pool(degree: usize, locations: &[UnitVec], count: usize, seed: u64) -> Result<Self, ModelError> {
+    pub fn pool(degree: usize, locations: &[UnitVec], count: usize, seed: u64) -> Result<Self> {
         if locations.is_empty() || count < 64 {
             return Err(setting("quadrature pool", count, "at least 64 points and one training location"));
         }
@@ -80,7 +78,7 @@ impl QuadraturePoints {
     }
 
     /// The points' codes on a device. Fails if device memory is too small.
-    pub fn on_device(&self, device: &Device, codes: &CodeWriter) -> Result<QuadratureGrid, ModelError> {
+    pub fn on_device(&self, device: &Device, codes: &CodeWriter) -> Result<QuadratureGrid> {
         let dimension = codes.dimension();
         if device.is_cuda() {
             let points: Vec<[f64; 3]> = self.points.iter().map(|point| point.to_array()).collect();
@@ -99,7 +97,7 @@ impl QuadraturePoints {
 }
 
 /// Integrals over such a grid for batches of up to `max_batch` rows.
-pub(crate) fn integrals(grid: Arc<QuadratureGrid>, max_batch: usize) -> Result<Quadrature, ModelError> {
+pub(crate) fn integrals(grid: Arc<QuadratureGrid>, max_batch: usize) -> Result<Quadrature> {
     let max_logits = if grid.device().is_cuda() { 1 << 28 } else { 1 << 22 };
     Ok(Quadrature::over(grid, max_batch, max_logits)?)
 }

@@ -2,14 +2,12 @@
 //! weights of half the size.
 
 use locdiff_io::data::Embedding;
-use locdiff_model::diffusion::Sampler;
 use locdiff_model::{
     LossKind, Model, ModelConfig, NetworkKind, Pooling, Prediction, Predictor, Query, Reading, SampleOptions,
-    WEIGHTS_FILE,
+    WEIGHTS_FILE, diffusion::Sampler,
 };
 use locdiff_nn::Device;
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::LatLon;
+use locdiff_shdd::{Coefficients, sphere::LatLon};
 
 const OPTIONS: SampleOptions =
     SampleOptions { samples: 4, steps: 6, seed: 3, sampler: Sampler::DpmSolverPlusPlus2M, guidance: 0.0 };

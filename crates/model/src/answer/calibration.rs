@@ -2,8 +2,8 @@
 
 use crate::answer::density::{Density, Mixture, log_sum};
 use crate::answer::{
-    AnswerError, GalleryMix, Globe, Kernels, Knowledge, LEVELS, ModelOutput, PlaceField, PlaceSettings, Probe,
-    SureLevels, Sureness, support::Support,
+    GalleryMix, Globe, Kernels, Knowledge, LEVELS, ModelOutput, PlaceField, PlaceSettings, Probe, Result, SureLevels,
+    Sureness, support::Support,
 };
 use locdiff_io::data::Fingerprint;
 use locdiff_shdd::Coefficients;
@@ -197,7 +197,7 @@ impl Calibration {
         globe: &Arc<Globe>,
         output: ModelOutput<'_>,
         knowledge: Option<Arc<Knowledge>>,
-    ) -> Result<Density, AnswerError> {
+    ) -> Result<Density> {
         let mut parts = vec![(self.factors, 1.0)];
         if let Some(out_of_domain) = &self.out_of_domain
             && output.ood > NO_OOD
@@ -214,13 +214,13 @@ impl Calibration {
             output.coefficients.combine(factors.evidence, &self.background, factors.background_weight)
         };
         let parts = parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, model * share)));
-        density_of(globe, parts.collect::<Result<_, AnswerError>>()?, (places, gallery), knowledge)
+        density_of(globe, parts.collect::<Result<_>>()?, (places, gallery), knowledge)
     }
 
     /// What makes so many samples of the network's density samples of this one, as natural parameters to add: one for each sample,
     /// of which as many have the factors for photos of another kind as the photo probably is of one. Empty where nothing changes. The
     /// floor is left out. Fails on coefficients and a calibration of different degrees.
-    pub fn tilts(&self, output: ModelOutput<'_>, samples: usize) -> Result<Vec<Coefficients>, AnswerError> {
+    pub fn tilts(&self, output: ModelOutput<'_>, samples: usize) -> Result<Vec<Coefficients>> {
         let factors = |sample: usize| match &self.out_of_domain {
             Some(other) if (sample as f64 + 0.5) / samples as f64 > 1.0 - output.ood => other.factors,
             _ => self.factors,
@@ -236,7 +236,7 @@ impl Calibration {
     }
 
     /// The density without a photo.
-    pub(crate) fn background_density(&self, globe: &Arc<Globe>) -> Result<Density, AnswerError> {
+    pub(crate) fn background_density(&self, globe: &Arc<Globe>) -> Result<Density> {
         density_of(globe, vec![(self.background.clone(), self.factors.floor, 1.0)], (None, None), None)
     }
 }
@@ -253,7 +253,7 @@ fn density_of(
     parts: Vec<(Coefficients, f64, f64)>,
     (places, gallery): Found,
     knowledge: Option<Arc<Knowledge>>,
-) -> Result<Density, AnswerError> {
+) -> Result<Density> {
     let pixels = globe.pixels();
     let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, places: None, gallery: None };
     let mut sum = vec![0.0; pixels.len()];

@@ -1,10 +1,10 @@
 //! A calibration's file in its model's folder.
 
-use crate::answer::calibration::WINDOW_KM;
-use crate::answer::place_table::out_of_range;
 use crate::answer::{
-    AnswerError, Calibration, Factors, FitReport, GalleryMix, ModelShape, OutOfDomain, PlaceSettings, Probe, SureLevels,
+    AnswerError, Calibration, Factors, FitReport, GalleryMix, ModelShape, OutOfDomain, PlaceSettings, Probe, Result,
+    SureLevels,
 };
+use crate::{answer::calibration::WINDOW_KM, answer::place_table::out_of_range};
 use locdiff_base::{AtomicFile, one_line, read_bounded};
 use locdiff_io::data::Fingerprint;
 use locdiff_shdd::Coefficients;
@@ -119,7 +119,7 @@ fn ood_fault(out_of_domain: &OutOfDomain) -> Option<String> {
 
 impl Calibration {
     /// Reads a model folder's calibration; `None` if it has none. Fails on a file that cannot be read or does not fit the model.
-    pub fn load(folder: impl AsRef<Path>, model: &ModelShape<'_>) -> Result<Option<Self>, AnswerError> {
+    pub fn load(folder: impl AsRef<Path>, model: &ModelShape<'_>) -> Result<Option<Self>> {
         let path = folder.as_ref().join(CALIBRATION_FILE);
         match read_bounded(&path, LARGEST_FILE_BYTES) {
             Ok(contents) => Self::from_bytes(&path, &contents, model).map(Some),
@@ -130,7 +130,7 @@ impl Calibration {
 
     /// A calibration from the contents of its file; `path` is the name that errors give.
     /// Fails on contents that are no calibration, or that of another degree, encoder or size of embeddings.
-    pub fn from_bytes(path: impl AsRef<Path>, contents: &[u8], model: &ModelShape<'_>) -> Result<Self, AnswerError> {
+    pub fn from_bytes(path: impl AsRef<Path>, contents: &[u8], model: &ModelShape<'_>) -> Result<Self> {
         let bad = |reason: String| AnswerError::Calibration {
             path: path.as_ref().to_owned(),
             reason: format!("{}; make it anew with `locdiff calibrate`", one_line(&reason)),
@@ -161,7 +161,7 @@ impl Calibration {
     }
 
     /// Writes it into a model's folder. Fails on a folder that cannot be written.
-    pub fn save(&self, folder: impl AsRef<Path>) -> Result<(), AnswerError> {
+    pub fn save(&self, folder: impl AsRef<Path>) -> Result<()> {
         let path = folder.as_ref().join(CALIBRATION_FILE);
         let stored = Stored {
             version: VERSION,

@@ -325,8 +325,7 @@ impl Density {
 }
 
 impl Globe {
-    /// The places of a density given by the masses of the pixels, the most probable first: see
-    /// [`Density::peaks`].
+    /// The places of a density given by the masses of the pixels, the most probable first: see [`Density::peaks`].
     pub fn peaks(self: &Arc<Self>, masses: &[f64], window_km: f64, most: usize) -> Vec<Peak> {
         let support = Support::Globe(self.clone());
         let found = Window::new(window_km).places(&support, masses, most, &|_| true, None);

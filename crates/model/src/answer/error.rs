@@ -22,3 +22,5 @@ pub enum AnswerError {
     #[error("no place is left: the region or prior that was given weighs nothing anywhere on land or sea")]
     Impossible,
 }
+
+pub(crate) type Result<T, E = AnswerError> = std::result::Result<T, E>;

@@ -1,6 +1,6 @@
 //! What every answer of one degree shares: the codec and the pixels on which probabilities are summed.
 
-use crate::answer::AnswerError;
+use crate::answer::Result;
 use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Pixel, Pixels};
 use std::{f64::consts::PI, sync::Arc};
@@ -42,18 +42,18 @@ pub struct Globe {
 
 impl Globe {
     /// For densities of this degree. Fails on a degree out of range.
-    pub fn new(degree: usize) -> Result<Self, AnswerError> {
+    pub fn new(degree: usize) -> Result<Self> {
         Self::of(Arc::new(Codec::new(Degree::new(degree)?)))
     }
 
     /// For densities of a codec's degree, with that codec. Fails if the pixels cannot be laid out.
-    pub fn of(codec: Arc<Codec>) -> Result<Self, AnswerError> {
+    pub fn of(codec: Arc<Codec>) -> Result<Self> {
         let depth = depth(codec.degree().get());
         Ok(Self { codec, pixels: Pixels::new(depth)? })
     }
 
     /// A globe with pixels twice as wide, for work on many densities at once.
-    pub(crate) fn coarser(&self) -> Result<Self, AnswerError> {
+    pub(crate) fn coarser(&self) -> Result<Self> {
         Ok(Self { codec: self.codec.clone(), pixels: Pixels::new(self.pixels.depth().saturating_sub(1))? })
     }
 

@@ -55,6 +55,7 @@ pub use calibration::{Calibration, Factors, FitReport, ModelShape, OutOfDomain, 
 pub use calibration_file::CALIBRATION_FILE;
 pub use density::{Density, DensityRegion, Peak};
 pub use error::AnswerError;
+pub(crate) use error::Result;
 pub use fit::{
     BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, MOST_NEIGHBOURS, Observation, PlaceFit, choose_mix, fit, fit_gallery,
     fit_places,

@@ -1,6 +1,6 @@
 //! Whether a photo is of the kind that a model was trained for.
 
-use crate::answer::AnswerError;
+use crate::answer::Result;
 use locdiff_base::setting;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub struct Probe {
 impl Probe {
     /// Learns to tell two sets of embeddings apart, both taken as equally probable: logistic regression on standardised columns.
     /// Fails on an empty set, or rows of different sizes.
-    pub fn fit(familiar: &[Vec<f32>], strange: &[Vec<f32>]) -> Result<Self, AnswerError> {
+    pub fn fit(familiar: &[Vec<f32>], strange: &[Vec<f32>]) -> Result<Self> {
         let columns = familiar.first().map_or(0, Vec::len);
         let all: Vec<&Vec<f32>> = familiar.iter().chain(strange).collect();
         if columns == 0 || strange.is_empty() || all.iter().any(|row| row.len() != columns) {

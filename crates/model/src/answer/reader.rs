@@ -1,7 +1,8 @@
 //! From a model's output to an answer, and to a verdict if the truth is known.
 
 use crate::answer::{
-    Answer, AnswerError, Calibration, Density, FromDensity, Globe, Hypothesis, Knowledge, LEVELS, ModelOutput, Sureness,
+    Answer, AnswerError, Calibration, Density, FromDensity, Globe, Hypothesis, Knowledge, LEVELS, ModelOutput, Result,
+    Sureness,
 };
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::sync::Arc;
@@ -62,7 +63,7 @@ pub struct Verdict {
 
 impl Reader {
     /// For a globe and a calibration of one degree. Fails on different degrees.
-    pub fn new(globe: Arc<Globe>, calibration: Calibration) -> Result<Self, AnswerError> {
+    pub fn new(globe: Arc<Globe>, calibration: Calibration) -> Result<Self> {
         let background = calibration.background_density(&globe)?;
         Ok(Self { globe, calibration, background })
     }
@@ -79,7 +80,7 @@ impl Reader {
 
     /// The density for the models' output for a photo.
     /// Fails on coefficients of another degree, or on knowledge that leaves no place.
-    pub fn density(&self, output: ModelOutput<'_>, knowledge: Option<Arc<Knowledge>>) -> Result<Density, AnswerError> {
+    pub fn density(&self, output: ModelOutput<'_>, knowledge: Option<Arc<Knowledge>>) -> Result<Density> {
         let density = self.calibration.density(&self.globe, output, knowledge)?;
         if density.is_possible() { Ok(density) } else { Err(AnswerError::Impossible) }
     }
@@ -90,7 +91,7 @@ impl Reader {
         output: ModelOutput<'_>,
         knowledge: Option<Arc<Knowledge>>,
         options: &ReadOptions,
-    ) -> Result<Answer, AnswerError> {
+    ) -> Result<Answer> {
         Ok(self.answer_from(self.density(output, knowledge)?, output.ood, None, options))
     }
 

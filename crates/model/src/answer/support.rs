@@ -1,7 +1,6 @@
 //! The points on which a density is summed.
 
-use crate::answer::Globe;
-use crate::answer::pixel_sums::log_integral;
+use crate::{answer::Globe, answer::pixel_sums::log_integral};
 use locdiff_shdd::sphere::{Field, Pixel, UnitVec};
 use std::{f64::consts::PI, ops::Range, sync::Arc};
 

@@ -1,9 +1,8 @@
 //! The least that makes a density of what a network says: one exponent, for validations during training.
 
 use crate::answer::calibration::{FLOOR, WINDOW_KM};
-use crate::answer::{AnswerError, Calibration, Globe, ModelOutput, pixel_sums::log_integral};
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::LatLon;
+use crate::answer::{Calibration, Globe, ModelOutput, Result, pixel_sums::log_integral};
+use locdiff_shdd::{Coefficients, sphere::LatLon};
 use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};
 
@@ -33,7 +32,7 @@ pub struct Tempered {
 
 impl Tempered {
     /// The best exponent for coefficients of photos of known places. Fails on coefficients of another degree than the globe's.
-    pub fn fit(globe: &Arc<Globe>, evidence: &[Coefficients], truths: &[LatLon]) -> Result<Self, AnswerError> {
+    pub fn fit(globe: &Arc<Globe>, evidence: &[Coefficients], truths: &[LatLon]) -> Result<Self> {
         let globe = globe.coarser()?;
         let pixels = globe.pixels();
         let tempers: Vec<f64> = TEMPERS.map(|k| 0.05 * f64::from(k)).collect();
@@ -50,14 +49,14 @@ impl Tempered {
                 };
                 Ok(tempers.iter().map(nll).collect())
             })
-            .collect::<Result<_, AnswerError>>()?;
+            .collect::<Result<_>>()?;
         let mean = |k: usize| each.iter().map(|photo| photo[k]).sum::<f64>() / each.len().max(1) as f64;
         let best = (0..tempers.len()).min_by(|&a, &b| mean(a).total_cmp(&mean(b))).unwrap_or(0);
         Ok(Self { temper: tempers[best], nll_nats: mean(best) })
     }
 
     /// The places that the tempered densities mean, through a window about as wide as a country. Fails as [`Tempered::fit`].
-    pub fn places(&self, globe: &Arc<Globe>, evidence: &[Coefficients]) -> Result<Vec<LatLon>, AnswerError> {
+    pub fn places(&self, globe: &Arc<Globe>, evidence: &[Coefficients]) -> Result<Vec<LatLon>> {
         let place = |e: &Coefficients| {
             let mut calibration = Calibration::none(e.clone());
             calibration.factors.evidence = self.temper;

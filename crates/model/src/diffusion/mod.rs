@@ -29,13 +29,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod error;
 mod plan;
 mod prediction;
 mod sampling;
 mod schedule;
 
-pub use error::DiffusionError;
 pub use plan::{PlannedStep, Sampler, SamplerPlan};
 pub use prediction::{PredictionKind, TrainingTables};
 pub use sampling::{Denoiser, SampleState, initial_noise, sample, sample_watched};

@@ -1,6 +1,7 @@
 //! Samplers as lists of coefficients.
 
-use crate::diffusion::{DiffusionError, PredictionKind, Schedule};
+use crate::Result;
+use crate::diffusion::{PredictionKind, Schedule};
 use locdiff_base::{Named, setting};
 use locdiff_nn::ops::SamplerStep;
 
@@ -60,7 +61,7 @@ impl PlannedStep {
 /// let plan = SamplerPlan::new(&Schedule::cosine(200)?, Sampler::Ddpm, 200, PredictionKind::X0)?;
 /// assert_eq!(plan.steps().len(), 200);
 /// assert_eq!(plan.timesteps()[0], 199.0);
-/// # Ok::<(), locdiff_model::diffusion::DiffusionError>(())
+/// # Ok::<(), locdiff_model::ModelError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplerPlan {
@@ -69,12 +70,7 @@ pub struct SamplerPlan {
 
 impl SamplerPlan {
     /// `count` steps of `sampler`, evenly spread over the schedule. Fails on a count outside 1 … T, or an eta outside [0, 1].
-    pub fn new(
-        schedule: &Schedule,
-        sampler: Sampler,
-        count: usize,
-        prediction: PredictionKind,
-    ) -> Result<Self, DiffusionError> {
+    pub fn new(schedule: &Schedule, sampler: Sampler, count: usize, prediction: PredictionKind) -> Result<Self> {
         Self::over(schedule, sampler, &schedule.subset(count)?, prediction)
     }
 
@@ -85,7 +81,7 @@ impl SamplerPlan {
         sampler: Sampler,
         timesteps: &[usize],
         prediction: PredictionKind,
-    ) -> Result<Self, DiffusionError> {
+    ) -> Result<Self> {
         let falling = timesteps.windows(2).all(|pair| pair[0] > pair[1]);
         if !falling || timesteps.first().is_none_or(|&t| t >= schedule.steps()) {
             return Err(setting("timesteps", format!("{timesteps:?}"), "falling, below the schedule's length"));

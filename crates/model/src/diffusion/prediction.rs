@@ -2,7 +2,7 @@
 
 use crate::diffusion::Schedule;
 use locdiff_base::named;
-use locdiff_nn::{Device, NnError, Tensor};
+use locdiff_nn::{Device, Result, Tensor};
 use serde::{Deserialize, Serialize};
 
 named! {
@@ -68,7 +68,7 @@ impl TrainingTables {
         prediction: PredictionKind,
         scale: f64,
         repeats: usize,
-    ) -> Result<Self, NnError> {
+    ) -> Result<Self> {
         let last = schedule.steps() - 1;
         let times: Vec<usize> = (0..schedule.steps()).chain(std::iter::repeat_n(last, repeats)).collect();
         let table = |row: &dyn Fn(f64) -> (f64, f64)| {

@@ -1,7 +1,7 @@
 //! Running a plan.
 
 use crate::diffusion::{PlannedStep, SamplerPlan};
-use locdiff_nn::{Device, NnError, RowNoise, Tensor, View, ViewMut, ops};
+use locdiff_nn::{Device, Result, RowNoise, Tensor, View, ViewMut, ops};
 
 /// The stream of the initial noise; step k draws from stream k.
 const INITIAL_STREAM: u32 = 0xFFFF_FFFF;
@@ -10,7 +10,7 @@ const INITIAL_STREAM: u32 = 0xFFFF_FFFF;
 pub trait Denoiser {
     /// Writes the prediction for `x` at the plan's step number `position` (0 is the noisiest; the plan's
     /// [`timesteps`](crate::diffusion::SamplerPlan::timesteps) say which time step that is). Fails if the engine fails.
-    fn predict(&mut self, out: ViewMut<'_>, x: View<'_>, position: usize) -> Result<(), NnError>;
+    fn predict(&mut self, out: ViewMut<'_>, x: View<'_>, position: usize) -> Result<()>;
 }
 
 /// A sampler's storage for one batch: the noisy codes, the clean estimate, the prediction.
@@ -22,7 +22,7 @@ pub struct SampleState {
 
 impl SampleState {
     /// Storage for `batch` codes of size `dim`. Fails if device memory is too small.
-    pub fn new(device: &Device, batch: usize, dim: usize) -> Result<Self, NnError> {
+    pub fn new(device: &Device, batch: usize, dim: usize) -> Result<Self> {
         Ok(Self {
             x: Tensor::zeros(device, batch, dim)?,
             clean: Tensor::zeros(device, batch, dim)?,
@@ -42,7 +42,7 @@ impl SampleState {
 }
 
 /// The pure noise that a sampler starts from. Fails on a number of rows other than the noise has keys for.
-pub fn initial_noise(x: &mut Tensor, noise: &RowNoise) -> Result<(), NnError> {
+pub fn initial_noise(x: &mut Tensor, noise: &RowNoise) -> Result<()> {
     ops::fill_row_noise(x.view_mut(), noise, INITIAL_STREAM)
 }
 
@@ -55,7 +55,7 @@ pub fn sample(
     denoiser: &mut impl Denoiser,
     state: &mut SampleState,
     noise: &RowNoise,
-) -> Result<(), NnError> {
+) -> Result<()> {
     sample_watched(plan, denoiser, state, noise, |_, _| Ok(()))
 }
 
@@ -65,8 +65,8 @@ pub fn sample_watched(
     denoiser: &mut impl Denoiser,
     state: &mut SampleState,
     noise: &RowNoise,
-    mut watch: impl FnMut(&PlannedStep, &SampleState) -> Result<(), NnError>,
-) -> Result<(), NnError> {
+    mut watch: impl FnMut(&PlannedStep, &SampleState) -> Result<()>,
+) -> Result<()> {
     initial_noise(&mut state.x, noise)?;
     for (position, step) in plan.steps().iter().enumerate() {
         let SampleState { x, clean, prediction } = state;

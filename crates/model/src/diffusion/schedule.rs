@@ -1,6 +1,6 @@
 //! Noise schedules.
 
-use crate::diffusion::DiffusionError;
+use crate::Result;
 use locdiff_base::setting;
 
 /// The share of signal `ᾱ_t` left at every time step t = 0 … T−1, in f64.
@@ -9,7 +9,7 @@ use locdiff_base::setting;
 /// use locdiff_model::diffusion::Schedule;
 /// let schedule = Schedule::cosine(200)?;
 /// assert!(schedule.alpha_bar(0) > 0.999 && schedule.alpha_bar(199) < 1e-4);
-/// # Ok::<(), locdiff_model::diffusion::DiffusionError>(())
+/// # Ok::<(), locdiff_model::ModelError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {
@@ -22,7 +22,7 @@ const MIN_ALPHA_BAR: f64 = 1e-5;
 impl Schedule {
     /// The cosine schedule of Nichol and Dhariwal with s = 0.008: `ᾱ_t = f(t+1)/f(0)` with
     /// `f(t) = cos²((t/T + s)/(1 + s)·π/2)`. Fails on a schedule of no steps.
-    pub fn cosine(steps: usize) -> Result<Self, DiffusionError> {
+    pub fn cosine(steps: usize) -> Result<Self> {
         let f = |t: f64| {
             let angle = (t / steps as f64 + 0.008) / 1.008 * std::f64::consts::FRAC_PI_2;
             angle.cos().powi(2)
@@ -32,7 +32,7 @@ impl Schedule {
 
     /// The linear schedule of Ho et al.: β from 1e-4 to 0.02 over 1000 steps, scaled to keep the same end for others.
     /// Fails on a schedule of fewer than 21 steps (β would pass 1).
-    pub fn linear(steps: usize) -> Result<Self, DiffusionError> {
+    pub fn linear(steps: usize) -> Result<Self> {
         if steps <= 20 {
             return Err(setting("steps", steps, "at least 21 for the linear schedule"));
         }
@@ -48,7 +48,7 @@ impl Schedule {
 
     /// A schedule of one's own: ᾱ for every step, falling, within (0, 1].
     /// Fails if there are no steps, or values that do not fall inside (0, 1].
-    pub fn from_alpha_bar(alpha_bar: Vec<f64>) -> Result<Self, DiffusionError> {
+    pub fn from_alpha_bar(alpha_bar: Vec<f64>) -> Result<Self> {
         if alpha_bar.is_empty() {
             return Err(setting("steps", 0, "at least 1"));
         }
@@ -89,7 +89,7 @@ impl Schedule {
 
     /// `count` time steps from T−1 down to 0, evenly spread and rounded: all of them for `count = T`.
     /// Fails on a count of 0 or above T.
-    pub fn subset(&self, count: usize) -> Result<Vec<usize>, DiffusionError> {
+    pub fn subset(&self, count: usize) -> Result<Vec<usize>> {
         let last = self.steps() - 1;
         if count == 0 || count > self.steps() {
             return Err(setting("sampler steps", count, format!("1 to {}", self.steps())));

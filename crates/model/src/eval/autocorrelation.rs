@@ -1,6 +1,6 @@
 //! Whether neighbours err alike.
 
-use crate::eval::{EvalError, error::expect_len};
+use crate::eval::{Result, error::expect_len};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -52,7 +52,7 @@ pub struct Correlogram {
 
 impl Correlogram {
     /// From truths and distances, one per photo; ∞ is no answer and is left out. Fails if there is not one distance per photo.
-    pub fn new(truths: &[LatLon], errors_km: &[f64], seed: u64) -> Result<Self, EvalError> {
+    pub fn new(truths: &[LatLon], errors_km: &[f64], seed: u64) -> Result<Self> {
         expect_len("distances", errors_km.len(), truths.len())?;
         let photos = truths.iter().zip(errors_km).filter(|(_, km)| km.is_finite());
         let mut photos: Vec<(UnitVec, f64)> = photos.map(|(place, km)| (place.to_unit(), km.ln_1p())).collect();

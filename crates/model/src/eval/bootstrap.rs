@@ -1,6 +1,6 @@
 //! Confidence intervals by drawing the photos again.
 
-use crate::eval::{Blocks, EvalError, accuracy::quantile};
+use crate::eval::{Blocks, Result, accuracy::quantile};
 use locdiff_base::setting;
 use locdiff_shdd::sphere::LatLon;
 use rand::{Rng, SeedableRng};
@@ -63,7 +63,7 @@ impl Bootstrap {
 
     /// Checks the settings.
     /// Fails on fewer than 40 or more than a million replicates, or a confidence that is not between 0 and 1.
-    pub fn check(&self) -> Result<(), EvalError> {
+    pub fn check(&self) -> Result<()> {
         if !(40..=1_000_000).contains(&self.replicates) {
             return Err(setting("replicates", self.replicates, "40 to 1000000"));
         }

@@ -1,6 +1,6 @@
 //! How densities hold the truths.
 
-use crate::eval::{EvalError, error::expect_len};
+use crate::eval::{Result, error::expect_len};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
 use locdiff_shdd::{Codec, Coefficients};
 use rayon::prelude::*;
@@ -34,13 +34,9 @@ pub struct TruthInDensity {
 /// ```
 ///
 /// Fails if there is not one code of the codec's degree per photo.
-pub fn truths_in_densities(
-    codec: &Codec,
-    codes: &[Coefficients],
-    truths: &[LatLon],
-) -> Result<Vec<TruthInDensity>, EvalError> {
+pub fn truths_in_densities(codec: &Codec, codes: &[Coefficients], truths: &[LatLon]) -> Result<Vec<TruthInDensity>> {
     expect_len("codes", codes.len(), truths.len())?;
-    let judge = |(code, truth): (&Coefficients, &LatLon)| -> Result<TruthInDensity, EvalError> {
+    let judge = |(code, truth): (&Coefficients, &LatLon)| -> Result<TruthInDensity> {
         let density = codec.density(code)?;
         let point = truth.to_unit();
         let log_density = density.log_density(&[point])[0];

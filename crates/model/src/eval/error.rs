@@ -16,7 +16,9 @@ pub enum EvalError {
     Codec(#[from] locdiff_shdd::ShddError),
 }
 
+pub(crate) type Result<T, E = EvalError> = std::result::Result<T, E>;
+
 /// Checks that a list has one entry per photo.
-pub(crate) fn expect_len(what: &'static str, got: usize, expected: usize) -> Result<(), EvalError> {
+pub(crate) fn expect_len(what: &'static str, got: usize, expected: usize) -> Result<()> {
     if got == expected { Ok(()) } else { Err(EvalError::Length { what, expected, got }) }
 }

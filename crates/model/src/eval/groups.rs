@@ -1,6 +1,6 @@
 //! The same numbers for parts of the photos.
 
-use crate::eval::{Bootstrap, DistanceScores, EvalError, Rules, error::expect_len};
+use crate::eval::{Bootstrap, DistanceScores, Result, Rules, error::expect_len};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub fn by_label<S: AsRef<str>>(
     errors_km: &[f64],
     rules: Rules,
     bootstrap: &Bootstrap,
-) -> Result<Vec<Group>, EvalError> {
+) -> Result<Vec<Group>> {
     expect_len("labels", labels.len(), errors_km.len())?;
     let mut parts: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (photo, label) in labels.iter().enumerate() {
@@ -54,12 +54,7 @@ pub fn by_label<S: AsRef<str>>(
 
 /// The scores by the distance from each truth to the nearest training photo, from near to far: whether a system knows
 /// places or finds them. Fails if there is not one distance per photo.
-pub fn by_novelty(
-    nearest_km: &[f64],
-    errors_km: &[f64],
-    rules: Rules,
-    bootstrap: &Bootstrap,
-) -> Result<Vec<Group>, EvalError> {
+pub fn by_novelty(nearest_km: &[f64], errors_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Result<Vec<Group>> {
     expect_len("distances to training photos", nearest_km.len(), errors_km.len())?;
     let bin = |km: f64| NOVELTY_EDGES_KM.partition_point(|edge| *edge <= km);
     let groups = (0..=NOVELTY_EDGES_KM.len()).filter_map(|index| {

@@ -42,6 +42,7 @@ pub use bootstrap::{Bootstrap, Estimate};
 pub use codes::{TruthInDensity, truths_in_densities};
 pub use constant::best_constant;
 pub use error::EvalError;
+pub(crate) use error::Result;
 pub use groups::{Group, NOVELTY_EDGES_KM, by_label, by_novelty};
 pub use likelihood::Likelihood;
 pub use nearby::Nearby;

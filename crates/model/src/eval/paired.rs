@@ -1,7 +1,7 @@
 //! Whether one system is better than another on the same photos.
 
 use crate::eval::scores::{cumulative, weighted_quantile};
-use crate::eval::{Bootstrap, Estimate, EvalError, RADII_KM, Rules, error::expect_len};
+use crate::eval::{Bootstrap, Estimate, RADII_KM, Result, Rules, error::expect_len};
 use serde::Serialize;
 
 /// Two systems at one radius.
@@ -53,7 +53,7 @@ pub struct Paired {
 impl Paired {
     /// From the distances of two systems on the same photos in the same order; ∞ is no answer.
     /// Fails if the lists differ in length.
-    pub fn new(first_km: &[f64], second_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Result<Self, EvalError> {
+    pub fn new(first_km: &[f64], second_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Result<Self> {
         let n = first_km.len();
         expect_len("distances of the second system", second_km.len(), n)?;
         let hits = |km: f64| RADII_KM.map(|radius| f64::from(u8::from(rules.is_within(km, radius))));

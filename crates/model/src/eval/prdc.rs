@@ -1,6 +1,6 @@
 //! Precision, recall, density and coverage: whether answers as a set are spread as truths are.
 
-use crate::eval::EvalError;
+use crate::eval::Result;
 use locdiff_base::setting;
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
@@ -43,7 +43,7 @@ pub struct Prdc {
 
 impl Prdc {
     /// Of all points at once. Fails if a set has not more than `neighbours` points, or `neighbours` is 0.
-    pub fn new(real: &[LatLon], fake: &[LatLon], neighbours: usize) -> Result<Self, EvalError> {
+    pub fn new(real: &[LatLon], fake: &[LatLon], neighbours: usize) -> Result<Self> {
         let fewest = real.len().min(fake.len());
         if neighbours == 0 || neighbours >= fewest {
             return Err(setting("neighbours", neighbours, "at least 1, and fewer than the points of each set"));
@@ -69,7 +69,7 @@ impl Prdc {
     /// The mean over chunks of rows in their order, as plonk does it (20 chunks, cut as `torch.chunk` cuts: all of
     /// ⌈n / chunks⌉ rows but the last). A last chunk of no more than `neighbours` rows, with which plonk would stop,
     /// is left out. Row k of both sets is the same photo. Fails if the sets differ in length or a chunk has too few points.
-    pub fn chunked(real: &[LatLon], fake: &[LatLon], neighbours: usize, chunks: usize) -> Result<Self, EvalError> {
+    pub fn chunked(real: &[LatLon], fake: &[LatLon], neighbours: usize, chunks: usize) -> Result<Self> {
         crate::eval::error::expect_len("answers", fake.len(), real.len())?;
         let rows = real.len().div_ceil(chunks.max(1));
         if chunks == 0 || rows <= neighbours {

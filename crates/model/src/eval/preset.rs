@@ -1,6 +1,6 @@
 //! The rules by which published numbers were made.
 
-use crate::eval::EvalError;
+use crate::eval::Result;
 use locdiff_base::{Named, named};
 use locdiff_shdd::sphere::{LatLon, geodesic_km, haversine_km};
 use serde::Serialize;
@@ -84,7 +84,7 @@ impl Rules {
     }
 
     /// Distances of answers from truths, one per photo; ∞ where there is no answer. Fails if the lists differ in length.
-    pub fn errors_km(&self, truths: &[LatLon], answers: &[Option<LatLon>]) -> Result<Vec<f64>, EvalError> {
+    pub fn errors_km(&self, truths: &[LatLon], answers: &[Option<LatLon>]) -> Result<Vec<f64>> {
         crate::eval::error::expect_len("answers", answers.len(), truths.len())?;
         let pairs = truths.iter().zip(answers);
         Ok(pairs.map(|(truth, answer)| answer.map_or(f64::INFINITY, |a| self.distance_km(*truth, a))).collect())

@@ -1,6 +1,6 @@
 //! Whether regions hold what they promise.
 
-use crate::eval::{EvalError, Rules, error::expect_len};
+use crate::eval::{Result, Rules, error::expect_len};
 use locdiff_base::setting;
 use serde::Serialize;
 
@@ -59,7 +59,7 @@ impl ReliabilityCurve {
     /// From the radii that were reported with the answers: for each promised probability the radius of every photo, NaN
     /// if none was reported. A photo without an answer (a distance of ∞) breaks its promise.
     /// Fails if a list has not one radius per photo, or a probability is not between 0 and 1.
-    pub fn of_radii(errors_km: &[f64], radii_km: &[(f64, Vec<f64>)], rules: Rules) -> Result<Self, EvalError> {
+    pub fn of_radii(errors_km: &[f64], radii_km: &[(f64, Vec<f64>)], rules: Rules) -> Result<Self> {
         let curve = radii_km.iter().map(|(p, radii)| {
             expect_len("radii", radii.len(), errors_km.len())?;
             if !(*p > 0.0 && *p < 1.0) {
@@ -69,7 +69,7 @@ impl ReliabilityCurve {
             let hits = given.clone().filter(|(km, radius)| rules.is_within(**km, **radius)).count();
             Ok(ReliabilityPoint::new(*p, hits, given.count()))
         });
-        Ok(Self::of_curve(curve.collect::<Result<_, EvalError>>()?))
+        Ok(Self::of_curve(curve.collect::<Result<_>>()?))
     }
 
     /// The shares of truths inside, from small promises to large ones.

@@ -2,7 +2,7 @@
 
 use super::{drawing::prepare, engines::Engine, options::SampleOptions, prediction::mean_code, query::Query};
 use crate::diffusion::{SamplerPlan, initial_noise};
-use crate::{Model, ModelError, head::GuidedNetwork};
+use crate::{Model, Result, head::GuidedNetwork};
 use locdiff_nn::{Recorded, RowNoise, Tensor};
 use locdiff_shdd::Coefficients;
 use std::ops::Deref;
@@ -19,7 +19,7 @@ pub(super) struct BatchBuffers<M> {
 }
 
 impl<M: Deref<Target = Model> + Clone> Engine<M> for BatchBuffers<M> {
-    fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self, ModelError> {
+    fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self> {
         let (config, device, rows) = (model.config(), model.params().device(), photos * options.samples);
         // The noisiest step is the same for every sampler and every number of steps.
         let plan = SamplerPlan::new(&config.schedule()?, options.sampler, options.steps, config.prediction)?;
@@ -44,12 +44,7 @@ impl<M: Deref<Target = Model> + Clone> Engine<M> for BatchBuffers<M> {
 
 impl<M: Deref<Target = Model> + Clone> BatchBuffers<M> {
     /// The coefficients of as many photos as the engine has places for, or fewer.
-    pub(super) fn read(
-        &mut self,
-        model: &Model,
-        queries: &[Query<'_>],
-        seed: u64,
-    ) -> Result<Vec<Coefficients>, ModelError> {
+    pub(super) fn read(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<Vec<Coefficients>> {
         prepare(model, &mut self.cond, &mut self.noise, self.options.samples, queries, seed)?;
         let Self { network, cond, x, noise, recorded, .. } = self;
         recorded.run(|| {

@@ -4,10 +4,8 @@ use super::prediction::{Drawn, mean_code, mean_row};
 use super::query::{Query, TraceStep};
 use super::{engines::Engine, options::SampleOptions};
 use crate::diffusion::{SampleState, SamplerPlan, sample, sample_watched};
-use crate::{
-    LossKind, Model, ModelError,
-    head::{GuidedNetwork, Head},
-};
+use crate::head::{GuidedNetwork, Head};
+use crate::{LossKind, Model, ModelError, Result};
 use locdiff_base::{Named, setting};
 use locdiff_nn::{Recorded, RowKey, RowNoise, Tensor};
 use locdiff_shdd::Coefficients;
@@ -26,7 +24,7 @@ pub(super) struct Drawing<M> {
 }
 
 impl<M: Deref<Target = Model> + Clone> Engine<M> for Drawing<M> {
-    fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self, ModelError> {
+    fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self> {
         let (config, device, rows) = (model.config(), model.params().device(), photos * options.samples);
         let plan = SamplerPlan::new(&config.schedule()?, options.sampler, options.steps, config.prediction)?;
         let cond = Tensor::zeros(device, rows, config.embedding_dim)?;
@@ -52,7 +50,7 @@ impl<M: Deref<Target = Model> + Clone> Engine<M> for Drawing<M> {
 
 impl<M: Deref<Target = Model> + Clone> Drawing<M> {
     /// Puts embeddings, noise and tilts in place.
-    fn prepare(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<(), ModelError> {
+    fn prepare(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<()> {
         let samples = self.options.samples;
         prepare(model, &mut self.cond, &mut self.noise, samples, queries, seed)?;
         let (config, last) = (model.config(), queries.len().saturating_sub(1));
@@ -79,7 +77,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
     }
 
     /// Samples for as many photos as the engine has places for, or fewer.
-    pub(super) fn draw(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<Vec<Drawn>, ModelError> {
+    pub(super) fn draw(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<Vec<Drawn>> {
         self.prepare(model, queries, seed)?;
         let Self { plan, head, cond, state, noise, recorded, .. } = self;
         recorded.run(|| {
@@ -112,7 +110,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
         queries: &[Query<'_>],
         seed: u64,
         position: usize,
-    ) -> Result<Vec<Vec<Coefficients>>, ModelError> {
+    ) -> Result<Vec<Vec<Coefficients>>> {
         self.prepare(model, queries, seed)?;
         let Self { plan, head, cond, state, noise, .. } = self;
         head.set_cond(cond.view())?;
@@ -127,7 +125,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
     }
 
     /// The samples of one photo at every step, and their pooled clean estimates.
-    pub(super) fn trace(&mut self, model: &Model, query: Query<'_>, seed: u64) -> Result<Vec<TraceStep>, ModelError> {
+    pub(super) fn trace(&mut self, model: &Model, query: Query<'_>, seed: u64) -> Result<Vec<TraceStep>> {
         self.prepare(model, &[query], seed)?;
         let Self { plan, head, cond, state, noise, .. } = self;
         head.set_cond(cond.view())?;
@@ -169,7 +167,7 @@ pub(super) fn prepare(
     samples: usize,
     queries: &[Query<'_>],
     seed: u64,
-) -> Result<(), ModelError> {
+) -> Result<()> {
     let mut rows = Vec::with_capacity(cond.rows() * cond.cols());
     let mut keys = Vec::with_capacity(cond.rows());
     let last = queries.len().saturating_sub(1);

@@ -1,7 +1,7 @@
 //! Engines that are kept for the next call, and how photos are cut into batches for them.
 
 use super::options::{BLOCK_ROWS, SampleOptions};
-use crate::ModelError;
+use crate::Result;
 use std::sync::{Mutex, PoisonError};
 
 /// Engines that are kept for the next call; the one that was not used for longest makes room.
@@ -10,7 +10,7 @@ const KEPT: usize = 8;
 /// Storage for one batch size and one way to run.
 pub(super) trait Engine<M>: Sized {
     /// For so many photos.
-    fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self, ModelError>;
+    fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self>;
 
     /// Whether it runs so many photos in this way, whatever the seed.
     fn fits(&self, photos: usize, options: SampleOptions) -> bool;
@@ -31,8 +31,8 @@ impl<E> Engines<E> {
         model: &M,
         photos: usize,
         options: SampleOptions,
-        work: impl FnOnce(&mut E) -> Result<T, ModelError>,
-    ) -> Result<T, ModelError>
+        work: impl FnOnce(&mut E) -> Result<T>,
+    ) -> Result<T>
     where
         E: Engine<M>,
     {

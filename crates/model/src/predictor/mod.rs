@@ -11,7 +11,7 @@ pub use options::{Pooling, Reading, SampleOptions};
 pub use prediction::Prediction;
 pub use query::{Query, TraceStep};
 
-use crate::{Model, ModelError};
+use crate::{Model, ModelError, Result};
 use batch_buffers::BatchBuffers;
 use drawing::Drawing;
 use engines::{Engine, Engines, batches};
@@ -48,7 +48,7 @@ pub struct Predictor<M = Arc<Model>> {
 
 impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     /// For a model (an `Arc` or a reference), on the model's device. Fails on a degree out of range.
-    pub fn new(model: M) -> Result<Self, ModelError> {
+    pub fn new(model: M) -> Result<Self> {
         let codec = Arc::new(Codec::new(model.config().degree()?));
         Ok(Self { model, codec, samplers: Engines::new(), readers: Engines::new() })
     }
@@ -65,12 +65,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
 
     /// What the model says about photos, one after the other.
     /// Fails on options out of range, embeddings of another size, samples that are not finite, or a failure of the device.
-    pub fn predict(
-        &self,
-        photos: &[Query<'_>],
-        options: &SampleOptions,
-        reading: Reading,
-    ) -> Result<Vec<Prediction>, ModelError> {
+    pub fn predict(&self, photos: &[Query<'_>], options: &SampleOptions, reading: Reading) -> Result<Vec<Prediction>> {
         let drawn = self.in_batches(&self.samplers, photos, *options, |engine, batch| {
             engine.draw(&self.model, batch, options.seed)
         })?;
@@ -79,7 +74,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
 
     /// The coefficients alone: natural parameters at pure noise, from one evaluation of the network without sampling. A network that
     /// reads noise has the same for all photos. Fails as [`Predictor::predict`], and for a network that gives no densities.
-    pub fn coefficients(&self, photos: &[Query<'_>], options: &SampleOptions) -> Result<Vec<Coefficients>, ModelError> {
+    pub fn coefficients(&self, photos: &[Query<'_>], options: &SampleOptions) -> Result<Vec<Coefficients>> {
         self.needs_densities()?;
         let read = |photos: &[Query<'_>], options: SampleOptions| {
             self.in_batches(&self.readers, photos, options, |engine, batch| {
@@ -101,7 +96,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
 
     /// The coefficients without a photo, the mean over `draws` of noise: the places that the model has learned to expect.
     /// Fails as [`Predictor::coefficients`].
-    pub fn background(&self, draws: usize) -> Result<Coefficients, ModelError> {
+    pub fn background(&self, draws: usize) -> Result<Coefficients> {
         let options = SampleOptions { samples: draws, steps: 1, guidance: 0.0, seed: 0, ..SampleOptions::default() };
         // The mean embedding becomes zeros, which training puts where it drops the condition.
         let nothing = Embedding::new(self.model.standardisation().mean.clone(), None)?;
@@ -116,7 +111,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         photos: &[Query<'_>],
         options: &SampleOptions,
         share: f64,
-    ) -> Result<Vec<Vec<Coefficients>>, ModelError> {
+    ) -> Result<Vec<Vec<Coefficients>>> {
         self.needs_densities()?;
         if !(0.0..=1.0).contains(&share) {
             return Err(setting("share of the way", share, "0 to 1"));
@@ -127,7 +122,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         })
     }
 
-    fn needs_densities(&self) -> Result<(), ModelError> {
+    fn needs_densities(&self) -> Result<()> {
         let loss = self.model.config().loss;
         if loss.has_quadrature() {
             return Ok(());
@@ -137,12 +132,12 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
 
     /// The natural parameters of the density that is the same everywhere.
     /// Never fails: a code of the model's degree may be all zeros.
-    pub fn nothing(&self) -> Result<Coefficients, ModelError> {
+    pub fn nothing(&self) -> Result<Coefficients> {
         Ok(Coefficients::new(vec![0.0; self.model.config().whole_dim()])?)
     }
 
     /// The backward process of one photo, noisiest step first. Fails as [`Predictor::predict`].
-    pub fn trace(&self, photo: Query<'_>, options: &SampleOptions) -> Result<Vec<TraceStep>, ModelError> {
+    pub fn trace(&self, photo: Query<'_>, options: &SampleOptions) -> Result<Vec<TraceStep>> {
         options.check()?;
         self.check(photo, options.samples)?;
         let model: &Model = &self.model;
@@ -181,8 +176,8 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         engines: &Engines<E>,
         photos: &[Query<'_>],
         options: SampleOptions,
-        run: impl Fn(&mut E, &[Query<'_>]) -> Result<Vec<T>, ModelError>,
-    ) -> Result<Vec<T>, ModelError> {
+        run: impl Fn(&mut E, &[Query<'_>]) -> Result<Vec<T>>,
+    ) -> Result<Vec<T>> {
         options.check()?;
         photos.iter().try_for_each(|photo| self.check(*photo, options.samples))?;
         let mut all = Vec::with_capacity(photos.len());
@@ -198,7 +193,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         Ok(all)
     }
 
-    fn check(&self, photo: Query<'_>, samples: usize) -> Result<(), ModelError> {
+    fn check(&self, photo: Query<'_>, samples: usize) -> Result<()> {
         let (views, dim) = (photo.views.len(), self.model.config().embedding_dim);
         if views == 0 || views > samples {
             return Err(setting("views", views, format!("1 to the number of samples, {samples}")));
@@ -214,7 +209,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
 fn in_blocks<T, E: From<ModelError>>(
     files: &[&RowFile],
     rows: &[usize],
-    ask: impl Fn(&[Query<'_>]) -> Result<Vec<T>, ModelError>,
+    ask: impl Fn(&[Query<'_>]) -> Result<Vec<T>>,
     mut each: impl FnMut(usize, &Embedding, T) -> Result<(), E>,
 ) -> Result<(), E> {
     const BLOCK: usize = 64;

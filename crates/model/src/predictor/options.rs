@@ -1,7 +1,6 @@
 //! How to sample, and how to read the samples.
 
-use crate::ModelError;
-use crate::diffusion::Sampler;
+use crate::{Result, diffusion::Sampler};
 use locdiff_base::{named, setting};
 
 /// The most codes that are sampled at a time: memory stays at one block.
@@ -30,7 +29,7 @@ impl Default for SampleOptions {
 
 impl SampleOptions {
     /// Whether the options can be used. Fails with the first one that cannot and what would be accepted.
-    pub fn check(&self) -> Result<(), ModelError> {
+    pub fn check(&self) -> Result<()> {
         if self.samples == 0 || self.samples > BLOCK_ROWS {
             return Err(setting("samples", self.samples, format!("1 to {BLOCK_ROWS}")));
         }

@@ -1,7 +1,7 @@
 //! From a photo's samples to one place.
 
 use super::options::{Pooling, Reading};
-use crate::ModelError;
+use crate::{ModelError, Result};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, spherical_mean};
 use locdiff_shdd::{Codec, Coefficients, Decoder};
 
@@ -37,20 +37,15 @@ pub(super) fn mean_row(rows: &[f32], dim: usize) -> Vec<f64> {
 }
 
 /// The mean of rows as coefficients; `photo` counts from 0 and is named in the error.
-pub(super) fn mean_code(rows: &[f32], dim: usize, photo: usize) -> Result<Coefficients, ModelError> {
+pub(super) fn mean_code(rows: &[f32], dim: usize, photo: usize) -> Result<Coefficients> {
     Coefficients::new(mean_row(rows, dim)).map_err(|_| ModelError::NotFinite { photo: photo + 1 })
 }
 
 /// Reads the samples of many photos.
-pub(super) fn read(
-    codec: &Codec,
-    photos: Vec<Drawn>,
-    samples: usize,
-    reading: Reading,
-) -> Result<Vec<Prediction>, ModelError> {
+pub(super) fn read(codec: &Codec, photos: Vec<Drawn>, samples: usize, reading: Reading) -> Result<Vec<Prediction>> {
     let dim = codec.degree().dimension();
     let decoder = Decoder::Exact { window_rad: Some(reading.window_km / EARTH_RADIUS_KM) };
-    let places = |vectors: &[Coefficients]| -> Result<Vec<UnitVec>, ModelError> {
+    let places = |vectors: &[Coefficients]| -> Result<Vec<UnitVec>> {
         Ok(codec.decode_batch(vectors, &decoder)?.into_iter().map(|mode| mode.point).collect())
     };
     let pooled: Vec<Coefficients> =

@@ -1,6 +1,6 @@
 //! The summary of one density: in words, as JSON, as GeoJSON and as a picture.
 
-use crate::report::ReportError;
+use crate::report::Result;
 use locdiff_base::named;
 use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, globe_log_density, region_polygons};
 use locdiff_shdd::sphere::{LatLon, Polygon};
@@ -48,7 +48,7 @@ pub struct DensitySummary {
 impl DensitySummary {
     /// Regions of [`REGION_PROBABILITIES`] and the `modes` most probable modes (at least one).
     /// Fails on a density whose regions cannot be found.
-    pub fn new(codec: &Codec, density: &CodeDensity<'_>, modes: usize) -> Result<Self, ReportError> {
+    pub fn new(codec: &Codec, density: &CodeDensity<'_>, modes: usize) -> Result<Self> {
         let regions = REGION_PROBABILITIES.iter().map(|&p| density.credible_region(p));
         Ok(Self {
             degree: codec.degree().get(),
@@ -60,7 +60,7 @@ impl DensitySummary {
     }
 
     /// The outlines of the regions. Fails as [`region_polygons`].
-    pub fn outlines(&self, density: &CodeDensity<'_>) -> Result<Vec<Vec<Polygon>>, ReportError> {
+    pub fn outlines(&self, density: &CodeDensity<'_>) -> Result<Vec<Vec<Polygon>>> {
         Ok(self.regions.iter().map(|region| region_polygons(density, region)).collect::<Result<_, _>>()?)
     }
 
@@ -134,12 +134,7 @@ impl DensitySummary {
     }
 
     /// A map of the density with its regions and modes. Fails on a window that cannot be.
-    pub fn to_png(
-        &self,
-        density: &CodeDensity<'_>,
-        outlines: &[Vec<Polygon>],
-        view: MapView,
-    ) -> Result<Vec<u8>, ReportError> {
+    pub fn to_png(&self, density: &CodeDensity<'_>, outlines: &[Vec<Polygon>], view: MapView) -> Result<Vec<u8>> {
         const WORTH_A_ZOOM_KM: f64 = 2500.0;
         const WORTH_A_MARKER: f64 = 0.01;
         let radius_km = self.regions.last().map_or(0.0, |region| region.radius_km);
@@ -170,7 +165,7 @@ impl DensitySummary {
 }
 
 /// A margin around the region; a degree of longitude is drawn as short as it is there.
-fn window_around(place: LatLon, radius_km: f64) -> Result<Window, ReportError> {
+fn window_around(place: LatLon, radius_km: f64) -> Result<Window> {
     const ROWS: usize = 640;
     let window = Window::around(place, (4.0 * radius_km).clamp(250.0, 9000.0), ROWS)?;
     let aspect = window.width_deg() * place.lat_deg().to_radians().cos() / window.height_deg();

@@ -27,3 +27,5 @@ pub enum ReportError {
     #[error(transparent)]
     Sphere(#[from] locdiff_shdd::sphere::SphereError),
 }
+
+pub(crate) type Result<T, E = ReportError> = std::result::Result<T, E>;

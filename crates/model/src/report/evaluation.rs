@@ -5,7 +5,7 @@ use crate::eval::{
     RecallArea, ReliabilityCurve, Rules, best_constant, by_label, by_novelty,
 };
 use crate::report::report::{Breakdown, PrdcReport, Report, Rival};
-use crate::report::{ReportError, System};
+use crate::report::{ReportError, Result, System};
 use locdiff_base::{Named, named};
 use locdiff_map::places::{Countries, Places, continent};
 use locdiff_shdd::sphere::LatLon;
@@ -111,7 +111,7 @@ impl Evaluation {
         mut first: System,
         mut second: Option<System>,
         step: impl Fn(),
-    ) -> Result<Report, ReportError> {
+    ) -> Result<Report> {
         self.bootstrap.check()?;
         let mut keep: Vec<bool> = truths.iter().map(Option::is_some).collect();
         let without_truth = keep.iter().filter(|kept| !**kept).count();
@@ -136,7 +136,7 @@ impl Evaluation {
         let errors_km = rules.errors_km(&truths, &first.answers)?;
         let mut report = self.report(truth_name, &truths, &first, &errors_km, step)?;
         (report.without_truth, report.skipped) = (without_truth, skipped);
-        let rival = |other: System| -> Result<Rival, ReportError> {
+        let rival = |other: System| -> Result<Rival> {
             let others_km = rules.errors_km(&truths, &other.answers)?;
             Ok(Rival {
                 scores: DistanceScores::new(&others_km, rules, &bootstrap),
@@ -160,7 +160,7 @@ impl Evaluation {
         system: &System,
         errors_km: &[f64],
         step: impl Fn(),
-    ) -> Result<Report, ReportError> {
+    ) -> Result<Report> {
         let (rules, bootstrap) = (self.preset.rules(), self.bootstrap.by_places(truths));
         let scores = DistanceScores::new(errors_km, rules, &bootstrap);
         let mut report = Report::new(&system.name, truth_name, self.preset, bootstrap.clone(), scores);
@@ -206,7 +206,7 @@ impl Evaluation {
         truths: &[LatLon],
         errors_km: &[f64],
         (rules, bootstrap): (Rules, &Bootstrap),
-    ) -> Result<(), ReportError> {
+    ) -> Result<()> {
         let Some(training) = &self.training else { return Ok(()) };
         let nearby = Nearby::new(training, rules);
         let nearest: Vec<f64> = truths.par_iter().map(|truth| nearby.nearest_km(*truth).unwrap_or(f64::NAN)).collect();
@@ -215,7 +215,7 @@ impl Evaluation {
         Ok(())
     }
 
-    fn add_prdc(&self, report: &mut Report, truths: &[LatLon], answers: &[Option<LatLon>]) -> Result<(), ReportError> {
+    fn add_prdc(&self, report: &mut Report, truths: &[LatLon], answers: &[Option<LatLon>]) -> Result<()> {
         if self.prdc == PrdcChoice::None {
             return Ok(());
         }

@@ -26,6 +26,7 @@ mod words;
 
 pub use density::{DensitySummary, MapView, REGION_PROBABILITIES};
 pub use error::ReportError;
+pub(crate) use error::Result;
 pub use evaluation::{Division, Evaluation, MissingRule, PrdcChoice};
 pub use report::{Breakdown, PrdcReport, Report, Rival};
 pub use rows::{FileRows, Matching, RowError, in_row_order, match_rows};

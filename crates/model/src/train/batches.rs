@@ -1,6 +1,6 @@
 //! Batches, made by a thread of their own while the device works on the one before.
 
-use crate::train::{Rows, TrainError};
+use crate::train::{Result, Rows, TrainError};
 use crate::{CodeWriter, PAPER_ANCHORS, Standardisation, chance};
 use locdiff_shdd::sphere::UnitVec;
 use rayon::prelude::*;
@@ -37,7 +37,7 @@ pub(crate) const ANCHOR: u64 = 3;
 
 impl BatchMaker<'_> {
     /// Fills `out` for a step.
-    pub(crate) fn fill(&self, step: u32, out: &mut Batch) -> Result<(), TrainError> {
+    pub(crate) fn fill(&self, step: u32, out: &mut Batch) -> Result<()> {
         let (data, columns) = (self.rows.data, self.rows.data.columns());
         let draw =
             |what: u64, k: usize, bound: usize| chance::below(&[self.seed, what, u64::from(step), k as u64], bound);
@@ -65,12 +65,7 @@ impl BatchMaker<'_> {
 
     /// Makes the batches of `steps` one after the other, in buffers that come back through `used`, until all are made
     /// or nobody listens any more.
-    pub(crate) fn serve(
-        &self,
-        steps: Range<u32>,
-        ready: &SyncSender<Result<Batch, TrainError>>,
-        used: &Receiver<Batch>,
-    ) {
+    pub(crate) fn serve(&self, steps: Range<u32>, ready: &SyncSender<Result<Batch>>, used: &Receiver<Batch>) {
         for step in steps {
             let mut batch = used.try_recv().unwrap_or_default();
             let outcome = self.fill(step, &mut batch).map(|()| batch);

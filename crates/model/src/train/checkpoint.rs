@@ -1,7 +1,6 @@
 //! Checkpoints: whole or not at all, checked when read, the last few kept.
 
-use crate::chance;
-use crate::train::{TrainError, error::folder};
+use crate::{chance, train::Result, train::error::folder};
 use locdiff_nn::{NnError, TrainingState};
 use std::path::{Path, PathBuf};
 use std::{collections::HashMap, fs};
@@ -36,7 +35,7 @@ fn checksum(state: &TrainingState) -> String {
 
 impl Checkpoints {
     /// In a run's folder.
-    pub(crate) fn new(run: &Path, keep: usize) -> Result<Self, TrainError> {
+    pub(crate) fn new(run: &Path, keep: usize) -> Result<Self> {
         let path = run.join("checkpoints");
         fs::create_dir_all(&path).map_err(|error| folder(&path, format!("cannot create this folder: {error}")))?;
         Ok(Self { folder: path, keep })
@@ -60,7 +59,7 @@ impl Checkpoints {
     }
 
     /// Removes all.
-    pub(crate) fn clear(&self) -> Result<(), TrainError> {
+    pub(crate) fn clear(&self) -> Result<()> {
         for step in self.steps() {
             let path = self.path(step);
             fs::remove_file(&path).map_err(|error| folder(&path, format!("cannot remove it: {error}")))?;
@@ -69,7 +68,7 @@ impl Checkpoints {
     }
 
     /// Writes one, then removes those beyond the number kept.
-    pub(crate) fn save(&self, state: &TrainingState, standing: Standing) -> Result<(), TrainError> {
+    pub(crate) fn save(&self, state: &TrainingState, standing: Standing) -> Result<()> {
         let path = self.path(state.step);
         let mut metadata =
             HashMap::from([("checksum".to_owned(), checksum(state)), ("stale".to_owned(), standing.stale.to_string())]);

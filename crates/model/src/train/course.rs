@@ -1,10 +1,9 @@
 //! The course of a run: step after step, what is logged, validated and kept in between.
 
-use crate::Model;
-use crate::eval::Accuracy;
 use crate::train::checkpoint::{Checkpoints, Standing};
 use crate::train::validation::{Validation, validate};
-use crate::train::{Rows, RunConfig, TrainError, batches::Batch, metrics::Metrics, step::TrainStep};
+use crate::train::{Result, Rows, RunConfig, TrainError};
+use crate::{Model, eval::Accuracy, train::batches::Batch, train::metrics::Metrics, train::step::TrainStep};
 use locdiff_base::OutputLock;
 use locdiff_nn::{Device, Snapshot};
 use serde_json::json;
@@ -60,7 +59,7 @@ pub struct Outcome {
 
 /// Batches that another thread makes, and the way back for used ones.
 pub(crate) struct Batches {
-    pub(crate) ready: mpsc::Receiver<Result<Batch, TrainError>>,
+    pub(crate) ready: mpsc::Receiver<Result<Batch>>,
     pub(crate) give_back: mpsc::Sender<Batch>,
 }
 
@@ -74,13 +73,13 @@ pub(crate) struct Keeper<'a> {
     /// Room for the next checkpoint.
     pub(crate) snapshot: Option<Snapshot>,
     /// The checkpoint that is being written, while training goes on; gives the room back.
-    pub(crate) saving: Option<JoinHandle<Result<Snapshot, TrainError>>>,
+    pub(crate) saving: Option<JoinHandle<Result<Snapshot>>>,
     pub(crate) _lock: OutputLock,
 }
 
 impl Keeper<'_> {
     /// Waits for the checkpoint that is being written.
-    fn saved(&mut self) -> Result<(), TrainError> {
+    fn saved(&mut self) -> Result<()> {
         match self.saving.take().map(JoinHandle::join) {
             None => Ok(()),
             Some(Ok(outcome)) => {
@@ -112,7 +111,7 @@ pub(crate) struct Course<'a> {
 }
 
 impl Course<'_> {
-    pub(crate) fn all(&mut self, batches: Option<&Batches>, stop: &AtomicBool) -> Result<Outcome, TrainError> {
+    pub(crate) fn all(&mut self, batches: Option<&Batches>, stop: &AtomicBool) -> Result<Outcome> {
         let settings = &self.config.train;
         let startup_seconds = self.called.elapsed().as_secs_f64();
         let (mut since, mut logged_at) = (Instant::now(), self.done);
@@ -170,7 +169,7 @@ impl Course<'_> {
     }
 
     /// Notes the steps since the last time.
-    fn log(&mut self, steps: u32, seconds: f64) -> Result<(), TrainError> {
+    fn log(&mut self, steps: u32, seconds: f64) -> Result<()> {
         if steps == 0 {
             return Ok(());
         }
@@ -188,7 +187,7 @@ impl Course<'_> {
     }
 
     /// Keeps a checkpoint.
-    fn save(&mut self) -> Result<(), TrainError> {
+    fn save(&mut self) -> Result<()> {
         let keeper = &mut self.keeper;
         keeper.saved()?;
         let mut snapshot = keeper.snapshot.take().unwrap_or_else(|| self.step.snapshot());
@@ -202,7 +201,7 @@ impl Course<'_> {
     }
 
     /// Puts the averaged weights into the model.
-    fn refresh_model(&mut self) -> Result<(), TrainError> {
+    fn refresh_model(&mut self) -> Result<()> {
         let weights = self.step.averaged()?;
         self.model.params_mut().upload(&weights)?;
         self.model.config_mut().trained_steps = u64::from(self.done);
@@ -210,7 +209,7 @@ impl Course<'_> {
     }
 
     /// Validates; true when it is time to stop early.
-    fn validate(&mut self, last: &mut Option<Accuracy>) -> Result<bool, TrainError> {
+    fn validate(&mut self, last: &mut Option<Accuracy>) -> Result<bool> {
         let Some(rows) = self.keeper.validation else { return Ok(false) };
         self.refresh_model()?;
         let Validation { accuracy, nll_nats } = validate(&self.model, rows, &self.config.train)?;
@@ -231,7 +230,7 @@ impl Course<'_> {
     }
 
     /// Leaves the model: the last one, or the best where early stopping was asked for.
-    fn finish(&mut self) -> Result<(), TrainError> {
+    fn finish(&mut self) -> Result<()> {
         self.refresh_model()?;
         let keeper = &self.keeper;
         if self.config.train.patience.is_some() && keeper.standing.best.is_some() {

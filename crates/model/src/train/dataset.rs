@@ -1,6 +1,6 @@
 //! Embeddings with locations, read row by row.
 
-use crate::train::TrainError;
+use crate::train::{Result, TrainError};
 use crate::{Standardisation, chance};
 use locdiff_base::setting;
 use locdiff_io::data::{Embedding, Fingerprint, PointColumns, RowFile, read_points, tensor_names};
@@ -37,7 +37,7 @@ impl EmbeddingSource {
 
     /// The copies that `embed` left beside the photos in a safetensors file: its tensors `augmented_1`, `augmented_2` … in
     /// this order. Fails on a file that cannot be read.
-    pub fn copies_in(path: &Path) -> Result<Vec<String>, TrainError> {
+    pub fn copies_in(path: &Path) -> Result<Vec<String>> {
         let is_safetensors = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors"));
         if !is_safetensors {
             return Ok(Vec::new());
@@ -52,7 +52,7 @@ impl EmbeddingSource {
 pub(crate) fn same_encoder(
     (first, made_first): (&str, Option<&Fingerprint>),
     (second, made_second): (&str, Option<&Fingerprint>),
-) -> Result<(), TrainError> {
+) -> Result<()> {
     match (made_first, made_second) {
         (Some(a), Some(b)) if !a.is_same_encoder(b) => Err(TrainError::Encoders {
             first: first.to_owned(),
@@ -82,11 +82,11 @@ enum Copy {
 impl Dataset {
     /// Opens embedding files (the first is the photo itself, the others augmented copies) and the file of locations.
     /// Fails on files that cannot be read, are empty, or differ in rows or columns.
-    pub fn open(sources: &[EmbeddingSource], locations: &Path) -> Result<Self, TrainError> {
+    pub fn open(sources: &[EmbeddingSource], locations: &Path) -> Result<Self> {
         let copies = sources
             .iter()
             .map(|source| Ok(RowFile::open(&source.path, source.tensor.as_deref())?))
-            .collect::<Result<Vec<_>, TrainError>>()?;
+            .collect::<Result<Vec<_>>>()?;
         let Some(first) = copies.first() else {
             return Err(setting("embeddings", "none", "give at least one file"));
         };
@@ -110,7 +110,7 @@ impl Dataset {
 
     /// Embeddings that are in memory already: each copy row by row, the photos themselves first.
     /// Fails if there are no photos, no copies, or a number of values that does not fit.
-    pub fn in_memory(columns: usize, copies: Vec<Vec<f32>>, places: Vec<LatLon>) -> Result<Self, TrainError> {
+    pub fn in_memory(columns: usize, copies: Vec<Vec<f32>>, places: Vec<LatLon>) -> Result<Self> {
         if places.is_empty() || columns == 0 || copies.is_empty() {
             return Err(setting("embeddings", "none", "give at least one photo"));
         }
@@ -160,7 +160,7 @@ impl Dataset {
     }
 
     /// Reads one copy of one photo's embedding. Fails if the file cannot be read.
-    pub fn read(&self, row: usize, copy: usize, out: &mut [f32]) -> Result<(), TrainError> {
+    pub fn read(&self, row: usize, copy: usize, out: &mut [f32]) -> Result<()> {
         match &self.copies[copy] {
             Copy::File(file) => Ok(file.read_row(row, out)?),
             Copy::Memory(values) => {
@@ -171,7 +171,7 @@ impl Dataset {
     }
 
     /// The first copy of one photo's embedding. Fails if the file cannot be read, or a number is not finite.
-    pub fn embedding(&self, row: usize) -> Result<Embedding, TrainError> {
+    pub fn embedding(&self, row: usize) -> Result<Embedding> {
         let mut values = vec![0.0; self.columns];
         self.read(row, 0, &mut values)?;
         Ok(Embedding::new(values, None)?)
@@ -179,7 +179,7 @@ impl Dataset {
 
     /// One pass over the given rows of all copies: mean and deviation of every column, and a hash of everything.
     /// Fails on a row that holds NaN or infinity, named; or a file that fails.
-    pub fn survey(&self, rows: &[u32]) -> Result<(Standardisation, String), TrainError> {
+    pub fn survey(&self, rows: &[u32]) -> Result<(Standardisation, String)> {
         let columns = self.columns();
         struct Part {
             sum: Vec<f64>,
@@ -207,7 +207,7 @@ impl Dataset {
                 }
                 Ok(part)
             })
-            .collect::<Result<Vec<_>, TrainError>>()?;
+            .collect::<Result<Vec<_>>>()?;
         let count = (self.copies.len() * rows.len()) as f64;
         let (mut mean, mut square) = (vec![0.0; columns], vec![0.0; columns]);
         let mut hash = chance::hash(&[rows.len() as u64, columns as u64, self.copies.len() as u64]);
@@ -225,7 +225,7 @@ impl Dataset {
     }
 }
 
-fn same_rows(first: &RowFile, name: &str, rows: usize) -> Result<(), TrainError> {
+fn same_rows(first: &RowFile, name: &str, rows: usize) -> Result<()> {
     if first.rows() == rows {
         return Ok(());
     }

@@ -51,6 +51,8 @@ pub enum TrainError {
     Write(#[from] WriteError),
 }
 
+pub(crate) type Result<T, E = TrainError> = std::result::Result<T, E>;
+
 pub(crate) fn folder(path: &std::path::Path, reason: impl std::fmt::Display) -> TrainError {
     TrainError::Folder { path: path.to_owned(), reason: reason.to_string() }
 }

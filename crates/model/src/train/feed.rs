@@ -1,7 +1,7 @@
 //! Batches made on a CUDA device, inside the recorded step: nothing is uploaded, and the device never waits for the host.
 
 use crate::train::batches::{ANCHOR, COPY, ROW};
-use crate::train::{Rows, TrainError};
+use crate::train::{Result, Rows};
 use crate::{CodeWriter, DeviceHarmonics, DevicePoints, PAPER_ANCHORS, Standardisation};
 use locdiff_nn::feed::{DrawnRows, Table, TableValues};
 use locdiff_nn::{Device, NnError, Rng, ViewMut};
@@ -35,7 +35,7 @@ pub(crate) struct DeviceFeed {
 
 impl DeviceFeed {
     /// Puts all that fits into the device's memory; call it when all else has its memory.
-    pub(crate) fn new(device: &Device, plan: &FeedPlan<'_>) -> Result<Self, TrainError> {
+    pub(crate) fn new(device: &Device, plan: &FeedPlan<'_>) -> Result<Self> {
         let data = plan.rows.data;
         let places: Vec<[f64; 3]> = data.places().par_iter().map(|p| p.to_unit().to_array()).collect();
         let streams = [ROW as u32, COPY as u32];
@@ -80,7 +80,7 @@ impl DeviceFeed {
 }
 
 /// All embeddings, in the precision of their file.
-fn load(device: &Device, plan: &FeedPlan<'_>) -> Result<Table, TrainError> {
+fn load(device: &Device, plan: &FeedPlan<'_>) -> Result<Table> {
     let (data, columns) = (plan.rows.data, plan.rows.data.columns());
     let Standardisation { mean, deviation } = plan.standardisation;
     let mut table = Table::new(device, data.len(), data.copies(), data.is_half(), mean, deviation)?;

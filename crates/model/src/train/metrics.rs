@@ -1,6 +1,6 @@
 //! `metrics.jsonl`: one JSON object a line.
 
-use crate::train::{TrainError, error::folder};
+use crate::train::{Result, error::folder};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     /// Opens the file of a run that stands at `step`: lines of later steps, and a line cut off by a crash, go.
-    pub(crate) fn open(run: &Path, step: u32) -> Result<Self, TrainError> {
+    pub(crate) fn open(run: &Path, step: u32) -> Result<Self> {
         let path = run.join("metrics.jsonl");
         let old = fs::read_to_string(&path).unwrap_or_default();
         let kept: String = old
@@ -33,7 +33,7 @@ impl Metrics {
     }
 
     /// Writes a line.
-    pub(crate) fn write(&mut self, line: &serde_json::Value) -> Result<(), TrainError> {
+    pub(crate) fn write(&mut self, line: &serde_json::Value) -> Result<()> {
         writeln!(self.file, "{line}").map_err(|error| folder(&self.path, error))
     }
 }

@@ -25,6 +25,7 @@ mod validation;
 
 pub use course::{BEST_FOLDER, Event, Outcome};
 pub use dataset::{Dataset, EmbeddingSource, Rows};
+pub(crate) use error::Result;
 pub use error::TrainError;
 pub use run::{TrainingJob, clear_run, train};
 pub use settings::{RateKind, RunConfig, TrainPreset, TrainSettings};

@@ -4,7 +4,7 @@ use crate::train::checkpoint::{Checkpoints, Standing};
 use crate::train::course::{Batches, Course, Event, Keeper, Outcome};
 use crate::train::feed::{DeviceFeed, FeedPlan};
 use crate::train::{
-    Rows, RunConfig, TrainError, batches::BatchMaker, dataset::same_encoder, error::folder, metrics::Metrics,
+    Result, Rows, RunConfig, TrainError, batches::BatchMaker, dataset::same_encoder, error::folder, metrics::Metrics,
     step::TrainStep,
 };
 use crate::{CodeWriter, Model, Standardisation, make_quadrature};
@@ -61,7 +61,7 @@ pub struct TrainingJob<'a> {
 /// ```
 ///
 /// Fails on settings or data that cannot be used, a run folder that belongs to another run, a full disk, a loss that diverges.
-pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, TrainError> {
+pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome> {
     let called = Instant::now();
     let TrainingJob { device, mut config, training, validation, out, resume, stream, stop } = job;
     config.train.check()?;
@@ -129,7 +129,7 @@ pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Ou
     })
 }
 
-fn check_data(config: &RunConfig, training: Rows<'_>, validation: Option<Rows<'_>>) -> Result<(), TrainError> {
+fn check_data(config: &RunConfig, training: Rows<'_>, validation: Option<Rows<'_>>) -> Result<()> {
     if training.rows.is_empty() {
         return Err(setting("training rows", 0, "at least one; lower the share for validation"));
     }
@@ -174,7 +174,7 @@ impl Start {
 
 /// Makes a folder free for a new run: the checkpoints of the one before are removed. Another process that trains there is an
 /// error, and nothing is removed. Fails on a folder in use, or one that cannot be written.
-pub fn clear_run(out: &Path) -> Result<(), TrainError> {
+pub fn clear_run(out: &Path) -> Result<()> {
     if !out.is_dir() {
         return Ok(());
     }
@@ -183,7 +183,7 @@ pub fn clear_run(out: &Path) -> Result<(), TrainError> {
 }
 
 /// Sees that the folder is free, or belongs to this run.
-fn claim_folder(out: &Path, config: &RunConfig, resume: bool, checkpoints: &Checkpoints) -> Result<(), TrainError> {
+fn claim_folder(out: &Path, config: &RunConfig, resume: bool, checkpoints: &Checkpoints) -> Result<()> {
     let path = out.join(RUN_FILE);
     if let Ok(text) = locdiff_base::read_text_bounded(&path, 1 << 20) {
         if !resume && !checkpoints.steps().is_empty() {

@@ -1,7 +1,6 @@
 //! How to train: settings and presets.
 
-use crate::train::TrainError;
-use crate::{CodeScale, LossKind, ModelConfig, NetworkKind, QuadratureRecipe};
+use crate::{CodeScale, LossKind, ModelConfig, NetworkKind, QuadratureRecipe, train::Result};
 use locdiff_base::{named, setting};
 use locdiff_nn::{AdamConfig, LrSchedule};
 use serde::{Deserialize, Serialize};
@@ -77,7 +76,7 @@ fn one() -> usize {
 
 impl TrainSettings {
     /// Whether the settings can be used. Fails with the first one that cannot and what would be accepted.
-    pub fn check(&self) -> Result<(), TrainError> {
+    pub fn check(&self) -> Result<()> {
         let positive = [
             ("steps", self.steps as usize),
             ("batch", self.batch),

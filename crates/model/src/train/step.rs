@@ -1,7 +1,7 @@
 //! One training step on the device, recorded as one graph on CUDA.
 
 use crate::diffusion::TrainingTables;
-use crate::train::{TrainError, TrainSettings, batches::Batch, feed::DeviceFeed};
+use crate::train::{Result, TrainSettings, batches::Batch, feed::DeviceFeed};
 use crate::{CodeWriter, Model, Network, NetworkBuffers, Objective};
 use locdiff_nn::{
     Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Snapshot, Tensor, TrainingState, feed::Inbox,
@@ -65,12 +65,7 @@ pub(crate) struct TrainStep {
 }
 
 impl TrainStep {
-    pub(crate) fn new(
-        device: &Device,
-        model: &Model,
-        codes: &CodeWriter,
-        settings: &TrainSettings,
-    ) -> Result<Self, TrainError> {
+    pub(crate) fn new(device: &Device, model: &Model, codes: &CodeWriter, settings: &TrainSettings) -> Result<Self> {
         let (config, pass) = (model.config(), settings.batch / settings.accumulate);
         let params = model.params().to_device(device)?;
         let zeros = |cols: usize| Tensor::zeros(device, pass, cols);
@@ -121,7 +116,7 @@ impl TrainStep {
     }
 
     /// From here on batches are made on the device.
-    pub(crate) fn set_feed(&mut self, feed: DeviceFeed) -> Result<(), TrainError> {
+    pub(crate) fn set_feed(&mut self, feed: DeviceFeed) -> Result<()> {
         if !feed.holds_embeddings() {
             self.inbox = Some(Inbox::new(&self.device, self.cond.rows() * self.cond.cols())?);
         }
@@ -130,7 +125,7 @@ impl TrainStep {
     }
 
     /// On CUDA: computes gradients once and forgets them, so that libraries and kernels are loaded before the first step.
-    pub(crate) fn warm_up(&mut self) -> Result<(), TrainError> {
+    pub(crate) fn warm_up(&mut self) -> Result<()> {
         if self.device.is_cuda() {
             self.passes()?;
             self.loss_sum.upload(&[0.0])?;
@@ -140,7 +135,7 @@ impl TrainStep {
     }
 
     /// One step, with a batch unless the device has all it needs.
-    pub(crate) fn run(&mut self, batch: Option<&Batch>) -> Result<(), TrainError> {
+    pub(crate) fn run(&mut self, batch: Option<&Batch>) -> Result<()> {
         if let Some(batch) = batch {
             match &mut self.inbox {
                 Some(inbox) => inbox.send(&mut self.cond, &batch.cond)?,
@@ -165,7 +160,7 @@ impl TrainStep {
     }
 
     /// Waits until all steps so far are done.
-    pub(crate) fn wait(&mut self) -> Result<(), TrainError> {
+    pub(crate) fn wait(&mut self) -> Result<()> {
         self.ahead = 0;
         Ok(self.device.synchronize()?)
     }
@@ -234,19 +229,19 @@ impl TrainStep {
     }
 
     /// The sum of the losses since the last call; waits for the device.
-    pub(crate) fn take_loss(&mut self) -> Result<f64, TrainError> {
+    pub(crate) fn take_loss(&mut self) -> Result<f64> {
         let sum = f64::from(self.loss_sum.to_vec()?[0]);
         self.loss_sum.upload(&[0.0])?;
         Ok(sum)
     }
 
     /// Learning rate and norm of the gradient of the last step.
-    pub(crate) fn last_step(&self) -> Result<(f32, f32), TrainError> {
+    pub(crate) fn last_step(&self) -> Result<(f32, f32)> {
         Ok(self.adam.last_step()?)
     }
 
     /// The averaged weights.
-    pub(crate) fn averaged(&self) -> Result<Vec<f32>, TrainError> {
+    pub(crate) fn averaged(&self) -> Result<Vec<f32>> {
         Ok(self.adam.ema().unwrap_or(&self.params).to_vec()?)
     }
 
@@ -256,12 +251,12 @@ impl TrainStep {
     }
 
     /// Everything that a checkpoint needs, after so many steps; on CUDA without waiting for them.
-    pub(crate) fn take(&self, snapshot: &mut Snapshot, step: u32) -> Result<(), TrainError> {
+    pub(crate) fn take(&self, snapshot: &mut Snapshot, step: u32) -> Result<()> {
         Ok(snapshot.take(&self.adam, &self.params, step)?)
     }
 
     /// Goes back to a checkpoint.
-    pub(crate) fn import(&mut self, state: &TrainingState) -> Result<(), TrainError> {
+    pub(crate) fn import(&mut self, state: &TrainingState) -> Result<()> {
         self.adam.import_state(&mut self.params, state)?;
         Ok(self.rng.set(self.seed, u64::from(state.step))?)
     }

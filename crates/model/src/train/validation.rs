@@ -1,11 +1,9 @@
 //! How good a model is on photos that it was not trained on, by the reading that is shipped.
 
 use crate::answer::{Globe, Tempered};
-use crate::eval::Accuracy;
-use crate::train::{Rows, TrainError, TrainSettings};
-use crate::{Model, Predictor, Query, Reading, SampleOptions};
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::LatLon;
+use crate::train::{Result, Rows, TrainSettings};
+use crate::{Model, Predictor, Query, Reading, SampleOptions, eval::Accuracy};
+use locdiff_shdd::{Coefficients, sphere::LatLon};
 use std::sync::Arc;
 
 /// Photos that are located at a time.
@@ -20,7 +18,7 @@ pub(crate) struct Validation {
 
 /// Looks at no more than `validation_rows` rows, evenly spread: the evidence at pure noise, tempered, or pooled samples where a
 /// model gives no densities.
-pub(crate) fn validate(model: &Model, rows: Rows<'_>, settings: &TrainSettings) -> Result<Validation, TrainError> {
+pub(crate) fn validate(model: &Model, rows: Rows<'_>, settings: &TrainSettings) -> Result<Validation> {
     let options = SampleOptions {
         samples: settings.validation_samples,
         steps: settings.validation_steps.min(model.config().diffusion_steps),
@@ -33,7 +31,7 @@ pub(crate) fn validate(model: &Model, rows: Rows<'_>, settings: &TrainSettings) 
     let truths: Vec<LatLon> = chosen.iter().map(|&row| rows.data.places()[row]).collect();
     let (mut places, mut evidence): (Vec<LatLon>, Vec<Coefficients>) = (Vec::new(), Vec::new());
     for block in chosen.chunks(BLOCK) {
-        let embeddings = block.iter().map(|row| rows.data.embedding(*row)).collect::<Result<Vec<_>, TrainError>>()?;
+        let embeddings = block.iter().map(|row| rows.data.embedding(*row)).collect::<Result<Vec<_>>>()?;
         let queries: Vec<Query<'_>> = embeddings.iter().map(Query::from).collect();
         if gives_densities {
             evidence.extend(predictor.coefficients(&queries, &options)?);

@@ -3,8 +3,7 @@
 use locdiff_model::answer::{
     Calibration, Factors, Globe, LEVELS, ModelOutput, Observation, OutOfDomain, Probe, Sureness, fit,
 };
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::LatLon;
+use locdiff_shdd::{Coefficients, sphere::LatLon};
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 

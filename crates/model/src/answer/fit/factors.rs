@@ -1,7 +1,7 @@
 //! The factors on evidence and background, and the floor.
 
 use super::observation::{Observation, shares_within_levels};
-use crate::answer::{AnswerError, Factors, Globe, LEVELS, pixel_sums::log_integral};
+use crate::answer::{Factors, Globe, LEVELS, Result, pixel_sums::log_integral};
 use locdiff_shdd::Coefficients;
 use rayon::prelude::*;
 use std::{collections::BTreeMap, f64::consts::PI, sync::Arc};
@@ -49,7 +49,7 @@ pub(super) fn choose_factors(
     background: &Coefficients,
     observations: &[Observation],
     weights: &[f64],
-) -> Result<Chosen, AnswerError> {
+) -> Result<Chosen> {
     // Sums over wider pixels are good enough to choose by, and four times as fast.
     let globe = globe.coarser()?;
     let pixels = globe.pixels();
@@ -67,7 +67,7 @@ pub(super) fn choose_factors(
             let at = (field.values(&[truth])[0], background_field.values(&[truth])[0]);
             Ok(pairs.iter().map(|pair| outcome((&values, &behind), at, *pair, pixels.area_sr())).collect())
         })
-        .collect::<Result<_, AnswerError>>()?;
+        .collect::<Result<_>>()?;
     let nll = |pair: usize, floor: f64| -> f64 {
         outcomes.iter().zip(weights).map(|(photo, weight)| weight * photo[pair].nll(floor)).sum()
     };

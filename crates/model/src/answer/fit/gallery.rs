@@ -2,7 +2,7 @@
 
 use super::levels::{Levels, read_levels};
 use super::observation::{Observation, group_weights};
-use crate::answer::{AnswerError, Calibration, GalleryMix, Globe, KernelSettings, Neighbour};
+use crate::answer::{Calibration, GalleryMix, Globe, KernelSettings, Neighbour, Result};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ pub fn fit_gallery(
     out_of_domain: &[Observation],
     key: &str,
     temperature: f64,
-) -> Result<Calibration, AnswerError> {
+) -> Result<Calibration> {
     let is_same = |seen: &&Observation| {
         seen.neighbours.first().is_some_and(|near| {
             let km = near.place.angle_rad(seen.truth.to_unit()) * EARTH_RADIUS_KM;
@@ -104,7 +104,7 @@ pub fn fit_gallery(
         return Err(locdiff_base::setting("gallery", format!("{same} photos of {}", observations.len()), remedy));
     }
     let plain = Calibration { gallery: None, ..calibration.clone() };
-    let model = |photos: &[Observation]| -> Result<Vec<f64>, AnswerError> {
+    let model = |photos: &[Observation]| -> Result<Vec<f64>> {
         let each = photos.par_iter().map(|seen| {
             let density = plain.density(globe, seen.model_output(&plain), None)?;
             Ok(density.log_density(&[seen.truth.to_unit()])[0])

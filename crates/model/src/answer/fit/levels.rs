@@ -2,7 +2,7 @@
 
 use super::observation::{Observation, group_weights};
 use super::reading::{Outcome, choose_window, radii, radii_by_sureness, read_windows, threshold, windows_km};
-use crate::answer::{AnswerError, Calibration, Globe, SureLevels};
+use crate::answer::{Calibration, Globe, Result, SureLevels};
 use std::sync::Arc;
 
 /// How answers are read off densities.
@@ -24,7 +24,7 @@ pub(super) fn read_levels(
     calibration: &Calibration,
     observations: &[Observation],
     out_of_domain: &[Observation],
-) -> Result<Levels, AnswerError> {
+) -> Result<Levels> {
     let weights = group_weights(observations);
     let windows = read_windows(globe, calibration, observations, &windows_km(calibration))?;
     let window = choose_window(calibration, &windows, &weights);

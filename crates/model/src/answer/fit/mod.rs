@@ -12,7 +12,7 @@ pub use observation::Observation;
 pub use places::{PlaceFit, fit_places};
 
 use crate::answer::calibration::{Calibration, FitReport, OutOfDomain};
-use crate::answer::{AnswerError, Globe, LEVELS, Probe};
+use crate::answer::{Globe, LEVELS, Probe, Result};
 use factors::choose_factors;
 use levels::read_levels;
 use locdiff_shdd::Coefficients;
@@ -36,7 +36,7 @@ pub fn fit(
     out_of_domain: &[Observation],
     samples: usize,
     seed: u64,
-) -> Result<Calibration, AnswerError> {
+) -> Result<Calibration> {
     for photos in [observations, out_of_domain].into_iter().filter(|photos| !photos.is_empty()).chain([observations]) {
         if photos.len() < FEWEST_TO_CALIBRATE {
             let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");

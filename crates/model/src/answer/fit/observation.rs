@@ -1,8 +1,7 @@
 //! What a calibration is fitted to.
 
 use crate::answer::{Calibration, LEVELS, ModelOutput, Neighbour, PlaceField};
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::LatLon;
+use locdiff_shdd::{Coefficients, sphere::LatLon};
 use std::sync::Arc;
 
 /// A model's output for a photo whose place is known.

@@ -3,10 +3,9 @@
 use super::gallery::choose_share;
 use super::levels::read_levels;
 use super::observation::{Observation, group_weights, shares_within_levels, weights_of};
-use crate::answer::kernels::kernel_area;
 use crate::answer::place_field::{LEAST_SHARE, tail_km};
-use crate::answer::place_table::noise;
-use crate::answer::{AnswerError, Calibration, CandidatePlaces, FitReport, Globe, PlaceSettings};
+use crate::answer::{Calibration, CandidatePlaces, FitReport, Globe, PlaceSettings, Result};
+use crate::{answer::kernels::kernel_area, answer::place_table::noise};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};
@@ -115,7 +114,7 @@ pub fn fit_places(
     calibration: &Calibration,
     observations: &[Observation],
     nll_nats: f64,
-) -> Result<Calibration, AnswerError> {
+) -> Result<Calibration> {
     let mut fitted = calibration.clone();
     let levels = read_levels(globe, &fitted, observations, &[])?;
     fitted.window_km = levels.window_km;
@@ -127,7 +126,7 @@ pub fn fit_places(
         let density = fitted.density(globe, seen.model_output(&fitted), None)?;
         Ok((density.mass_denser_than(seen.truth.to_unit()), *weight))
     });
-    let regions = shares_within_levels(&denser.collect::<Result<Vec<_>, AnswerError>>()?);
+    let regions = shares_within_levels(&denser.collect::<Result<Vec<_>>>()?);
     fitted.fit = Some(FitReport {
         n: observations.len(),
         out_of_domain: 0,

@@ -1,7 +1,7 @@
 //! The window, the radii about the place that it gives, and when to say "I can't tell".
 
 use super::observation::{Observation, shares_within_levels};
-use crate::answer::{AnswerError, Density, Globe, LEVELS, SureLevels, Sureness, calibration::Calibration};
+use crate::answer::{Density, Globe, LEVELS, Result, SureLevels, Sureness, calibration::Calibration};
 use locdiff_shdd::sphere::haversine_km;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(super) fn read_windows(
     calibration: &Calibration,
     photos: &[Observation],
     windows_km: &[f64],
-) -> Result<Vec<Vec<Outcome>>, AnswerError> {
+) -> Result<Vec<Vec<Outcome>>> {
     let each = photos.par_iter().map(|seen| {
         let density = calibration.density(globe, seen.model_output(calibration), None)?;
         Ok(windows_km.iter().map(|window_km| outcome(&density, seen, *window_km)).collect())
