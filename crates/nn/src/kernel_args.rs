@@ -71,15 +71,20 @@ macro_rules! args {
 }
 pub(crate) use args;
 
-/// Where the operand lives on CUDA, launches the kernel and returns from the operation.
-macro_rules! on_cuda {
-    ($kernel:expr, $operand:expr, $grid:expr, [$($arg:expr),* $(,)?]) => {
-        if let Some(context) = $operand.cuda() {
-            return context.launch($kernel, $grid, &$crate::kernel_args::args!($($arg),*));
+/// Launches an operation's kernel if the first operand lives on CUDA. Else runs the loop on the CPU, where the operands
+/// are matrices in memory.
+macro_rules! run {
+    ($op:expr, $grid:expr, [$($arg:expr),*]; $first:ident $(, $operand:ident)* => $loop:expr) => {{
+        if let Some(context) = $first.cuda() {
+            return context.launch($op, $grid, &$crate::kernel_args::args!($($arg),*));
         }
-    };
+        let $first = $first.cpu($op)?;
+        $(let $operand = $operand.cpu($op)?;)*
+        $loop;
+        Ok(())
+    }};
 }
-pub(crate) use on_cuda;
+pub(crate) use run;
 
 /// Returns a shape error unless all the views have this shape.
 macro_rules! expect_shapes {

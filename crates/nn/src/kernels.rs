@@ -59,7 +59,7 @@ impl<'a> From<KernelArg<'a>> for Arg<'a> {
             KernelArg::In(view) => Self::In(view),
             KernelArg::Row(view) => view.map_or(Self::Null, Self::Pointer),
             KernelArg::Indices(indices) => indices.map_or(Self::Null, Self::Indices),
-            KernelArg::State(rng) => Self::Indices(rng.state()),
+            KernelArg::State(rng) => Self::Indices(&rng.state),
             KernelArg::Doubles(doubles) => Self::Doubles(&doubles.0),
             KernelArg::Int(value) => Self::Int(value),
             KernelArg::Word(value) => Self::Word(value),

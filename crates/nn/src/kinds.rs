@@ -34,7 +34,7 @@ pub enum Transpose {
     Yes,
 }
 
-/// A loss that compares an output with its target value by value.
+/// A loss that compares an output with its target value by value, in the order of the CUDA kernel's codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PointLoss {
     /// `1 − cos(e, y)`.

@@ -2,7 +2,7 @@
 //! device: the step counter and the rates live in device memory, so that a captured graph advances them.
 
 use crate::{
-    Device, Gradients, Indices, Params, Result, Tensor,
+    Gradients, Indices, Params, Result, Tensor,
     adam_config::{AdamConfig, CONTROL_LEN, Control, NORM_PARTIALS},
     ops,
 };
@@ -45,17 +45,16 @@ impl Adam {
                 return Err(setting(what, value, "0 ≤ β < 1"));
             }
         }
-        let device: &Device = params.device();
-        let len = params.len();
-        let ema = if config.ema_decay.is_some() { Some(params.to_device(params.device())?) } else { None };
+        let device = params.device();
+        let zeros = |len: usize| Tensor::zeros(device, 1, len);
         Ok(Self {
             config,
-            m: Tensor::zeros(device, 1, len)?,
-            v: Tensor::zeros(device, 1, len)?,
-            ema,
+            m: zeros(params.len())?,
+            v: zeros(params.len())?,
+            ema: config.ema_decay.map(|_| params.to_device(device)).transpose()?,
             step: Indices::from_slice(device, &[0])?,
-            control: Tensor::zeros(device, 1, CONTROL_LEN)?,
-            scratch: Tensor::zeros(device, 1, NORM_PARTIALS)?,
+            control: zeros(CONTROL_LEN)?,
+            scratch: zeros(NORM_PARTIALS)?,
         })
     }
 
@@ -67,19 +66,9 @@ impl Adam {
     /// One step: clips, updates the weights, updates the average. Can be captured.
     pub fn step(&mut self, params: &mut Params, grads: &Gradients) -> Result<()> {
         let Self { config, m, v, ema, step, control, scratch } = self;
-        ops::adam_step(
-            config,
-            &mut ops::AdamBuffers {
-                w: params.flat_mut(),
-                g: grads.flat(),
-                m: m.view_mut(),
-                v: v.view_mut(),
-                ema: ema.as_mut().map(Params::flat_mut),
-                step,
-                control: control.view_mut(),
-                scratch: scratch.view_mut(),
-            },
-        )
+        let (w, g, ema) = (params.flat_mut(), grads.flat(), ema.as_mut().map(Params::flat_mut));
+        let [m, v, control, scratch] = [m, v, control, scratch].map(Tensor::view_mut);
+        ops::adam_step(config, ops::AdamBuffers { w, g, m, v, ema, step, control, scratch })
     }
 
     /// The averaged weights, which can take the place of the live ones in any forward pass.

@@ -25,9 +25,9 @@ use crate::{Device, Indices, NnError, Result, cpu::random::RowStates, error::che
 /// ```
 pub struct Rng {
     /// `[seed lo, seed hi, counter lo, counter hi]`.
-    state: Indices,
+    pub(crate) state: Indices,
     /// Rows of a larger batch before the first of ours.
-    first_row: usize,
+    pub(crate) first_row: usize,
 }
 
 fn words(seed: u64, counter: u64) -> [u32; 4] {
@@ -68,18 +68,6 @@ impl Rng {
         let words: Vec<u64> = self.state.to_vec()?.into_iter().map(u64::from).collect();
         Ok((words[0] | words[1] << 32, words[2] | words[3] << 32))
     }
-
-    pub(crate) fn state(&self) -> &Indices {
-        &self.state
-    }
-
-    pub(crate) fn state_mut(&mut self) -> &mut Indices {
-        &mut self.state
-    }
-
-    pub(crate) fn first_row(&self) -> usize {
-        self.first_row
-    }
 }
 
 /// Whose noise a row draws: a key (a photo's) and a number under that key (a sample's).
@@ -109,9 +97,9 @@ pub struct RowKey {
 /// ```
 pub struct RowNoise {
     /// `[seed lo, seed hi]`.
-    seed: Indices,
+    pub(crate) seed: Indices,
     /// `[key lo, key hi, number]` for each row.
-    rows: Indices,
+    pub(crate) rows: Indices,
 }
 
 impl RowNoise {
@@ -133,16 +121,6 @@ impl RowNoise {
     pub(crate) fn expect_rows(&self, op: &'static str, rows: usize) -> Result<()> {
         let known = self.rows.len() / 3;
         check_shape(known == rows, op, || format!("noise of {known} rows for {rows}"))
-    }
-
-    #[cfg(feature = "cuda")]
-    pub(crate) fn seed(&self) -> &Indices {
-        &self.seed
-    }
-
-    #[cfg(feature = "cuda")]
-    pub(crate) fn rows(&self) -> &Indices {
-        &self.rows
     }
 
     pub(crate) fn cpu(&self, op: &'static str) -> Result<RowStates<'_>> {

@@ -93,8 +93,8 @@ impl Context {
                 Arg::Bf16(view) => slots.extend([self.address_bf16(view)?, narrow(view.stride)]),
                 Arg::Maybe(None) => slots.extend([0, 0]),
                 Arg::Indices(indices) => slots.push(self.indices(indices)?),
-                Arg::Rng(rng) => slots.extend([self.indices(rng.state())?, rng.first_row() as u64]),
-                Arg::Noise(noise) => slots.extend([self.indices(noise.seed())?, self.indices(noise.rows())?]),
+                Arg::Rng(rng) => slots.extend([self.indices(&rng.state)?, rng.first_row as u64]),
+                Arg::Noise(noise) => slots.extend([self.indices(&noise.seed)?, self.indices(&noise.rows)?]),
                 Arg::Walk(walk) => {
                     let sizes = [walk.side, walk.out_side(), walk.kernel, walk.step, walk.before()];
                     slots.extend(sizes.map(narrow));

@@ -1,6 +1,6 @@
 //! Layer norm and softmax of single rows.
 
-use crate::cpu::{norm, reduce};
+use crate::{cpu::reduce, ops::layer_norm_row};
 
 /// `gain ⊙ (x − mean)/√(var + eps) + shift` of one row into `out`, all of one length. Panics if the lengths differ.
 ///
@@ -12,7 +12,7 @@ use crate::cpu::{norm, reduce};
 pub fn layer_norm(out: &mut [f32], x: &[f32], gain: &[f32], shift: &[f32], eps: f32) {
     let n = out.len();
     assert!(x.len() == n && gain.len() == n && shift.len() == n);
-    norm::layer_norm_row(out, x, gain, shift, eps);
+    layer_norm_row(out, x, gain, shift, eps);
 }
 
 /// In place `row ← softmax(row)`.

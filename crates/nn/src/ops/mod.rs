@@ -21,6 +21,7 @@ pub(crate) use gemm::gemm_packed;
 pub use gemm::{gemm, weight_gradient};
 pub(crate) use groups::{RowGroups, film_by_group, film_by_group_backward};
 pub use losses::{point_loss, reverse_kl};
+pub(crate) use norm::layer_norm_row;
 pub use norm::{layer_norm, normalise, normalise_backward};
 pub(crate) use optim::{AdamBuffers, adam_step, gather_gradients};
 pub use random::{Dropout, drop_rows, fill_indices, fill_normal, fill_row_noise, fill_uniform, sampler_step};

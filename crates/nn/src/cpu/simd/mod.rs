@@ -68,9 +68,9 @@ pub(crate) fn level() -> Level {
     })
 }
 
-/// Defines a function compiled for every [`Level`] and dispatched at run time.
+/// Defines functions compiled for every [`Level`] and dispatched at run time.
 macro_rules! simd_kernel {
-    ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
+    ($($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block)*) => {$(
         $(#[$meta])*
         #[allow(clippy::too_many_arguments)] // reason: kernels take slices and scalars one by one
         $vis fn $name($($arg: $ty),*) $(-> $ret)? {
@@ -108,6 +108,6 @@ macro_rules! simd_kernel {
                 $crate::cpu::simd::Level::Baseline => body($($arg),*),
             }
         }
-    };
+    )*};
 }
 pub(crate) use simd_kernel;
