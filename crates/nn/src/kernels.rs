@@ -4,7 +4,7 @@
 
 pub use crate::kernel_args::Grid;
 
-use crate::{Device, Indices, NnError, Result, Rng, View, ViewMut, cuda, device::Backend, kernel_args::Arg};
+use crate::{Device, Indices, Result, Rng, View, ViewMut, cuda, kernel_args::Arg};
 use std::sync::Arc;
 
 /// Kernels of this crate that are compiled only for those who ask.
@@ -67,16 +67,11 @@ impl<'a> From<KernelArg<'a>> for Arg<'a> {
     }
 }
 
-fn context<'a>(device: &'a Device, op: &'static str) -> Result<&'a Arc<cuda::Context>> {
-    let Backend::Cuda(context) = &device.backend else { return Err(NnError::DeviceMismatch { op }) };
-    Ok(context)
-}
-
 impl KernelSource {
     /// Has a CUDA device compile the kernels while the caller goes on; `op` names the operation in an error.
     /// Fails on the CPU.
     pub fn prepare(&'static self, device: &Device, op: &'static str) -> Result<()> {
-        context(device, op)?.prepare_source(self);
+        device.cuda_context(op)?.prepare_source(self);
         Ok(())
     }
 
@@ -94,7 +89,7 @@ impl KernelSource {
     ) -> Result<()> {
         let args: Vec<Arg<'_>> = args.iter().map(|arg| Arg::from(*arg)).collect();
         // SAFETY: the caller's promise.
-        unsafe { context(device, kernel)?.launch_source(self, kernel, grid, &args) }
+        unsafe { device.cuda_context(kernel)?.launch_source(self, kernel, grid, &args) }
     }
 }
 
@@ -105,7 +100,7 @@ pub struct Doubles(Arc<cuda::Buffer<f64>>);
 impl Doubles {
     /// So many zeros; `op` names the operation in an error.
     pub fn zeros(device: &Device, len: usize, op: &'static str) -> Result<Self> {
-        Ok(Self(cuda::Buffer::zeros(context(device, op)?, len)?))
+        Ok(Self(cuda::Buffer::zeros(device.cuda_context(op)?, len)?))
     }
 
     /// These numbers.

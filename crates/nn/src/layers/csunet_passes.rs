@@ -131,7 +131,7 @@ impl CsUnet {
             }
             device.on_lane(0, || self.cond.weight_gradient(grads, cond, back.h_cond.view()))?;
             self.inp.weight_gradient(grads, x, self.inp_to.read(&back.buffers))?;
-            device.join_all_lanes()?;
+            (0..Device::LANES).try_for_each(|lane| device.join_lane(lane))?;
             let (pre, d_hidden) = (times.of(&work.time_pre), times.of(&back.time_hidden));
             ops::activate_backward(Activation::Gelu, times.of_mut(&mut back.time_pre), pre, d_hidden)?;
             self.time.weight_gradient(grads, times.of(&work.time_embedding), times.of(&back.time_pre))
