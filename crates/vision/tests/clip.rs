@@ -1,15 +1,11 @@
 //! CLIP folders against transformers, on every device, and folders that are no CLIP.
 
-use crate::common;
-
-use common::{copied, cuda, fixtures, floats, relative_error, replace};
+use crate::common::{copied, cuda, fixtures, floats, relative_error, replace};
 use locdiff_nn::Device;
 use locdiff_vision::{Encoder, Photo};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 fn fixture(name: &str) -> PathBuf {
     fixtures("clip").join(name)

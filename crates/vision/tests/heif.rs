@@ -1,9 +1,7 @@
 //! HEIC and AVIF with the system's libheif, and without.
 #![cfg(feature = "heif")]
 
-use crate::common;
-
-use common::{fixture, skipped};
+use crate::common::{fixture, skipped};
 use locdiff_vision::{Photo, PhotoLimits, VisionError};
 use safetensors::SafeTensors;
 use std::fs;

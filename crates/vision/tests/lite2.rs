@@ -1,8 +1,6 @@
 //! The encoder streetview-lite2 against PyTorch in f64, on the check picture and on 20 others of many sizes.
 
-use crate::common;
-
-use common::{bytes, cuda, fixture, floats, relative_error};
+use crate::common::{bytes, cuda, fixture, floats, relative_error};
 use locdiff_nn::{Device, Precision};
 use locdiff_vision::{Encoder, Photo, PhotoLimits};
 use safetensors::SafeTensors;

@@ -1,8 +1,6 @@
 //! Small networks against PyTorch in f64.
 
-use crate::common;
-
-use common::{bytes, cuda, floats, relative_error};
+use crate::common::{bytes, cuda, floats, relative_error};
 use locdiff_nn::Precision;
 use locdiff_vision::{EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Stage, VisionError};
 use safetensors::SafeTensors;

@@ -2,9 +2,7 @@
 //! ORT_DYLIB_PATH); what happens without it is tested with the command, in a process of its own.
 #![cfg(feature = "onnx")]
 
-use crate::common;
-
-use common::{relative_error, skipped};
+use crate::common::{self, relative_error, skipped};
 use locdiff_vision::Encoder;
 use std::{fs, path::Path};
 

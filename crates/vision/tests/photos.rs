@@ -1,8 +1,6 @@
 //! Photos against Pillow, and files that are not what they should be.
 
-use crate::common;
-
-use common::{bytes, fixture};
+use crate::common::{bytes, fixture};
 use locdiff_vision::{Photo, PhotoLimits, VisionError};
 use safetensors::SafeTensors;
 

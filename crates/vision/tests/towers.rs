@@ -1,8 +1,6 @@
 //! DINOv2, SigLIP and OpenCLIP folders against PyTorch (scripts/tower_fixtures.py), on every device.
 
-use crate::common;
-
-use common::{copied, cuda, fixtures, floats, relative_error, replace};
+use crate::common::{copied, cuda, fixtures, floats, relative_error, replace};
 use locdiff_nn::{Device, Precision};
 use locdiff_vision::{Encoder, Photo};
 use safetensors::SafeTensors;

@@ -115,15 +115,11 @@ mod tests {
 
     #[test]
     fn unknown_extensions_are_errors_that_list_the_known() {
-        for path in ["", "-", "x", "x.", ".csv", "dir.csv/", "x.csv.gz", "x.json"] {
-            let result = Format::from_path(Path::new(path));
-            if path == "dir.csv/" {
-                assert!(result.is_ok(), "a trailing slash is no part of the name");
-            } else {
-                let message = result.unwrap_err().to_string();
-                assert!(message.contains(".csv, .jsonl, .ndjson, .npy or .safetensors"), "{path}: {message}");
-            }
+        for path in ["", "-", "x", "x.", ".csv", "x.csv.gz", "x.json"] {
+            let message = Format::from_path(Path::new(path)).unwrap_err().to_string();
+            assert!(message.contains(".csv, .jsonl, .ndjson, .npy or .safetensors"), "{path}: {message}");
         }
+        assert!(Format::from_path(Path::new("dir.csv/")).is_ok(), "a trailing slash is no part of the name");
         let message = "xml".parse::<Format>().unwrap_err().to_string();
         assert_eq!(message, "unknown format 'xml': choose csv, jsonl, npy or safetensors");
     }

@@ -1,10 +1,9 @@
 //! EXIF data in the files that hold it.
 
 use crate::tags::blocks::{PREFIX, is_tiff};
-use crate::tags::gps_ifd::{self, Refusal};
 use crate::tags::heif::{Heif, heif_kind};
 use crate::tags::reader::{has_location, has_xmp_location};
-use crate::tags::{GeoTag, Overwrite, Result, TagError, raw::raw_kind, tiff::Tiff};
+use crate::tags::{GeoTag, Overwrite, Result, TagError, error::Refusal, gps_ifd, raw::raw_kind, tiff::Tiff};
 use img_parts::{Bytes, DynImage, ImageEXIF};
 
 /// The photo with the place in its EXIF data; all else as it was. `name` stands for it in messages. Fails if the photo

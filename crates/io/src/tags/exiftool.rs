@@ -1,7 +1,6 @@
 //! The same facts as a row of a table that exiftool imports (`exiftool -csv=FILE FOLDER`).
 
-use crate::tags::GeoTag;
-use crate::tags::tag::DATUM;
+use crate::tags::{GeoTag, tag::DATUM};
 
 /// The columns that `exiftool -csv=FILE` knows.
 pub const EXIFTOOL_COLUMNS: [&str; 9] = [

@@ -1,11 +1,9 @@
 //! The one reader of what photos say about themselves.
 
-use crate::tags::blocks::blocks;
-use crate::tags::facts::PhotoFacts;
 use crate::tags::sidecar::{adobe_sidecar_path, sidecar_path};
 use crate::tags::tiff::{BYTE, Tiff, UNDEFINED};
 use crate::tags::xmp_facts::{self, MOST_PACKET};
-use crate::tags::{exif, raw};
+use crate::tags::{blocks::blocks, exif, facts::PhotoFacts, raw};
 use std::path::Path;
 
 impl PhotoFacts {

@@ -1,8 +1,7 @@
 //! Where the files about a photo go: the folders that were given, and what lies below them.
 
-use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
-use std::{fs, iter};
+use std::{collections::HashSet, fs, iter};
 
 /// The folders that were given, in which trees begin.
 #[derive(Debug, Default)]

@@ -1,7 +1,6 @@
 //! The same facts as an XMP packet.
 
-use crate::tags::tag::DATUM;
-use crate::tags::{GeoTag, PlaceNames};
+use crate::tags::{GeoTag, PlaceNames, tag::DATUM};
 use locdiff_base::escape_markup;
 
 /// The namespace of EXIF's properties.

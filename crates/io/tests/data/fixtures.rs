@@ -8,7 +8,7 @@ const POINTS: [[f64; 2]; 5] = [[48.875, 2.375], [-12.0625, -77.0], [90.0, 0.0], 
 const MATRIX: [[f64; 3]; 4] = [[0.0, 1.0, -2.5], [0.125, 1024.0, -0.0625], [3.0, 5.0, 7.0], [-1.0, -0.5, 2.0]];
 
 fn fixture(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/fixtures").join(name)
 }
 
 fn points(name: &str, tensor: Option<&str>) -> Vec<[f64; 2]> {

@@ -1,8 +1,6 @@
 //! Whom a photo's facts are taken from.
 
-use crate::tags::common;
-
-use common::{bare, decoded, fixture};
+use crate::tags::common::{bare, decoded, fixture};
 use locdiff_io::tags::{GeoTag, Overwrite, PhotoFacts, has_location, tagged, write_sidecar};
 use locdiff_shdd::sphere::LatLon;
 use locdiff_vision::{Photo, PhotoLimits};

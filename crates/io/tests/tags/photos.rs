@@ -1,8 +1,6 @@
 //! Tags written into real files and read back: by this project's own reader, by the crate `exif`, and as pixels.
 
-use crate::tags::common;
-
-use common::{bare, decoded, fixture};
+use crate::tags::common::{bare, decoded, fixture};
 use exif::{In, Reader, Tag, Value};
 use locdiff_io::tags::{GeoTag, Overwrite, TagError, has_location, sidecar_path, tagged, write_copy, write_sidecar};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};

@@ -3,9 +3,8 @@
 use crate::tags::common::{fixture_path, skipped};
 use locdiff_io::tags::{PlaceNames, Skip, TagError, TagPlace, TagPlan, TagRule, Tagger, has_location, undo};
 use locdiff_shdd::sphere::LatLon;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::{fs, process::Command};
+use std::{collections::BTreeMap, fs, process::Command};
 
 /// An album: photos in two folders, one with a tag, a sidecar, and a picture that cannot hold a tag.
 fn album(folder: &Path) -> PathBuf {

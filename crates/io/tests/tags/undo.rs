@@ -43,12 +43,12 @@ fn all_is_as_before() {
     fs::write(path("b.jpg.xmp"), RATED).unwrap();
     let mut journal = Journal::at(&path(JOURNAL_NAME));
     let copy = prepare_copy(&a, &path("copy.jpg"), &tag(), Overwrite::NEVER).unwrap();
-    assert_eq!(copy.change(), Change::Create);
+    assert_eq!(copy.change, Change::Create);
     assert!(!path("copy.jpg").exists() && !journal.path().exists(), "nothing happens before `write`");
     copy.write(Some(&mut journal)).unwrap();
     prepare_sidecar(&a, &tag(), Overwrite::NEVER).unwrap().write(Some(&mut journal)).unwrap();
     let merged = prepare_sidecar(&b, &tag(), Overwrite::NEVER).unwrap();
-    assert_eq!(merged.change(), Change::Merge);
+    assert_eq!(merged.change, Change::Merge);
     merged.write(Some(&mut journal)).unwrap();
     // Again, by another run: the same journal goes on.
     let mut journal = Journal::at(journal.path());

@@ -1,17 +1,11 @@
 //! EfficientNet-Lite on the CPU: batch norms folded into the convolutions, pictures as rows of pixels with their
 //! channels side by side (NHWC), one picture a thread.
 
-use super::{
-    block::{Block, Same, Workspace},
-    config::EfficientNetLiteConfig,
-    weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE},
-};
-use crate::{
-    Result,
-    network::Network,
-    pixels::{RGB, count_pictures},
-    scratch::Pool,
-};
+use super::block::{Block, Same, Workspace};
+use super::config::EfficientNetLiteConfig;
+use super::weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE};
+use crate::pixels::{RGB, count_pictures};
+use crate::{Result, network::Network, scratch::Pool};
 use locdiff_nn::inference::{Depthwise, Grid, Pointwise, padded};
 use rayon::prelude::*;
 

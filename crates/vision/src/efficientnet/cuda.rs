@@ -1,19 +1,12 @@
 //! EfficientNet-Lite on CUDA: 1×1 convolutions are products in the device's precision, everything is stored in f32.
 
-use super::{
-    config::EfficientNetLiteConfig,
-    weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE},
-};
-use crate::{
-    Result,
-    network::Network,
-    pixels::{RGB, count_pictures},
-};
-use locdiff_nn::{
-    Device, Tensor, View, ViewMut,
-    conv::{self, Walk},
-    ops::{self, Transpose},
-};
+use super::config::EfficientNetLiteConfig;
+use super::weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE};
+use crate::pixels::{RGB, count_pictures};
+use crate::{Result, network::Network};
+use locdiff_nn::conv::{self, Walk};
+use locdiff_nn::ops::{self, Transpose};
+use locdiff_nn::{Device, Tensor, View, ViewMut};
 use std::sync::{Mutex, PoisonError};
 
 /// Pictures of a batch: their widest layer takes 5 MB each in Lite0.

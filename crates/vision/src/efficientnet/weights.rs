@@ -1,10 +1,8 @@
 //! The blocks of an EfficientNet-Lite one by one, and their weights by name.
 
 use super::config::EfficientNetLiteConfig;
-use crate::{
-    Result, VisionError,
-    pixels::{RGB, colours_last},
-};
+use crate::pixels::{RGB, colours_last};
+use crate::{Result, VisionError};
 use locdiff_nn::conv::Walk;
 
 pub(crate) const STEM_KERNEL: usize = 3;

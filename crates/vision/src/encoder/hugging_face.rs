@@ -1,25 +1,15 @@
 //! CLIP, DINOv2 and SigLIP folders as Hugging Face saves them: `config.json`, `preprocessor_config.json`,
 //! `model.safetensors` (or shards with an index).
 
-use super::{
-    preprocessor::preprocessing,
-    settings_file::json,
-    tower::{Tower, licence},
-    weights::Weights,
-};
-use crate::{
-    Result, VisionError,
-    vit::{
-        Family, Pooling, VitConfig,
-        names::{self, Names},
-    },
-};
+use super::tower::{Tower, licence};
+use super::{preprocessor::preprocessing, settings_file::json, weights::Weights};
+use crate::vit::names::{self, Names};
+use crate::vit::{Family, Pooling, VitConfig};
+use crate::{Result, VisionError};
 use locdiff_nn::Gelu;
 use serde::Deserialize;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 pub(super) const CONFIG: &str = "config.json";
 const WEIGHTS: &str = "model.safetensors";

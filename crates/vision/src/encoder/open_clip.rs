@@ -1,15 +1,9 @@
 //! OpenCLIP's folders: `open_clip_config.json` and `open_clip_model.safetensors`, of which the vision tower is read.
 
-use super::{
-    settings_file::json,
-    tower::{Tower, licence},
-    weights::Weights,
-};
-use crate::{
-    CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError,
-    resize::Filter,
-    vit::{Family, Pooling, VitConfig, names},
-};
+use super::tower::{Tower, licence};
+use super::{settings_file::json, weights::Weights};
+use crate::vit::{Family, Pooling, VitConfig, names};
+use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, resize::Filter};
 use locdiff_nn::Gelu;
 use serde::Deserialize;
 use serde_json::Value;

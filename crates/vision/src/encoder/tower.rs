@@ -1,10 +1,8 @@
 //! A published vision tower, its folder read and its weights open but not read yet.
 
 use super::weights::Weights;
-use crate::{
-    Preprocessing, Result,
-    vit::{Family, VitConfig, names::Names},
-};
+use crate::vit::{Family, VitConfig, names::Names};
+use crate::{Preprocessing, Result};
 use std::path::Path;
 
 pub(crate) struct Tower {

@@ -4,13 +4,11 @@ use super::fingerprint::tensor_hash;
 use crate::{Result, VisionError};
 use locdiff_base::{Element, TensorFile, TensorFileError, TensorPlace, timed};
 use rayon::prelude::*;
-use std::{
-    cell::{Cell, RefCell},
-    collections::{BTreeMap, BTreeSet},
-    fs::File,
-    io::{Cursor, Read, Seek},
-    path::{Path, PathBuf},
-};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
 
 /// A file, on disk or in memory.
 trait Source: Read + Seek {}

@@ -3,9 +3,7 @@
 use image::error::{DecodingError, LimitError, LimitErrorKind, UnsupportedError, UnsupportedErrorKind};
 use image::{ColorType, ImageDecoder, ImageError, ImageFormat, ImageResult};
 use zune_jpeg::errors::DecodeErrors;
-use zune_jpeg::zune_core::bytestream::ZCursor;
-use zune_jpeg::zune_core::colorspace::ColorSpace;
-use zune_jpeg::zune_core::options::DecoderOptions;
+use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
 
 /// The file. A type of our own, so that the decoder's generic functions are compiled for it here and not taken from `image`.
 #[derive(Clone, Copy)]

@@ -16,9 +16,8 @@ pub use heif::libheif_version;
 pub use limits::PhotoLimits;
 
 use crate::{Result, VisionError};
-use image::error::ImageFormatHint;
-use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageResult, Limits as DecoderLimits, codecs};
+use image::{error::ImageFormatHint, metadata::Orientation};
 use locdiff_io::tags::{PhotoFacts, Taken, heif_kind, raw_kind, raw_preview};
 use locdiff_shdd::sphere::LatLon;
 use std::{fs, io::Cursor, path::Path};

@@ -1,9 +1,7 @@
 //! One photo that a user named: what it is called, where its bytes lie, and the place it comes with.
 
-use crate::sources::{
-    parquet,
-    zipped_bytes::{inflate, most_unpacked},
-};
+use crate::sources::parquet;
+use crate::sources::zipped_bytes::{inflate, most_unpacked};
 use crate::{Photo, PhotoLimits, VisionError};
 use locdiff_io::tags::MediaKind;
 use locdiff_shdd::sphere::LatLon;

@@ -2,18 +2,12 @@
 //!
 //! Where the class token is the embedding, only its row of the last layer is computed: nothing else of it is used.
 
-use super::{
-    config::{Pooling, VitConfig},
-    layer::{CHUNK_ROWS, Layer, Pass, Scratch, Workspace},
-    names::Names,
-    weights::{Norm, VitReader},
-};
-use crate::{
-    Result,
-    network::Network,
-    pixels::{RGB, count_pictures},
-    scratch::Pool,
-};
+use super::config::{Pooling, VitConfig};
+use super::layer::{CHUNK_ROWS, Layer, Pass, Scratch, Workspace};
+use super::names::Names;
+use super::weights::{Norm, VitReader};
+use crate::pixels::{RGB, count_pictures};
+use crate::{Result, network::Network, scratch::Pool};
 use locdiff_nn::inference::{Finish, PackedLinear, layer_norm, padded};
 use rayon::prelude::*;
 

@@ -1,25 +1,15 @@
 //! A vision transformer on CUDA: bf16 weights and products, f32 residual stream, the whole pass as one CUDA graph.
 
-use super::{
-    config::{Pooling, VitConfig},
-    names::Names,
-    weights::{Dense, LayerWeights, Norm, VitReader},
-};
-use crate::{
-    Preprocessing, Result, VisionError,
-    network::{Network, OnHost, Outboxes, Running, Started, decode_on_host},
-    pixels::RGB,
-};
-use locdiff_nn::{
-    Device, Recorded, Tensor, ViewMut,
-    bf16::{self, Bf16Tensor, Bf16View, Bf16ViewMut},
-    ops,
-    photos::{Call, Decoder, MOST_BYTES, Outbox, Photos, Picture},
-};
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
-};
+use super::config::{Pooling, VitConfig};
+use super::names::Names;
+use super::weights::{Dense, LayerWeights, Norm, VitReader};
+use crate::network::{Network, OnHost, Outboxes, Running, Started, decode_on_host};
+use crate::{Preprocessing, Result, VisionError, pixels::RGB};
+use locdiff_nn::bf16::{self, Bf16Tensor, Bf16View, Bf16ViewMut};
+use locdiff_nn::photos::{Call, Decoder, MOST_BYTES, Outbox, Photos, Picture};
+use locdiff_nn::{Device, Recorded, Tensor, ViewMut, ops};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Rows of tokens that keep the device busy; batches have about as many.
 const ROWS: usize = 40_000;

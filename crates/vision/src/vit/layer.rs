@@ -3,10 +3,8 @@
 //! Everything but attention works row by row, so a chunk of rows goes through a whole half of a layer on one thread, and
 //! only attention needs the others. Where threads share few pictures, all rows are one chunk, and each product is shared.
 
-use super::{
-    config::VitConfig,
-    weights::{Dense, LayerWeights, Norm},
-};
+use super::config::VitConfig;
+use super::weights::{Dense, LayerWeights, Norm};
 use crate::scratch::Pool;
 use locdiff_nn::inference::{Aligned, Finish, PackedLinear, layer_norm, padded, softmax};
 use rayon::prelude::*;

@@ -1,14 +1,9 @@
 //! The weights of vision transformers, layer by layer, by one form whatever their files call and join.
 
-use super::{
-    config::VitConfig,
-    names::{Attention, Names},
-    positions::interpolated,
-};
-use crate::{
-    Result,
-    pixels::{RGB, colours_last},
-};
+use super::names::{Attention, Names};
+use super::{config::VitConfig, positions::interpolated};
+use crate::Result;
+use crate::pixels::{RGB, colours_last};
 
 /// Weights and bias of a product, PyTorch's order: `weight[o * inputs + i]`.
 pub(crate) struct Dense {

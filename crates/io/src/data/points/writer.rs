@@ -69,13 +69,17 @@ impl PointWriter {
         let expected = self.columns.len() - 2;
         if extra.len() != expected {
             let reason = format!("row {} has {} extra numbers: give {expected}", self.rows + 1, extra.len());
-            return Err(DataError::OutputColumns { file: self.output.name().to_owned(), reason });
+            return Err(DataError::OutputColumns { file: self.output.name.clone(), reason });
         }
         self.rows += 1;
         self.buffer.clear();
         match self.format {
-            Format::Csv => self.push_csv(place, extra),
-            Format::Jsonl => self.push_json(place, extra),
+            Format::Csv => {
+                let values = self.values(place, extra);
+                push_numbers(&mut self.buffer, &values, push_number);
+                self.buffer.push(b'\n');
+            }
+            Format::Jsonl => self.push_json(&self.values(place, extra)),
             Format::Npy | Format::Safetensors => {
                 Dtype::F64.push(&mut self.buffer, place.lat_deg());
                 Dtype::F64.push(&mut self.buffer, place.lon_deg());
@@ -109,14 +113,8 @@ impl PointWriter {
         self.columns.iter().map(value).collect()
     }
 
-    fn push_csv(&mut self, place: LatLon, extra: &[f64]) {
-        let values = self.values(place, extra);
-        push_numbers(&mut self.buffer, values, push_number);
-        self.buffer.push(b'\n');
-    }
-
-    fn push_json(&mut self, place: LatLon, extra: &[f64]) {
-        for (index, value) in self.values(place, extra).into_iter().enumerate() {
+    fn push_json(&mut self, values: &[f64]) {
+        for (index, &value) in values.iter().enumerate() {
             self.buffer.push(if index > 0 { b',' } else { b'{' });
             let key = serde_json::Value::from(self.columns[index].name()).to_string();
             self.buffer.extend_from_slice(key.as_bytes());
@@ -132,12 +130,10 @@ impl PointWriter {
 
     /// The header for the rows so far.
     fn header(&self) -> Option<Vec<u8>> {
-        let mut tensors = vec![OutputTensor { name: POINTS_TENSOR, dtype: Dtype::F64, shape: vec![self.rows, 2] }];
-        for column in &self.columns {
-            if let Column::Extra(name) = column {
-                tensors.push(OutputTensor { name, dtype: Dtype::F64, shape: vec![self.rows] });
-            }
-        }
+        let tensor = |name, shape| OutputTensor { name, dtype: Dtype::F64, shape };
+        let extras = self.columns.iter().filter(|column| matches!(column, Column::Extra(_)));
+        let extras = extras.map(|column| tensor(column.name(), vec![self.rows]));
+        let tensors: Vec<_> = [tensor(POINTS_TENSOR, vec![self.rows, 2])].into_iter().chain(extras).collect();
         file_header(self.format, &tensors, None)
     }
 }
@@ -153,10 +149,8 @@ impl Column {
 }
 
 fn check_columns(names: &[&str], format: Format) -> Result<Vec<Column>, String> {
-    for required in ["lat", "lon"] {
-        if !names.contains(&required) {
-            return Err(format!("its columns lack '{required}': add it"));
-        }
+    if let Some(required) = ["lat", "lon"].iter().find(|required| !names.contains(required)) {
+        return Err(format!("its columns lack '{required}': add it"));
     }
     for (index, name) in names.iter().enumerate() {
         let taken = format == Format::Safetensors && [POINTS_TENSOR, "__metadata__"].contains(name);
@@ -213,10 +207,9 @@ mod tests {
         let columns = ["row", "lat", "lon", "score"];
         let text = |format| String::from_utf8(round_trip(format, &rows, &columns).1).unwrap();
         assert_eq!(text(Format::Csv), "row,lat,lon,score\n1,1,-2.5,NaN\n2,3,4,-0.5\n");
-        assert_eq!(
-            text(Format::Jsonl),
-            "{\"row\":1,\"lat\":1,\"lon\":-2.5,\"score\":null}\n{\"row\":2,\"lat\":3,\"lon\":4,\"score\":-0.5}\n"
-        );
+        let lines =
+            "{\"row\":1,\"lat\":1,\"lon\":-2.5,\"score\":null}\n{\"row\":2,\"lat\":3,\"lon\":4,\"score\":-0.5}\n";
+        assert_eq!(text(Format::Jsonl), lines);
         let bytes = round_trip(Format::Safetensors, &rows, &columns).1;
         let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
         assert_eq!(file.tensor("points").unwrap().shape(), [2, 2]);

@@ -9,7 +9,7 @@ use std::{fs, process::Command};
 
 /// A photo of this crate's own fixtures.
 pub(crate) fn fixture_path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tags/fixtures").join(name)
 }
 
 pub(crate) fn fixture(name: &str) -> Vec<u8> {

@@ -5,16 +5,12 @@ mod runtime;
 
 use super::description::Description;
 use crate::{Result, VisionError, network::Network, pixels::RGB};
-use ort::{
-    session::{Session, SessionInputValue},
-    value::TensorRef,
-};
+use ort::session::{Session, SessionInputValue};
+use ort::value::TensorRef;
 use rayon::prelude::*;
-use std::{
-    borrow::Cow,
-    path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
-};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// A network that ONNX Runtime runs.
 pub(crate) struct OnnxNetwork {

@@ -1,11 +1,8 @@
 //! The ONNX Runtime library, found when the first ONNX file is opened: nothing of it is needed to build or to start.
 
 use ort::{environment::Environment, logging::LogLevel};
-use std::{
-    env,
-    path::{Path, PathBuf},
-    sync::Mutex,
-};
+use std::path::{Path, PathBuf};
+use std::{env, sync::Mutex};
 
 /// Names the library's file, as for every program that uses `ort`.
 const VARIABLE: &str = "ORT_DYLIB_PATH";

@@ -1,8 +1,7 @@
 //! The same rows in every way that pyarrow writes them (`scripts/parquet_fixtures.py`), and any cut or flipped byte.
 
 use super::ParquetFile;
-use std::fs;
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 fn fixture(name: &str) -> PathBuf {
     locdiff_testing::fixture(&format!("parquet/{name}.parquet"))
