@@ -86,18 +86,14 @@ impl Entry {
 #[derive(Default)]
 pub struct ParamsBuilder {
     entries: Vec<Entry>,
-    len: usize,
+    /// Numbers that its buffer will have, padding counted.
+    pub(crate) len: usize,
 }
 
 impl ParamsBuilder {
     /// An empty collection.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Numbers that its buffer will have, padding counted.
-    pub fn values(&self) -> usize {
-        self.len
     }
 
     /// Adds a parameter.
@@ -107,29 +103,24 @@ impl ParamsBuilder {
 
     /// Adds parameters of equal width one below the other and returns the stack, so that one product serves them all;
     /// in files each has its own name.
-    pub fn add_stacked(&mut self, parts: &[(String, usize)], cols: usize, init: Init) -> ParamId {
+    pub(crate) fn add_stacked(&mut self, parts: &[(String, usize)], cols: usize, init: Init) -> ParamId {
         let offset = self.len;
-        let mut row = 0;
         for (name, rows) in parts {
-            let id = ParamId { offset: offset + row * cols, rows: *rows, cols };
+            let id = ParamId { offset: self.len, rows: *rows, cols };
             self.entries.push(Entry { name: name.clone(), id, init });
-            row += rows;
+            self.len += rows * cols;
         }
-        self.len = (offset + row * cols).next_multiple_of(ALIGN);
-        ParamId { offset, rows: row, cols }
+        self.len = self.len.next_multiple_of(ALIGN);
+        ParamId { offset, rows: parts.iter().map(|(_, rows)| rows).sum(), cols }
     }
 
     /// Adds vectors one after the other (the biases of a stack) and returns them as one row.
-    pub fn add_joined(&mut self, parts: &[(String, usize)], init: Init) -> ParamId {
-        let offset = self.len;
-        let mut start = 0;
-        for (name, cols) in parts {
-            let id = ParamId { offset: offset + start, rows: 1, cols: *cols };
-            self.entries.push(Entry { name: name.clone(), id, init });
-            start += cols;
-        }
-        self.len = (offset + start).next_multiple_of(ALIGN);
-        ParamId { offset, rows: 1, cols: start }
+    pub(crate) fn add_joined(&mut self, parts: &[(String, usize)], init: Init) -> ParamId {
+        let row = |column: ParamId| ParamId { rows: column.cols, cols: column.rows, ..column };
+        let joined = row(self.add_stacked(parts, 1, init));
+        let first = self.entries.len() - parts.len();
+        self.entries[first..].iter_mut().for_each(|entry| entry.id = row(entry.id));
+        joined
     }
 
     /// Creates the buffer and draws the start values from `seed`, the same on every device.
@@ -211,13 +202,16 @@ impl Params {
 
     /// The place of a name.
     pub fn find(&self, name: &str) -> Option<ParamId> {
-        self.layout.iter().find(|entry| entry.name == name).map(|entry| entry.id)
+        self.entry(name).map(|entry| entry.id)
+    }
+
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.layout.iter().find(|entry| entry.name == name)
     }
 
     /// Where a parameter's values lie in the flat buffer, and its shape in files.
     pub fn file_entry(&self, name: &str) -> Option<(std::ops::Range<usize>, Vec<usize>)> {
-        let entry = self.layout.iter().find(|entry| entry.name == name)?;
-        Some((entry.range(), entry.file_shape()))
+        self.entry(name).map(|entry| (entry.range(), entry.file_shape()))
     }
 
     /// Number of weights.
@@ -247,7 +241,7 @@ impl Params {
 
     /// Replaces one parameter by name. Fails for an unknown name or a wrong number of values.
     pub fn set(&mut self, name: &str, values: &[f32]) -> Result<()> {
-        let entry = self.layout.iter().find(|entry| entry.name == name);
+        let entry = self.entry(name);
         let range = entry.map_or(0..0, Entry::range);
         check_shape(entry.is_some() && range.len() == values.len(), "set", || {
             format!("`{name}` takes {} values, got {}", range.len(), values.len())

@@ -1,10 +1,78 @@
-//! The network's forward and backward passes.
+//! The network's forward and backward passes, and the storage for them.
 
 use crate::{
-    Device, Gradients, Params, Result, Rng, View,
-    layers::{Accumulate, CsUnet, CsUnetWorkspace, csunet::two},
+    Device, Gradients, Params, Result, Rng, Tensor, View,
+    layers::{Accumulate, CSirenGradients, CSirenState, CsUnet, Times, csunet::two},
     ops::{self, Activation, Dropout},
 };
+use locdiff_base::setting;
+
+/// What the backward pass writes besides the weights' gradients.
+struct Backward {
+    buffers: Vec<Tensor>,
+    inner: Vec<CSirenGradients>,
+    h_cond: Tensor,
+    time_hidden: Tensor,
+    time_pre: Tensor,
+}
+
+/// Storage for [`CsUnet::forward`] and [`CsUnet::backward`] at one batch size, made once.
+pub struct CsUnetWorkspace {
+    times: Times,
+    time_embedding: Tensor,
+    time_pre: Tensor,
+    time_hidden: Tensor,
+    h_cond: Tensor,
+    states: Vec<CSirenState>,
+    buffers: Vec<Tensor>,
+    output: Tensor,
+    backward: Option<Backward>,
+    /// The dropout of the last forward pass.
+    dropout: f32,
+}
+
+impl CsUnet {
+    /// Storage for `batch` rows; `training` adds what the backward pass needs.
+    pub fn workspace(&self, device: &Device, batch: usize, training: bool) -> Result<CsUnetWorkspace> {
+        let zeros = |cols: usize| Tensor::zeros(device, batch, cols);
+        let buffers = || self.buffer_widths.iter().map(|&cols| zeros(cols)).collect::<Result<Vec<_>>>();
+        let backward = || -> Result<Backward> {
+            let inner = self.blocks.iter().map(|wired| wired.block.gradients(device, batch));
+            Ok(Backward {
+                buffers: buffers()?,
+                inner: inner.collect::<Result<_>>()?,
+                h_cond: zeros(self.cond.outputs())?,
+                time_hidden: zeros(self.time.outputs())?,
+                time_pre: zeros(self.time.outputs())?,
+            })
+        };
+        let states = self.blocks.iter().map(|wired| wired.block.state(device, batch));
+        Ok(CsUnetWorkspace {
+            times: Times::new(device, batch)?,
+            time_embedding: zeros(self.time.inputs())?,
+            time_pre: zeros(self.time.outputs())?,
+            time_hidden: zeros(self.time.outputs())?,
+            h_cond: zeros(self.cond.outputs())?,
+            states: states.collect::<Result<_>>()?,
+            buffers: buffers()?,
+            output: zeros(self.config().code_dim)?,
+            backward: training.then(backward).transpose()?,
+            dropout: 0.0,
+        })
+    }
+}
+
+impl CsUnetWorkspace {
+    /// The output of the last forward pass, batch × `code_dim`.
+    pub fn output(&self) -> View<'_> {
+        self.output.view()
+    }
+
+    /// The output's tensor, to be read back.
+    pub fn output_tensor(&self) -> &Tensor {
+        &self.output
+    }
+}
 
 /// Training or not.
 #[derive(Clone, Copy)]
@@ -20,11 +88,17 @@ pub enum ForwardMode<'a> {
     },
 }
 
+impl<'a> ForwardMode<'a> {
+    /// The dropout of layer `k`, none in evaluation.
+    pub(crate) fn dropout(self, probability: f32, k: usize) -> Option<Dropout<'a>> {
+        let Self::Train { rng, first_stream } = self else { return None };
+        Some(Dropout { probability, rng, stream: first_stream + k as u32 })
+    }
+}
+
 impl CsUnet {
-    /// The network's output for noisy codes `x`, embeddings `cond` and time steps `t`, left in the workspace.
-    ///
-    /// # Shapes
-    /// `x`: batch × `code_dim`, `cond`: batch × `cond_dim`, `t`: batch × 1.
+    /// The network's output for noisy codes `x` (batch × `code_dim`), embeddings `cond` (batch × `cond_dim`) and time
+    /// steps `t` (batch × 1), left in the workspace.
     pub fn forward(
         &self,
         params: &Params,
@@ -36,10 +110,7 @@ impl CsUnet {
     ) -> Result<()> {
         params.device().in_pool(|| {
             let device = params.device();
-            work.dropout = match mode {
-                ForwardMode::Evaluate => 0.0,
-                ForwardMode::Train { .. } => self.config().dropout,
-            };
+            work.dropout = mode.dropout(self.config().dropout, 0).map_or(0.0, |dropout| dropout.probability);
             device.on_lane(1, || self.cond.forward(params, work.h_cond.view_mut(), cond))?;
             work.times.set(t)?;
             let times = &work.times;
@@ -60,12 +131,7 @@ impl CsUnet {
                 if k == 1 {
                     device.join_lane(0)?;
                 }
-                let dropout = match mode {
-                    ForwardMode::Evaluate => None,
-                    ForwardMode::Train { rng, first_stream } => {
-                        Some(Dropout { probability: self.config().dropout, rng, stream: first_stream + k as u32 })
-                    }
-                };
+                let dropout = mode.dropout(self.config().dropout, k);
                 let (from, to) = two(&mut work.buffers, wired.from.buffer, wired.to.buffer);
                 wired.block.forward(
                     params,
@@ -98,7 +164,8 @@ impl CsUnet {
         params.device().in_pool(|| {
             let device = params.device();
             let (dropout, times) = (work.dropout, &work.times);
-            let back = work.backward.as_mut().ok_or_else(CsUnetWorkspace::forward_only)?;
+            let forward_only = || setting("training", false, "make the workspace with training = true");
+            let back = work.backward.as_mut().ok_or_else(forward_only)?;
             let out_in = self.out_from.read(&work.buffers);
             let d_out_in = back.buffers[self.out_from.buffer].view_mut().columns(self.out_from.columns.clone());
             device.on_lane(0, || self.out.weight_gradient(grads, out_in, d_out))?;
@@ -111,7 +178,7 @@ impl CsUnet {
                     state,
                     inner,
                     back.h_cond.view_mut().columns(wired.cond.clone()),
-                    Some((from.view_mut().columns(wired.from.columns.clone()), wired.skip_gradient)),
+                    (from.view_mut().columns(wired.from.columns.clone()), wired.skip_gradient),
                     to.view().columns(wired.to.columns.clone()),
                     dropout,
                     times,

@@ -5,9 +5,9 @@ use crate::{
     ops::{self, RowGroups},
 };
 
-/// Which rows of a workspace hold what depends on the time alone: on CUDA one for each row of the batch, on the CPU one for each
-/// different time.
-pub struct Times {
+/// Which rows of a workspace hold what depends on the time alone: on CUDA one for each row of the batch, on the CPU one
+/// for each different time.
+pub(crate) struct Times {
     groups: Option<RowGroups>,
     /// The different times first.
     values: Tensor,
@@ -15,14 +15,13 @@ pub struct Times {
 }
 
 impl Times {
-    /// For batches of so many rows.
-    pub fn new(device: &Device, batch: usize) -> Result<Self> {
+    pub(crate) fn new(device: &Device, batch: usize) -> Result<Self> {
         let groups = (!device.is_cuda()).then(RowGroups::default);
         Ok(Self { groups, values: Tensor::zeros(device, batch, 1)?, count: batch })
     }
 
     /// Takes the times of a batch, batch × 1.
-    pub fn set(&mut self, t: View<'_>) -> Result<()> {
+    pub(crate) fn set(&mut self, t: View<'_>) -> Result<()> {
         let Some(groups) = &mut self.groups else { return Ok(()) };
         self.values.view().expect_shape("times", "t", t.rows(), 1)?;
         let t = t.cpu("times")?;

@@ -81,12 +81,3 @@ pub(crate) fn gemm_packed(c: ViewMut<'_>, x: View<'_>, w: &Packed, start: Start<
     product_packed(&mut c.cpu(OP)?, x.cpu(OP)?, w, start);
     Ok(())
 }
-
-/// The gradients of `y = x·wᵀ + b`: `dw = dyᵀ·x` and `db = Σ rows of dy`.
-pub fn weight_gradient(dw: ViewMut<'_>, db: Option<ViewMut<'_>>, dy: View<'_>, x: View<'_>) -> Result<()> {
-    gemm(dw, dy, Transpose::Yes, x, Transpose::No, 0.0, None)?;
-    match db {
-        Some(db) => ops::column_sums(db, dy, false),
-        None => Ok(()),
-    }
-}

@@ -17,8 +17,8 @@ pub use elementwise::{
     activate, activate_backward, axpby, copy, dropout, dropout_backward, dropout_sine, dropout_sine_backward, film,
     film_backward, gather_rows, mix_rows, scale, sinusoidal,
 };
+pub use gemm::gemm;
 pub(crate) use gemm::gemm_packed;
-pub use gemm::{gemm, weight_gradient};
 pub(crate) use groups::{RowGroups, film_by_group, film_by_group_backward};
 pub use losses::{point_loss, reverse_kl};
 pub(crate) use norm::layer_norm_row;
