@@ -1,8 +1,8 @@
 //! Matrix products through `cuBLASLt`.
 
 use super::{
-    Context, failed,
-    products::{Key, Plan, State, WORKSPACE_BYTES, alignment, set_attribute},
+    Context, failed, lock,
+    products::{Key, Plan, Shape, State, WORKSPACE_BYTES, alignment, set_attribute},
 };
 use crate::{
     Precision, Result, View, ViewMut,
@@ -15,10 +15,7 @@ use cudarc::{
     cublaslt::{result as lt, sys},
     driver::DevicePtr,
 };
-use std::{
-    ffi::c_void,
-    sync::{Arc, PoisonError},
-};
+use std::{collections::hash_map::Entry, ffi::c_void, sync::Arc};
 
 /// Rows of rounded operands start at multiples of this many bf16 values, 16 bytes.
 const ROUNDED_ALIGNMENT: usize = 8;
@@ -50,22 +47,9 @@ impl Context {
         };
         let c_at = self.address_mut(c)?;
         let bias_at = bias.map(|bias| self.address(&bias)).transpose()?;
-        let key = Key {
-            m: c.rows,
-            n: c.cols,
-            k,
-            a_stride,
-            b_stride,
-            c_stride: c.stride,
-            op_a,
-            op_b,
-            accumulate: beta != 0.0,
-            bias: bias.is_some(),
-            precision,
-            output_bf16: false,
-            alignment: [a_at, b_at, c_at].map(alignment),
-        };
-        self.multiply(key, [a_at, b_at, c_at], beta, bias_at)
+        let (sizes, strides) = ([c.rows, c.cols, k], [a_stride, b_stride, c.stride]);
+        let shape = Shape { sizes, strides, ops: [op_a, op_b], precision, output_bf16: false };
+        self.multiply(shape, [a_at, b_at, c_at], beta, bias_at)
     }
 
     /// `c = x·wᵀ + beta·c + bias` between bf16 matrices that stay rounded.
@@ -90,38 +74,22 @@ impl Context {
             None => None,
         };
         let (a_at, b_at) = (self.address_bf16(&x)?, self.address_bf16(&w)?);
-        let key = Key {
-            m: x.rows,
-            n: w.rows,
-            k: x.cols,
-            a_stride: x.stride,
-            b_stride: w.stride,
-            c_stride,
-            op_a: Transpose::No,
-            op_b: Transpose::Yes,
-            accumulate: beta != 0.0,
-            bias: bias.is_some(),
-            precision: Precision::Bf16,
-            output_bf16,
-            alignment: [a_at, b_at, c_at].map(alignment),
-        };
-        self.multiply(key, [a_at, b_at, c_at], beta, bias_at)
+        let (sizes, strides) = ([x.rows, w.rows, x.cols], [x.stride, w.stride, c_stride]);
+        let ops = [Transpose::No, Transpose::Yes];
+        let shape = Shape { sizes, strides, ops, precision: Precision::Bf16, output_bf16 };
+        self.multiply(shape, [a_at, b_at, c_at], beta, bias_at)
     }
 
-    /// Runs the product that `key` describes, on the operands a, b and c at these addresses.
-    fn multiply(
-        self: &Arc<Self>,
-        key: Key,
-        [a_at, b_at, c_at]: [u64; 3],
-        beta: f32,
-        bias_at: Option<u64>,
-    ) -> Result<()> {
+    /// Runs the product of the operands a, b and c at these addresses.
+    fn multiply(self: &Arc<Self>, shape: Shape, at: [u64; 3], beta: f32, bias_at: Option<u64>) -> Result<()> {
         self.bind()?;
-        let mut state = self.products.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let [a_at, b_at, c_at] = at;
+        let key = Key { shape, accumulate: beta != 0.0, bias: bias_at.is_some(), alignment: at.map(alignment) };
+        let mut state = lock(&self.products.state);
         let State { plans, handle } = &mut *state;
         let plan = match plans.entry(key) {
-            std::collections::hash_map::Entry::Occupied(plan) => plan.into_mut(),
-            std::collections::hash_map::Entry::Vacant(slot) => slot.insert(Plan::new(*handle, &key)?),
+            Entry::Occupied(plan) => plan.into_mut(),
+            Entry::Vacant(slot) => slot.insert(Plan::new(*handle, &key)?),
         };
         if let Some(bias_at) = &bias_at {
             let attribute = sys::cublasLtMatmulDescAttributes_t::CUBLASLT_MATMUL_DESC_BIAS_POINTER;
@@ -162,7 +130,7 @@ impl Context {
         let stride = operand.cols.next_multiple_of(ROUNDED_ALIGNMENT);
         let (number, stream) = self.current();
         let memory = {
-            let mut all = self.products.rounded.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = lock(&self.products.rounded);
             let piece = &mut all[number][place];
             let enough = piece.as_ref().is_some_and(|memory| memory.len() >= operand.rows * stride);
             if !enough {
@@ -172,8 +140,7 @@ impl Context {
             }
             Arc::clone(piece.as_ref().expect("it was just made"))
         };
-        let address = memory.device_ptr(stream).0;
-        let (rows, cols) = (operand.rows, operand.cols);
+        let (address, rows, cols) = (memory.device_ptr(stream).0, operand.rows, operand.cols);
         let args = [Arg::Long(address as usize), Arg::In(operand), Arg::Int(stride), Arg::Int(cols)];
         self.launch("round_bf16", Grid::Elements { rows, cols }, &args)?;
         self.keep(|| memory as _);

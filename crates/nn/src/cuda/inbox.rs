@@ -25,7 +25,7 @@ struct Slot {
 
 impl Inbox {
     pub(crate) fn new(context: &Arc<Context>, len: usize) -> Result<Self> {
-        let cuda = context.cuda();
+        let cuda = &context.device;
         let slot = || -> Result<Slot> {
             // SAFETY: f32 may have any bits; what is read was written before, by `send`.
             let host = unsafe { cuda.alloc_pinned_with_flags(len, 0) };
@@ -45,7 +45,7 @@ impl Inbox {
     /// Replaces `to` by `values` in the order of the main stream; returns at once unless both slots are under way.
     pub(crate) fn send(&mut self, to: &ViewMut<'_>, values: &[f32]) -> Result<()> {
         let address = self.context.address_mut(to)?;
-        let (main, stream) = (self.context.stream(), &self.stream);
+        let (main, stream) = (&self.context.main, &self.stream);
         let Slot { host, device, arrived, taken } = &mut self.slots[self.next];
         self.next = 1 - self.next;
         self.context.bind()?;
@@ -61,11 +61,8 @@ impl Inbox {
         arrived.record(stream).map_err(&event)?;
         main.wait(arrived).map_err(&event)?;
         // SAFETY: `to` has as many values in a row (the caller checked), and the main stream waits for the twin.
-        unsafe {
-            let bytes = size_of_val(values);
-            result::memcpy_dtod_async(address, device.address(0), bytes, main.cu_stream())
-        }
-        .map_err(failed("copying on the device"))?;
+        unsafe { result::memcpy_dtod_async(address, device.address(0), size_of_val(values), main.cu_stream()) }
+            .map_err(failed("copying on the device"))?;
         taken.record(main).map_err(&event)
     }
 }

@@ -28,8 +28,14 @@ pub(crate) use photos::{Call, Photos};
 pub(crate) use queues::ask_for_queues;
 
 use crate::NnError;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Turns a library's error into ours.
 fn failed<E: std::fmt::Debug>(what: &'static str) -> impl Fn(E) -> NnError {
     move |error| NnError::Cuda { what, detail: format!("{error:?}") }
+}
+
+/// Locks even if another thread panicked meanwhile: no value here is ever left half written.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,13 +1,14 @@
 //! The library nvJPEG, found when the first batch of photos comes: nothing of it is needed to build or to start. All its foreign
 //! calls stand here.
 
+use super::lock;
 use crate::pictures::Plane;
 use libloading::Library as Dynamic;
 use std::{
     env,
     ffi::{OsStr, c_int, c_uint, c_void},
     ptr::null_mut,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 /// `0` leaves the library alone.
@@ -114,12 +115,8 @@ impl Decoder {
         (status == 0 && !handle.is_null()).then(|| Arc::new(Self { library, handle, heads: Mutex::default() }))
     }
 
-    fn heads(&self) -> MutexGuard<'_, Vec<Head>> {
-        self.heads.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn head(&self) -> Option<Head> {
-        let idle = self.heads().pop();
+        let idle = lock(&self.heads).pop();
         idle.or_else(|| {
             let mut head = null_mut();
             // SAFETY: the handle is alive, the target is a pointer of ours.
@@ -141,11 +138,10 @@ impl Decoder {
                 | (library.supported)(handle, head, &raw mut refused)
                 | (library.info)(handle, data, length, &raw mut count, &raw mut sampling, widths, heights)
         };
-        self.heads().push(Head(head));
+        lock(&self.heads).push(Head(head));
         let sizes = planes.iter().map(|plane| (plane.width as c_int, plane.height as c_int));
-        status | refused == 0
-            && count == planes.len() as c_int
-            && sizes.eq(widths.into_iter().zip(heights).take(planes.len()))
+        let planes_fit = sizes.eq(widths.into_iter().zip(heights).take(planes.len()));
+        status | refused == 0 && count == planes.len() as c_int && planes_fit
     }
 }
 
@@ -153,7 +149,7 @@ impl Drop for Decoder {
     fn drop(&mut self) {
         // SAFETY: they are alive and not used again; states hold the decoder, and the handle goes last.
         unsafe {
-            for Head(head) in self.heads().drain(..) {
+            for Head(head) in lock(&self.heads).drain(..) {
                 (self.library.stream_destroy)(head);
             }
             (self.library.destroy)(self.handle);

@@ -31,7 +31,7 @@ fn event_failed() -> impl Fn(DriverError) -> crate::NnError {
 impl Outbox {
     /// Room for matrices of these sizes.
     pub(crate) fn new(context: &Arc<Context>, sizes: &[usize]) -> Result<Self> {
-        let cuda = context.cuda();
+        let cuda = &context.device;
         let piece = sizes.iter().copied().max().unwrap_or(0).clamp(1, PIECE);
         let slot = || -> Result<Slot> {
             // SAFETY: f32 may have any bits; what is read was written before, by the device.
@@ -42,20 +42,16 @@ impl Outbox {
             })
         };
         let copies = sizes.iter().map(|size| Buffer::zeros(context, *size)).collect::<Result<_>>()?;
-        Ok(Self {
-            stream: cuda.new_stream().map_err(failed("creating a stream"))?,
-            copied: cuda.new_event(None).map_err(failed("creating an event"))?,
-            copies,
-            slots: [slot()?, slot()?],
-            context: Arc::clone(context),
-        })
+        let stream = cuda.new_stream().map_err(failed("creating a stream"))?;
+        let copied = cuda.new_event(None).map_err(failed("creating an event"))?;
+        Ok(Self { context: Arc::clone(context), stream, copied, copies, slots: [slot()?, slot()?] })
     }
 
     /// Copies matrices of the sizes it was made for, in the order of the main stream; returns at once.
     pub(crate) fn copy(&mut self, from: &[View<'_>]) -> Result<()> {
         assert!(from.len() == self.copies.len());
         self.context.bind()?;
-        let main = self.context.stream();
+        let main = &self.context.main;
         for (view, copy) in from.iter().zip(&self.copies) {
             let len = view.rows() * view.cols();
             assert!(len <= copy.len() && view.stride == view.cols);
@@ -87,11 +83,10 @@ fn download(stream: &CudaStream, from: &Buffer<f32>, slots: &mut [Slot; 2]) -> R
         let slot = &mut slots[number % 2];
         let host = slot.host.as_mut_slice().map_err(failed("reaching page-locked memory"))?;
         // SAFETY: both pieces hold as many values; the host's is not touched before `arrived`, which is recorded below.
-        unsafe {
-            let host = &mut host[..range.len()];
-            result::memcpy_dtoh_async(host, from.address(range.start), stream.cu_stream())
-        }
-        .map_err(failed("copying from the device"))?;
+        let copied = unsafe {
+            result::memcpy_dtoh_async(&mut host[..range.len()], from.address(range.start), stream.cu_stream())
+        };
+        copied.map_err(failed("copying from the device"))?;
         slot.arrived.record(stream).map_err(event_failed())?;
         if let Some((slot, range)) = under_way.replace((number % 2, range)) {
             store(&mut slots[slot], range.len(), &mut values)?;

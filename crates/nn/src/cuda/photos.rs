@@ -72,7 +72,7 @@ fn event() -> impl Fn(DriverError) -> crate::NnError {
 
 fn pinned(context: &Context, words: usize) -> Result<PinnedHostSlice<u32>> {
     // SAFETY: u32 may have any bits; what is read was written before, by `Call::decode`.
-    unsafe { context.cuda().alloc_pinned_with_flags(words, 0) }.map_err(failed("allocating page-locked memory"))
+    unsafe { context.device.alloc_pinned_with_flags(words, 0) }.map_err(failed("allocating page-locked memory"))
 }
 
 /// Makes room for `len` values, which are lost.
@@ -124,7 +124,7 @@ impl Photos {
             slot.pictures.clear();
             return Ok(slot);
         }
-        let (context, cuda) = (&self.context, self.context.cuda());
+        let (context, cuda) = (&self.context, &self.context.device);
         let event = |flags| cuda.new_event(flags).map_err(failed("creating an event"));
         let state = |decoder| State::new(decoder).ok_or_else(|| failed("nvJPEG")("no state"));
         let slot = Slot {
@@ -170,7 +170,7 @@ impl Photos {
         let Call { slot, plan, .. } = call;
         let (target, side) = (self.context.address_bf16(to)?, self.side);
         self.context.bind()?;
-        let main = self.context.stream();
+        let main = &self.context.main;
         main.wait(&slot.ready).map_err(event())?;
         let (across, down) = (self.context.function("photos_across")?, self.context.function("photos_down")?);
         let (tables, planes, between) = (slot.tables.address(0), slot.planes.address(0), self.between.address(0));
@@ -241,14 +241,8 @@ struct Place {
 
 impl Plan {
     fn new(pictures: &[Picture], side: usize, first: usize) -> Self {
-        let mut plan = Self {
-            places: Vec::with_capacity(pictures.len()),
-            words: WORDS * pictures.len(),
-            plane_bytes: 0,
-            between: 0,
-            shared: 0,
-            first,
-        };
+        let words = WORDS * pictures.len();
+        let mut plan = Self { places: Vec::new(), words, plane_bytes: 0, between: 0, shared: 0, first };
         let mut slack = 0;
         for picture in pictures {
             plan.places.push(Place { table: plan.words, planes: plan.plane_bytes, between: plan.between });
@@ -287,16 +281,12 @@ impl Plan {
     fn write(&self, words: &mut [u32], pictures: &[Picture]) {
         let (heads, mut rest) = words.split_at_mut(WORDS * pictures.len());
         let ends = self.places.iter().skip(1).map(|place| place.table).chain([self.words]);
-        let tables: Vec<&mut [u32]> = self
-            .places
-            .iter()
-            .zip(ends)
-            .map(|(place, end)| {
-                let (table, after) = std::mem::take(&mut rest).split_at_mut(end - place.table);
-                rest = after;
-                table
-            })
-            .collect();
+        let table = |(place, end): (&Place, usize)| {
+            let (table, after) = std::mem::take(&mut rest).split_at_mut(end - place.table);
+            rest = after;
+            table
+        };
+        let tables: Vec<&mut [u32]> = self.places.iter().zip(ends).map(table).collect();
         let heads = heads.par_chunks_exact_mut(WORDS).zip(tables).zip(pictures).zip(&self.places).enumerate();
         heads.for_each(|(k, (((head, table), picture), place))| {
             let number = (self.first + k) as u32;
@@ -318,41 +308,18 @@ impl Plan {
         });
     }
 
-    fn describe(jpeg: &Jpeg, place: &Place, number: u32) -> [u32; WORDS] {
+    fn describe(jpeg: &Jpeg, place: &Place, number: u32) -> Vec<u32> {
         let planes = jpeg.planes();
         let (luma, chroma) = (planes[0], planes[planes.len() - 1]);
-        let [halved_across, halved_down] = jpeg.halved.unwrap_or([false; 2]);
         let cb = place.planes + luma.bytes();
+        let [halved_across, halved_down] = jpeg.halved.unwrap_or([false; 2]);
         let (across, down) = (&jpeg.across, &jpeg.down);
-        let mut words = [0; WORDS];
-        let sizes = [
-            place.planes,
-            cb,
-            cb + chroma.bytes(),
-            luma.pitch,
-            chroma.pitch,
-            chroma.width,
-            chroma.height,
-            halved_across.into(),
-            halved_down.into(),
-            jpeg.halved.is_none().into(),
-        ];
-        let rest = [
-            across.sources.start,
-            across.sources.len(),
-            down.sources.start,
-            down.sources.len(),
-            across.taps,
-            down.taps,
-            place.table,
-            place.table + across.table.len(),
-            place.between,
-            number as usize,
-            0,
-        ];
-        let turn = jpeg.turn().map(i32::cast_unsigned);
-        let all = sizes.into_iter().map(|size| size as u32).chain(turn).chain(rest.map(|size| size as u32));
-        words.iter_mut().zip(all).for_each(|(word, value)| *word = value);
-        words
+        let sizes = [place.planes, cb, cb + chroma.bytes(), luma.pitch, chroma.pitch, chroma.width, chroma.height];
+        let flags = [halved_across, halved_down, jpeg.halved.is_none()];
+        let sources = [across.sources.start, across.sources.len(), down.sources.start, down.sources.len()];
+        let places = [place.table, place.table + across.table.len(), place.between, number as usize, 0];
+        let sizes = sizes.into_iter().chain(flags.map(usize::from)).map(|size| size as u32);
+        let rest = sources.into_iter().chain([across.taps, down.taps]).chain(places).map(|size| size as u32);
+        sizes.chain(jpeg.turn().map(i32::cast_unsigned)).chain(rest).collect()
     }
 }

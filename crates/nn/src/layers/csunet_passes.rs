@@ -1,7 +1,7 @@
 //! The network's forward and backward passes, and the storage for them.
 
 use crate::{
-    Device, Gradients, Params, Result, Rng, Tensor, View,
+    Device, Gradients, NnError, Params, Result, Rng, Tensor, View,
     layers::{Accumulate, CSirenGradients, CSirenState, CsUnet, Times, csunet::two},
     ops::{self, Activation, Dropout},
 };
@@ -164,7 +164,7 @@ impl CsUnet {
         params.device().in_pool(|| {
             let device = params.device();
             let (dropout, times) = (work.dropout, &work.times);
-            let forward_only = || setting("training", false, "make the workspace with training = true");
+            let forward_only = || setting::<NnError>("training", false, "make the workspace with training = true");
             let back = work.backward.as_mut().ok_or_else(forward_only)?;
             let out_in = self.out_from.read(&work.buffers);
             let d_out_in = back.buffers[self.out_from.buffer].view_mut().columns(self.out_from.columns.clone());
