@@ -18,13 +18,6 @@ pub enum LrSchedule {
 
 impl LrSchedule {
     /// The factor on the base rate at `step`, counted from 1.
-    ///
-    /// ```
-    /// use locdiff_nn::LrSchedule;
-    /// let schedule = LrSchedule::WarmupCosine { warmup_steps: 10, total_steps: 100, final_fraction: 0.0 };
-    /// assert!((schedule.factor(1) - 0.1).abs() < 1e-6);
-    /// assert!(schedule.factor(101) < 1e-6);
-    /// ```
     pub fn factor(&self, step: u32) -> f64 {
         match *self {
             Self::Constant => 1.0,

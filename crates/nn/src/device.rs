@@ -5,12 +5,6 @@ use locdiff_base::{BadSetting, Named};
 use std::{fmt, str::FromStr, sync::Arc};
 
 /// A device named but not opened yet: as a user names it.
-///
-/// ```
-/// use locdiff_nn::DeviceSpec;
-/// assert_eq!("cuda:1".parse::<DeviceSpec>().unwrap(), DeviceSpec::Cuda(1));
-/// assert!("gpu".parse::<DeviceSpec>().is_err());
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeviceSpec {
     /// CUDA where a device can be used, else the CPU.
@@ -55,13 +49,6 @@ pub(crate) enum Backend {
 }
 
 /// An opened device; a cheap handle that can be cloned.
-///
-/// ```
-/// use locdiff_nn::{Device, DeviceSpec};
-/// let device = Device::open(DeviceSpec::Auto)?;
-/// println!("running on {device}");
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 #[derive(Clone)]
 pub struct Device {
     pub(crate) backend: Backend,

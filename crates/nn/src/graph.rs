@@ -8,19 +8,6 @@ use crate::{Device, Result, cuda, device::Backend};
 /// records them into a CUDA graph, and every run from there on launches that graph with one call and does not look at
 /// the closure again. On the CPU every run calls the closure. So the closure must do the same thing each time, with
 /// everything that changes (data, counters, rates) in device memory, and it must not read results back.
-///
-/// ```
-/// use locdiff_nn::{Device, DeviceSpec, Recorded, Tensor, ops};
-/// let device = Device::open(DeviceSpec::Auto)?;
-/// let one = Tensor::from_slice(&device, 1, 1, &[1.0])?;
-/// let mut sum = Tensor::zeros(&device, 1, 1)?;
-/// let mut add = Recorded::new(&device);
-/// for _ in 0..5 {
-///     add.run(|| ops::axpby(sum.view_mut(), 1.0, one.view(), 1.0))?;
-/// }
-/// assert_eq!(sum.to_vec()?, [5.0]);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 pub struct Recorded {
     device: Device,
     prepared: bool,

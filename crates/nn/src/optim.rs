@@ -9,24 +9,6 @@ use crate::{
 use locdiff_base::setting;
 
 /// The optimiser: moments, moving average, step counter.
-///
-/// ```
-/// use locdiff_nn::{Adam, AdamConfig, Device, Gradients, Init, ParamsBuilder};
-/// let device = Device::cpu();
-/// let mut builder = ParamsBuilder::new();
-/// let w = builder.add("w", 1, 2, Init::Uniform { bound: 1.0 });
-/// let mut params = builder.build(&device, 7)?;
-/// let mut grads = Gradients::new(&params)?;
-/// let mut adam = Adam::new(AdamConfig { lr: 0.1, clip_norm: 0.0, ..AdamConfig::default() }, &params)?;
-/// for _ in 0..200 {
-///     // Minimise |w|²/2: the gradient is w itself.
-///     locdiff_nn::ops::axpby(grads.get_mut(w), 1.0, params.get(w), 0.0)?;
-///     adam.step(&mut params, &grads)?;
-/// }
-/// assert!(params.to_vec()?.iter().all(|x| x.abs() < 0.05));
-/// assert_eq!(adam.steps_done()?, 200);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 pub struct Adam {
     config: AdamConfig,
     pub(crate) m: Tensor,

@@ -87,7 +87,7 @@ impl Entry {
 pub struct ParamsBuilder {
     entries: Vec<Entry>,
     /// Numbers that its buffer will have, padding counted.
-    pub(crate) len: usize,
+    pub len: usize,
 }
 
 impl ParamsBuilder {

@@ -8,21 +8,6 @@ use crate::{Device, Indices, NnError, Result, cpu::random::RowStates, error::che
 /// The counter is the training step or the sampler's run; [`Rng::advance`] adds one, on the device, so that a captured
 /// graph draws new numbers each time. Inside one step every place that draws has a stream number of its own. State and
 /// stream numbers are all there is: a run resumed with [`Rng::set`] continues bit for bit.
-///
-/// ```
-/// use locdiff_nn::{Device, Rng, Tensor, ops};
-/// let device = Device::cpu();
-/// let mut rng = Rng::new(&device, 42)?;
-/// let (mut a, mut b) = (Tensor::zeros(&device, 2, 3)?, Tensor::zeros(&device, 2, 3)?);
-/// ops::fill_normal(a.view_mut(), &rng, 0)?;
-/// rng.advance()?;
-/// ops::fill_normal(b.view_mut(), &rng, 0)?;
-/// assert_ne!(a.to_vec()?, b.to_vec()?);
-/// rng.set(42, 0)?;
-/// ops::fill_normal(b.view_mut(), &rng, 0)?;
-/// assert_eq!(a.to_vec()?, b.to_vec()?);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 pub struct Rng {
     /// `[seed lo, seed hi, counter lo, counter hi]`.
     pub(crate) state: Indices,
@@ -47,18 +32,6 @@ impl Rng {
 
     /// From here on row r draws what row `first + r` draws otherwise: a part of a batch draws what it draws in the whole.
     /// A recording keeps the row that was set while it was made.
-    ///
-    /// ```
-    /// use locdiff_nn::{Device, Rng, Tensor, ops};
-    /// let device = Device::cpu();
-    /// let mut rng = Rng::new(&device, 42)?;
-    /// let (mut whole, mut part) = (Tensor::zeros(&device, 5, 3)?, Tensor::zeros(&device, 2, 3)?);
-    /// ops::fill_normal(whole.view_mut(), &rng, 0)?;
-    /// rng.set_first_row(3);
-    /// ops::fill_normal(part.view_mut(), &rng, 0)?;
-    /// assert_eq!(part.to_vec()?, whole.to_vec()?[9..]);
-    /// # Ok::<(), locdiff_nn::NnError>(())
-    /// ```
     pub fn set_first_row(&mut self, first: usize) {
         self.first_row = first;
     }
@@ -81,20 +54,6 @@ pub struct RowKey {
 
 /// Noise that belongs to rows: what a row draws depends on the seed, on its [`RowKey`] and on the column, and not on where
 /// the row stands or on how many others there are. The same integers on the CPU and on CUDA.
-///
-/// ```
-/// use locdiff_nn::{Device, RowKey, RowNoise, Tensor, ops};
-/// let device = Device::cpu();
-/// let mut noise = RowNoise::new(&device, 2)?;
-/// noise.set(7, &[RowKey { key: 5, number: 0 }, RowKey { key: 9, number: 3 }])?;
-/// let mut there = Tensor::zeros(&device, 2, 3)?;
-/// ops::fill_row_noise(there.view_mut(), &noise, 0)?;
-/// noise.set(7, &[RowKey { key: 9, number: 3 }, RowKey { key: 1, number: 0 }])?;
-/// let mut here = Tensor::zeros(&device, 2, 3)?;
-/// ops::fill_row_noise(here.view_mut(), &noise, 0)?;
-/// assert_eq!(here.to_vec()?[..3], there.to_vec()?[3..]);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 pub struct RowNoise {
     /// `[seed lo, seed hi]`.
     pub(crate) seed: Indices,

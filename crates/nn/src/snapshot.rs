@@ -7,18 +7,6 @@ use crate::{Adam, Params, Result, TrainingState, View, cuda, device::Backend};
 /// On CUDA it is made in device memory, in the order of the operations and without waiting for them, and comes to the host
 /// beside what follows: [`Snapshot::take`] costs the device a fraction of a millisecond, and [`Snapshot::read`] may be called by
 /// another thread. On the CPU it is a plain copy.
-///
-/// ```
-/// use locdiff_nn::{Adam, AdamConfig, Device, Init, ParamsBuilder, Snapshot};
-/// let mut builder = ParamsBuilder::new();
-/// builder.add("w", 2, 3, Init::Uniform { bound: 1.0 });
-/// let params = builder.build(&Device::cpu(), 1)?;
-/// let adam = Adam::new(AdamConfig::default(), &params)?;
-/// let mut snapshot = Snapshot::new(&adam, &params);
-/// snapshot.take(&adam, &params, 0)?;
-/// assert_eq!(snapshot.read()?, adam.export_state(&params)?);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 pub struct Snapshot {
     /// Where the device has memory for it.
     outbox: Option<cuda::Outbox>,

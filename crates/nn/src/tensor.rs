@@ -16,16 +16,6 @@ enum Storage {
 }
 
 /// An owned row-major f32 matrix on a device.
-///
-/// ```
-/// use locdiff_nn::{Device, Tensor};
-/// let device = Device::cpu();
-/// let a = Tensor::from_slice(&device, 2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
-/// let right = a.view().columns(1..3);
-/// assert_eq!((right.rows(), right.cols()), (2, 2));
-/// assert_eq!(a.to_vec()?[4], 5.0);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 pub struct Tensor {
     device: Device,
     storage: Storage,
@@ -163,13 +153,6 @@ impl Tensor {
 }
 
 /// An owned vector of u32 on a device: row numbers to gather, time steps, counters.
-///
-/// ```
-/// use locdiff_nn::{Device, Indices};
-/// let rows = Indices::from_slice(&Device::cpu(), &[2, 0, 2])?;
-/// assert_eq!(rows.to_vec()?, [2, 0, 2]);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 pub struct Indices {
     pub(crate) storage: IndexStorage,
     len: usize,

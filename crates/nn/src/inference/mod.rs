@@ -14,16 +14,6 @@
 //! | depthwise convolutions | [`Depthwise`] |
 //! | a buffer that begins a line of the cache | [`Aligned`] |
 //! | layer norm and softmax of a row | [`layer_norm`], [`softmax`] |
-//!
-//! # Example
-//! ```
-//! use locdiff_nn::inference::{Finish, PackedLinear, padded};
-//! // Two inputs to one output: y = 3a + 4b + 1.
-//! let layer = PackedLinear::new(2, &[3.0, 4.0], &[1.0]);
-//! let mut output = vec![0.0; 2 * padded(1)];
-//! layer.run(2, &[1.0, 0.0, 0.5, 0.25], 2, &mut output, padded(1), Finish::Store);
-//! assert_eq!((output[0], output[padded(1)]), (4.0, 3.5));
-//! ```
 
 mod depthwise;
 mod finish;

@@ -29,16 +29,6 @@ named! {
 }
 
 /// A CS-UNet's settings: `d` codes in, `d` out.
-///
-/// ```
-/// use locdiff_nn::{Device, ParamsBuilder, layers::CsUnetConfig};
-/// let config = CsUnetConfig { width: 8, ..CsUnetConfig::new(64, 16) };
-/// let mut builder = ParamsBuilder::new();
-/// let net = config.register(&mut builder)?;
-/// let params = builder.build(&Device::cpu(), 0)?;
-/// assert!(params.find("dn.0.x.weight").is_some());
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CsUnetConfig {
     /// Size of the codes, (L+1)².

@@ -7,16 +7,6 @@ use crate::{
 };
 
 /// Fully connected layers with a GELU and dropout between them.
-///
-/// ```
-/// use locdiff_nn::{Device, ParamsBuilder, Tensor, layers::Mlp};
-/// let mut builder = ParamsBuilder::new();
-/// let mlp = Mlp::new(&mut builder, "image", &[4, 8, 3], 0.5);
-/// let params = builder.build(&Device::cpu(), 0)?;
-/// let output = mlp.run(&params, Tensor::zeros(&Device::cpu(), 2, 4)?.view())?;
-/// assert_eq!((output.rows(), output.cols()), (2, 3));
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct Mlp {
     layers: Vec<Linear>,

@@ -8,18 +8,6 @@ use std::sync::Arc;
 ///
 /// Rows of a batch are processed in blocks, so that the logits (rows × grid points) never take more memory than
 /// `max_logits` values.
-///
-/// ```
-/// use locdiff_nn::{Device, Tensor, losses::Quadrature};
-/// let device = Device::cpu();
-/// // Two grid points with codes +1 and −1 and equal weights: log Z = log(eᵉ + e⁻ᵉ), E[y] = tanh e.
-/// let mut quadrature = Quadrature::new(&device, 1, &[1.0, -1.0], None, 4, 1 << 20)?;
-/// let e = Tensor::from_slice(&device, 1, 1, &[0.5])?;
-/// let mut mean = Tensor::zeros(&device, 1, 1)?;
-/// quadrature.posterior_mean(mean.view_mut(), e.view())?;
-/// assert!((mean.to_vec()?[0] - 0.5_f32.tanh()).abs() < 1e-6);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 pub struct Quadrature {
     grid: Arc<QuadratureGrid>,
     logits: Tensor,

@@ -108,9 +108,7 @@ pub fn reverse_kl(
     const OP: &str = "reverse_kl";
     expect_shapes!(OP, q_logits.rows, q_logits.cols; p_logits);
     expect_shapes!(OP, q_logits.rows, 1; loss);
-    if let Some(bias) = &bias {
-        bias.expect_shape(OP, "bias", 1, q_logits.cols)?;
-    }
+    bias.iter().try_for_each(|bias| bias.expect_shape(OP, "bias", 1, q_logits.cols))?;
     let (rows, cols) = (q_logits.rows, q_logits.cols);
     run!(OP, Grid::Rows(rows), [&q_logits, &p_logits, bias, &loss, cols, scale]; q_logits, p_logits, loss => {
         let bias = bias.map(|bias| bias.cpu(OP)).transpose()?.map_or(&[][..], |bias| bias.row(0));
