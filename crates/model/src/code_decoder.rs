@@ -8,10 +8,7 @@ use rayon::prelude::*;
 
 /// `auto` takes a GPU for files of this many vectors: opening one takes longer than a dozen processors take for fewer.
 fn gpu_from(decoder: &Decoder) -> u64 {
-    match decoder {
-        Decoder::Exact { .. } | Decoder::Kl => 1_000_000,
-        Decoder::Anchors(_) => 20_000,
-    }
+    if let Decoder::Anchors(_) = decoder { 20_000 } else { 1_000_000 }
 }
 
 /// A decoder on the CPU, or its places from a GPU.
@@ -70,11 +67,10 @@ fn runs_on_gpu(decoder: &Decoder) -> bool {
 
 /// The GPU's twin of a decoder that has one, where the device is a GPU.
 fn on_gpu(device: &Device, degree: Degree, decoder: &Decoder, most: usize) -> Result<Option<DeviceDecoder>> {
-    if !device.is_cuda() {
-        return Ok(None);
-    }
-    Ok(Some(match decoder {
-        Decoder::Anchors(anchors) => DeviceDecoder::anchors(device, degree.get(), anchors.points(), most)?,
-        _ => DeviceDecoder::exact(device, degree.get(), most)?,
-    }))
+    let made = match decoder {
+        _ if !device.is_cuda() => return Ok(None),
+        Decoder::Anchors(anchors) => DeviceDecoder::anchors(device, degree.get(), anchors.points(), most),
+        _ => DeviceDecoder::exact(device, degree.get(), most),
+    };
+    made.map(Some)
 }

@@ -9,16 +9,6 @@ use locdiff_shdd::sphere::{SphericalHarmonics, UnitVec};
 const BLOCK: usize = 512;
 
 /// Writes codes, on the fly, from locations.
-///
-/// ```
-/// use locdiff_model::{CodeWriter, ModelConfig};
-/// use locdiff_shdd::sphere::UnitVec;
-/// let writer = CodeWriter::new(&ModelConfig::new(3, 8))?;
-/// let mut code = [0.0; 16];
-/// writer.write(&[UnitVec::NORTH], &mut code)?;
-/// assert!((code[0] - 0.2820948).abs() < 1e-6);
-/// # Ok::<(), locdiff_model::ModelError>(())
-/// ```
 #[derive(Debug)]
 pub struct CodeWriter {
     harmonics: SphericalHarmonics,

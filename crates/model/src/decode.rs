@@ -16,14 +16,6 @@ static KERNELS: KernelSource =
 const MOST_NUMBERS: usize = 9216;
 
 /// Decodes batches of codes of one degree.
-///
-/// ```no_run
-/// use locdiff_model::DeviceDecoder;
-/// use locdiff_nn::Device;
-/// let mut decoder = DeviceDecoder::exact(&Device::cuda(0)?, 23, 512)?;
-/// let places = decoder.decode(&vec![0.1; 24 * 24])?;
-/// # Ok::<(), locdiff_model::ModelError>(())
-/// ```
 pub struct DeviceDecoder {
     device: Device,
     harmonics: DeviceHarmonics,
@@ -52,20 +44,15 @@ struct RingGrid {
 
 impl DeviceDecoder {
     /// The best of given points, for batches of up to `most` codes.
-    ///
-    /// # Errors
-    /// The CPU, a degree out of range, or too little device memory.
+    /// Fails on the CPU, a degree out of range, or too little device memory.
     pub fn anchors(device: &Device, degree: usize, anchors: &[UnitVec], most: usize) -> Result<Self> {
         let points: Vec<[f64; 3]> = anchors.iter().map(|point| point.to_array()).collect();
-        Self::new(device, degree, &points, most, |_| {
+        Self::new(device, (degree, most), &points, |_| {
             Ok(Kind::Anchors(anchors.to_vec(), Indices::from_slice(device, &vec![0; most])?))
         })
     }
 
-    /// The continuous maximum with the largest mass, for batches of up to `most` codes.
-    ///
-    /// # Errors
-    /// As [`DeviceDecoder::anchors`].
+    /// The continuous maximum with the largest mass, for batches of up to `most` codes. Fails as [`DeviceDecoder::anchors`].
     pub fn exact(device: &Device, degree: usize, most: usize) -> Result<Self> {
         // Twice as dense as the field could vary, like the search on the CPU.
         let grid = RingGrid { rings: 2 * (degree + 1), longitudes: 4 * (degree + 1) };
@@ -75,8 +62,8 @@ impl DeviceDecoder {
             [sine * c, sine * s, z]
         };
         let points: Vec<[f64; 3]> = (0..grid.rings * grid.longitudes).map(point).collect();
-        Self::new(device, degree, &points, most, |harmonics| {
-            let numbers = harmonics.numbers();
+        Self::new(device, (degree, most), &points, |harmonics| {
+            let numbers = harmonics.numbers;
             if numbers != (degree + 1) * (degree + 1) || numbers > MOST_NUMBERS {
                 return Err(NnError::Shape { op: "DeviceDecoder", detail: format!("codes of {numbers} numbers") });
             }
@@ -86,9 +73,8 @@ impl DeviceDecoder {
 
     fn new(
         device: &Device,
-        degree: usize,
+        (degree, most): (usize, usize),
         points: &[[f64; 3]],
-        most: usize,
         kind: impl FnOnce(&DeviceHarmonics) -> Result<Kind, NnError>,
     ) -> Result<Self> {
         let config = ModelConfig { low_pass_km: None, ..ModelConfig::new(degree, 1) };
@@ -96,10 +82,10 @@ impl DeviceDecoder {
         KERNELS.prepare(device, "DeviceDecoder")?;
         let kind = kind(&harmonics)?;
         let points = DevicePoints::from_slice(device, points)?;
-        let mut candidates = Tensor::zeros(device, points.len(), harmonics.numbers())?;
+        let mut candidates = Tensor::zeros(device, points.len(), harmonics.numbers)?;
         harmonics.write(candidates.view_mut(), &points, false)?;
         Ok(Self {
-            codes: Tensor::zeros(device, most, harmonics.numbers())?,
+            codes: Tensor::zeros(device, most, harmonics.numbers)?,
             scores: Tensor::zeros(device, most, points.len())?,
             device: device.clone(),
             harmonics,
@@ -108,10 +94,7 @@ impl DeviceDecoder {
         })
     }
 
-    /// The places of codes on the host, row by row.
-    ///
-    /// # Errors
-    /// More codes than asked for, or no whole rows.
+    /// The places of codes on the host, row by row. Fails on more codes than asked for, or no whole rows.
     pub fn decode(&mut self, codes: &[f32]) -> Result<Vec<UnitVec>> {
         self.codes.upload_rows(codes)?;
         let rows = codes.len() / self.codes.cols();
@@ -136,12 +119,12 @@ impl DeviceDecoder {
             Kind::Exact(grid, answers) => {
                 // They only point the way: tf32 will do.
                 product(scores.reborrow())?;
-                let [steps, diagonal] = harmonics.recurrence();
+                let DeviceHarmonics { degree, steps, diagonal, .. } = harmonics;
                 let args = [
                     Arg::Doubles(answers),
                     Arg::In(codes),
                     Arg::In(scores.as_view()),
-                    Arg::Int(harmonics.degree()),
+                    Arg::Int(*degree),
                     Arg::Int(grid.rings),
                     Arg::Int(grid.longitudes),
                     Arg::Doubles(steps),

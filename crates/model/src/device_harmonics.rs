@@ -1,5 +1,4 @@
-//! Points of the sphere and their harmonics on a CUDA device, as a part of recorded steps. The numbers are those that the host
-//! makes for a CPU.
+//! Points of the sphere and their harmonics on a CUDA device, in recorded steps: the numbers that the host makes for a CPU.
 #![allow(unsafe_code, clippy::needless_pass_by_value)] // reason: kernels are launched, each with its SAFETY note; as in `ops`
 
 use locdiff_nn::kernels::{Doubles, Grid, KernelArg as Arg, KernelSource};
@@ -16,10 +15,7 @@ pub struct DevicePoints {
 }
 
 impl DevicePoints {
-    /// These points.
-    ///
-    /// # Errors
-    /// The CPU, or too little device memory.
+    /// These points. Fails on the CPU, or too little device memory.
     pub fn from_slice(device: &Device, points: &[[f64; 3]]) -> Result<Self> {
         const OP: &str = "DevicePoints";
         KERNELS.prepare(device, OP)?;
@@ -37,20 +33,14 @@ impl DevicePoints {
         self.count == 0
     }
 
-    /// Replaces all by points drawn evenly on the sphere, by (seed, step, number).
-    ///
-    /// # Errors
-    /// Failures of the device.
+    /// Replaces all by points drawn evenly on the sphere, by (seed, step, number). Fails if the device fails.
     pub fn draw(&mut self, rng: &Rng, stream: u32) -> Result<()> {
         let args = [Arg::Doubles(&self.values), Arg::Int(self.count), Arg::State(rng), Arg::Word(stream)];
         // SAFETY: the parameters of `draw_points`, which writes three numbers for each of `count` points.
         unsafe { KERNELS.launch(&self.device, "draw_points", Grid::Flat(self.count), &args) }
     }
 
-    /// All points; waits for the device.
-    ///
-    /// # Errors
-    /// Failures of the device.
+    /// All points; waits for the device. Fails if the device fails.
     pub fn to_vec(&self) -> Result<Vec<[f64; 3]>> {
         Ok(self.values.to_vec(3 * self.count)?.as_chunks::<3>().0.to_vec())
     }
@@ -60,12 +50,13 @@ impl DevicePoints {
 /// `Q_lm = a·z·Q_{l−1,m} + c·Q_{l−2,m}`.
 pub struct DeviceHarmonics {
     device: Device,
-    degree: usize,
-    steps: Doubles,
-    diagonal: Doubles,
+    pub(crate) degree: usize,
+    pub(crate) steps: Doubles,
+    pub(crate) diagonal: Doubles,
     factors: Option<Tensor>,
     columns: Option<Indices>,
-    numbers: usize,
+    /// Numbers that are written for a point.
+    pub(crate) numbers: usize,
 }
 
 /// What [`DeviceHarmonics`] are made of.
@@ -115,33 +106,12 @@ impl DeviceHarmonics {
         })
     }
 
-    /// Numbers that are written for a point.
-    pub(crate) fn numbers(&self) -> usize {
-        self.numbers
-    }
-
-    /// The largest degree.
-    pub(crate) fn degree(&self) -> usize {
-        self.degree
-    }
-
-    /// Its steps and their beginnings, for kernels that walk through the degrees themselves.
-    pub(crate) fn recurrence(&self) -> [&Doubles; 2] {
-        [&self.steps, &self.diagonal]
-    }
-
-    /// The harmonics of all points, one row a point; `filtered`: times the factors.
-    ///
-    /// # Errors
-    /// A matrix of another shape, or of another device.
+    /// The harmonics of all points, one row a point; `filtered`: times the factors. Fails on a matrix of another shape or device.
     pub fn write(&self, out: ViewMut<'_>, points: &DevicePoints, filtered: bool) -> Result<()> {
         self.launch(&out, points, None, points.count, filtered)
     }
 
-    /// The filtered harmonics of the points of these rows.
-    ///
-    /// # Errors
-    /// As [`DeviceHarmonics::write`].
+    /// The filtered harmonics of the points of these rows. Fails as [`DeviceHarmonics::write`].
     pub fn write_rows(&self, out: ViewMut<'_>, points: &DevicePoints, rows: &Indices) -> Result<()> {
         self.launch(&out, points, Some(rows), rows.len(), true)
     }

@@ -24,20 +24,20 @@ pub(crate) struct GuidedNetwork<M> {
     denoising: Denoising,
     /// Guidance, and what it needs.
     guidance: Option<(f32, Denoising, Tensor)>,
-    natural: Tensor,
+    /// The last output.
+    pub(crate) natural: Tensor,
 }
 
 impl<M: Deref<Target = Model>> GuidedNetwork<M> {
     pub(crate) fn new(model: M, rows: usize, cond: View<'_>, timesteps: &[f32], guidance: f32) -> Result<Self> {
         let (config, net, params) = (model.config(), model.net(), model.params());
         let (device, dim) = (params.device(), config.code_dim());
-        let guidance = if guidance == 0.0 {
-            None
-        } else {
+        let guide = || -> Result<_> {
             let nothing = Tensor::zeros(device, 1, config.embedding_dim)?;
             let unconditional = Denoising::new(net, config, params, rows, nothing.view(), timesteps)?;
-            Some((guidance, unconditional, Tensor::zeros(device, rows, dim)?))
+            Ok((guidance, unconditional, Tensor::zeros(device, rows, dim)?))
         };
+        let guidance = (guidance != 0.0).then(guide).transpose()?;
         Ok(Self {
             denoising: Denoising::new(net, config, params, rows, cond, timesteps)?,
             guidance,
@@ -62,18 +62,13 @@ impl<M: Deref<Target = Model>> GuidedNetwork<M> {
         }
         Ok(natural)
     }
-
-    /// The last output.
-    pub(crate) fn natural(&self) -> &Tensor {
-        &self.natural
-    }
 }
 
 /// The network as a sampler sees it: with what its output means.
 pub(crate) struct Head<M> {
     network: GuidedNetwork<M>,
-    /// What the network gave at the plan's first step, pure noise.
-    first: Tensor,
+    /// What the network gave at the plan's first step of the last run, pure noise.
+    pub(crate) first: Tensor,
     /// What the network gave at another step, if asked for.
     kept: Option<(usize, Tensor)>,
     /// Natural parameters added to the network's, where samples are of a tilted density.
@@ -86,12 +81,8 @@ impl<M: Deref<Target = Model>> Head<M> {
     pub(crate) fn new(network: GuidedNetwork<M>, rows: usize) -> Result<Self> {
         let model = &network.model;
         let (config, device) = (model.config(), model.params().device());
-        let clean: Vec<f64> = config
-            .low_pass()
-            .iter()
-            .enumerate()
-            .map(|(l, f)| f * ((2 * l + 1) as f64 / (4.0 * std::f64::consts::PI)).sqrt())
-            .collect();
+        let length = |(l, f): (usize, &f64)| f * ((2 * l + 1) as f64 / (4.0 * std::f64::consts::PI)).sqrt();
+        let clean: Vec<f64> = config.low_pass().iter().enumerate().map(length).collect();
         let blocks = config.degree_blocks();
         // The mean square of what is kept of a degree is its share of the whole.
         let kept = |l: usize| blocks[l].len() as f64 / (2 * l + 1) as f64;
@@ -117,13 +108,8 @@ impl<M: Deref<Target = Model>> Head<M> {
         })
     }
 
-    /// The network's output at the plan's first step of the last run.
-    pub(crate) fn first(&self) -> &Tensor {
-        &self.first
-    }
-
-    /// Tilts the density that the next runs sample by natural parameters, one row each; returns whether there were none before or are
-    /// none now.
+    /// Tilts the density that the next runs sample by natural parameters, one row each; returns whether there were none
+    /// before or are none now.
     pub(crate) fn set_tilt(&mut self, rows: Option<&[f32]>) -> Result<bool, NnError> {
         let changed = self.tilt.is_some() != rows.is_some();
         match (&mut self.tilt, rows) {
@@ -171,9 +157,7 @@ impl<M: Deref<Target = Model>> Denoiser for Head<M> {
         match reading {
             Reading::Plain => return ops::copy(out, natural.view()),
             Reading::Code => ops::copy(out.reborrow(), natural.view())?,
-            Reading::PosteriorMean(quadrature) => {
-                quadrature.posterior_mean(out.reborrow(), natural.view())?;
-            }
+            Reading::PosteriorMean(quadrature) => quadrature.posterior_mean(out.reborrow(), natural.view())?,
             Reading::Direction { length, norms } => {
                 ops::normalise(out.reborrow(), norms.view_mut(), natural.view(), 1e-12)?;
                 ops::scale(out.reborrow(), *length)?;

@@ -14,7 +14,7 @@ const IMAGE_WIDTH: usize = 1024;
 /// second factor is `√ᾱ·s/(1−ᾱ)·x_t·code(x0)`, linear in the code. So `e = e_I + c(t)·x_t` is the best denoiser that there
 /// is for `e_I`, without a parameter of its own (`x_t` filtered as the codes are).
 #[derive(Debug, Clone)]
-pub enum Network {
+pub(crate) enum Network {
     /// The paper's conditional Siren U-Network.
     CsUnet(Box<CsUnet>),
     /// The image network; noisy codes join by Bayes' rule.
@@ -22,16 +22,14 @@ pub enum Network {
 }
 
 /// Storage for [`Network::forward`] and [`Network::backward`] at one batch size.
-pub enum NetworkBuffers {
-    /// Of a CS-UNet.
+pub(crate) enum NetworkBuffers {
     CsUnet(Box<CsUnetWorkspace>),
-    /// Of an image network.
     Bayes(MlpWork),
 }
 
 impl NetworkBuffers {
     /// The output of the last forward pass, batch × numbers of a code.
-    pub fn output(&self) -> View<'_> {
+    pub(crate) fn output(&self) -> View<'_> {
         match self {
             Self::CsUnet(work) => work.output(),
             Self::Bayes(work) => work.output.view(),
@@ -52,12 +50,12 @@ impl Network {
     }
 
     /// Whether noise and time go into the layers.
-    pub fn reads_noise(&self) -> bool {
+    pub(crate) fn reads_noise(&self) -> bool {
         matches!(self, Self::CsUnet(_))
     }
 
     /// Storage for training with `batch` rows. Fails if device memory is too small.
-    pub fn work(&self, device: &Device, batch: usize) -> Result<NetworkBuffers, NnError> {
+    pub(crate) fn work(&self, device: &Device, batch: usize) -> Result<NetworkBuffers, NnError> {
         Ok(match self {
             Self::CsUnet(net) => NetworkBuffers::CsUnet(Box::new(net.workspace(device, batch, true)?)),
             Self::Bayes(net) => NetworkBuffers::Bayes(net.work(device, batch)?),
@@ -66,10 +64,7 @@ impl Network {
 
     /// The output for noisy codes `x` at times `t` and embeddings `cond`; for [`NetworkKind::Bayes`] that at pure noise.
     /// Fails on shapes that do not fit.
-    ///
-    /// # Panics
-    /// Storage of another network.
-    pub fn forward(
+    pub(crate) fn forward(
         &self,
         params: &Params,
         work: &mut NetworkBuffers,
@@ -86,10 +81,7 @@ impl Network {
     }
 
     /// The gradients of all weights for the gradient `d_out` of the output. Fails on shapes that do not fit.
-    ///
-    /// # Panics
-    /// Storage of another network.
-    pub fn backward(
+    pub(crate) fn backward(
         &self,
         params: &Params,
         grads: &mut Gradients,
@@ -173,9 +165,8 @@ impl Denoising {
 /// Above this the noisy code alone settles which of the quadrature's points it is; more would only cost digits of f32.
 const MOST_CODES: f64 = 100.0;
 
-/// What [`ops::film`] needs to add `c(t)·x_t` to the photo's parameters, one row a time step. At pure noise `c` is 0, so that the
-/// evidence does not depend on the noise. The mean over the quadrature that follows makes it the exact denoiser of a prior on
-/// the quadrature's points.
+/// What [`ops::film`] needs to add `c(t)·x_t` to the photo's parameters, one row a time step. At pure noise `c` is 0: the
+/// evidence does not depend on the noise. The mean over the quadrature makes it the exact denoiser of a prior on its points.
 fn joining(config: &ModelConfig, device: &Device, timesteps: &[f32]) -> Result<Tensor> {
     let (schedule, scale, dim) = (config.schedule()?, config.code_scale.factor(), config.code_dim());
     let low_pass = config.low_pass();
@@ -183,8 +174,8 @@ fn joining(config: &ModelConfig, device: &Device, timesteps: &[f32]) -> Result<T
     for t in timesteps {
         let t = *t as usize;
         let (signal, noise) = (schedule.signal(t), schedule.noise(t));
-        let gain =
-            if t + 1 == schedule.steps() { 0.0 } else { (signal * scale / (noise * noise)).min(MOST_CODES / scale) };
+        let gain = (signal * scale / (noise * noise)).min(MOST_CODES / scale);
+        let gain = if t + 1 == schedule.steps() { 0.0 } else { gain };
         for (block, factor) in config.degree_blocks().iter().zip(&low_pass) {
             rows.extend(std::iter::repeat_n((gain * factor) as f32 - 1.0, block.len()));
         }

@@ -15,15 +15,6 @@ const POOL_SCALES: [f64; 3] = [0.12, 0.4, 1.5];
 const FAR: f64 = 40.0;
 
 /// Points with the logs of their weights in steradian.
-///
-/// ```
-/// use locdiff_model::QuadraturePoints;
-/// use locdiff_shdd::sphere::UnitVec;
-/// let pool = QuadraturePoints::pool(47, &[UnitVec::NORTH], 1000, 7)?;
-/// let area: f64 = pool.log_weights.iter().map(|w| f64::from(*w).exp()).sum();
-/// assert!((area / 12.566 - 1.0).abs() < 0.05); // 4π
-/// # Ok::<(), locdiff_model::ModelError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuadraturePoints {
     /// The points.
@@ -58,23 +49,19 @@ impl QuadraturePoints {
                 centre.step(a * scale, b * scale)
             }));
         }
-        let log_weights = points
-            .par_iter()
-            .map(|point| {
-                let mut density = uniform as f64 / (4.0 * PI);
-                for centre in &centres {
-                    let squared = 2.0 * (1.0 - centre.dot(*point)).max(0.0);
-                    for scale in scales {
-                        let variance = scale * scale;
-                        if squared < FAR * variance {
-                            density += (-0.5 * squared / variance).exp() / (2.0 * PI * variance);
-                        }
+        let log_weight = |point: &UnitVec| {
+            let mut density = uniform as f64 / (4.0 * PI);
+            for centre in &centres {
+                let squared = 2.0 * (1.0 - centre.dot(*point)).max(0.0);
+                for variance in scales.map(|scale| scale * scale) {
+                    if squared < FAR * variance {
+                        density += (-0.5 * squared / variance).exp() / (2.0 * PI * variance);
                     }
                 }
-                -density.ln() as f32
-            })
-            .collect();
-        Ok(Self { points, log_weights })
+            }
+            -density.ln() as f32
+        };
+        Ok(Self { log_weights: points.par_iter().map(log_weight).collect(), points })
     }
 
     /// The points' codes on a device. Fails if device memory is too small.
@@ -104,14 +91,11 @@ pub(crate) fn integrals(grid: Arc<QuadratureGrid>, max_batch: usize) -> Result<Q
 
 /// At most `most` different locations, a random choice where there are more.
 fn distinct(locations: &[UnitVec], most: usize, seed: u64) -> Vec<UnitVec> {
-    let mut keyed: Vec<(u64, [u64; 3], usize)> = locations
-        .iter()
-        .enumerate()
-        .map(|(i, point)| {
-            let bits = point.to_array().map(f64::to_bits);
-            (chance::hash(&[seed, bits[0], bits[1], bits[2]]), bits, i)
-        })
-        .collect();
+    let key = |(i, point): (usize, &UnitVec)| {
+        let bits = point.to_array().map(f64::to_bits);
+        (chance::hash(&[seed, bits[0], bits[1], bits[2]]), bits, i)
+    };
+    let mut keyed: Vec<(u64, [u64; 3], usize)> = locations.iter().enumerate().map(key).collect();
     keyed.sort_unstable();
     keyed.dedup_by_key(|(_, bits, _)| *bits);
     keyed.truncate(most);

@@ -1,9 +1,10 @@
 //! How far a model's output can be trusted, measured on photos it has not seen, and stored with it.
 
 use crate::answer::density::{Density, Mixture, log_sum};
+use crate::answer::support::Support;
 use crate::answer::{
-    GalleryMix, Globe, Kernels, Knowledge, LEVELS, ModelOutput, PlaceField, PlaceSettings, Probe, Result, SureLevels,
-    Sureness, support::Support,
+    GalleryMix, Globe, Kernels, Knowledge, LEVELS, Neighbour, PlaceField, PlaceSettings, Probe, Result, SureLevels,
+    Sureness,
 };
 use locdiff_io::data::Fingerprint;
 use locdiff_shdd::Coefficients;
@@ -147,15 +148,6 @@ impl Calibration {
     }
 
     /// The probability that the density must hold within a radius for the radius to hold the share `p` of true places.
-    ///
-    /// ```
-    /// use locdiff_model::answer::{Calibration, Sureness};
-    /// use locdiff_shdd::Coefficients;
-    /// let plain = Calibration::none(Coefficients::new(vec![0.0; 4])?);
-    /// assert!((plain.radius_level(0.37, 0.0, Sureness::default()) - 0.37).abs() < 1e-12);
-    /// assert!((plain.radius_share(0.96, 0.0, Sureness::default()) - 0.96).abs() < 1e-12);
-    /// # Ok::<(), locdiff_shdd::ShddError>(())
-    /// ```
     pub fn radius_level(&self, p: f64, ood: f64, sure: Sureness) -> f64 {
         interpolated_level(p, LEVELS, self.radius_levels_for(ood, sure))
     }
@@ -294,7 +286,7 @@ fn density_of(
 }
 
 /// Linear interpolation from one rising list to another, both with 0 before and 1 after.
-pub fn interpolated_level(x: f64, from: [f64; 9], to: [f64; 9]) -> f64 {
+fn interpolated_level(x: f64, from: [f64; 9], to: [f64; 9]) -> f64 {
     let ends =
         |inner: [f64; 9]| -> Vec<f64> { std::iter::once(0.0).chain(inner).chain(std::iter::once(1.0)).collect() };
     let (from, to) = (ends(from), ends(to));
@@ -302,4 +294,36 @@ pub fn interpolated_level(x: f64, from: [f64; 9], to: [f64; 9]) -> f64 {
     let width = from[k] - from[k - 1];
     let part = if width > 0.0 { ((x - from[k - 1]) / width).clamp(0.0, 1.0) } else { 1.0 };
     to[k - 1] + part * (to[k] - to[k - 1])
+}
+
+/// The network's coefficients for a photo, the probability that it is out of domain, and what other models found.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelOutput<'a> {
+    /// The natural parameters that the network gave at pure noise.
+    pub coefficients: &'a Coefficients,
+    /// The probability that the photo is of another kind than the model was trained for: see [`crate::answer::Probe`].
+    pub ood: f64,
+    /// The photo's neighbours in a gallery, the most similar first; empty without a gallery.
+    pub neighbours: &'a [Neighbour],
+    /// The density of a model that gives places scores.
+    pub places: Option<&'a Arc<PlaceField>>,
+}
+
+impl<'a> ModelOutput<'a> {
+    /// The output for a photo of the model's own kind.
+    pub fn new(coefficients: &'a Coefficients) -> Self {
+        Self { coefficients, ood: 0.0, neighbours: &[], places: None }
+    }
+
+    /// Adds a gallery's neighbours.
+    #[must_use]
+    pub fn with_neighbours(self, neighbours: &'a [Neighbour]) -> Self {
+        Self { neighbours, ..self }
+    }
+
+    /// Adds the density of a model that gives places scores.
+    #[must_use]
+    pub fn with_places(self, places: Option<&'a Arc<PlaceField>>) -> Self {
+        Self { places, ..self }
+    }
 }

@@ -30,11 +30,8 @@ pub(crate) fn cover(
         }
         depth += 1;
         let rim = touched(regions, depth);
-        kept = kept
-            .iter()
-            .flat_map(|pixel| pixel.children())
-            .filter(|pixel| rim.contains(pixel) || is_possible(pixel.centre()))
-            .collect();
+        let children = kept.iter().flat_map(|pixel| pixel.children());
+        kept = children.filter(|pixel| rim.contains(pixel) || is_possible(pixel.centre())).collect();
     }
 }
 

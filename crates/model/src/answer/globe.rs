@@ -26,14 +26,6 @@ const SHALLOWEST: u8 = 5;
 const DEEPEST: u8 = 10;
 
 /// The codec of a degree and equal-area pixels fine enough for its densities.
-///
-/// ```
-/// use locdiff_model::answer::Globe;
-/// let globe = Globe::new(23)?;
-/// assert_eq!(globe.codec().degree().get(), 23);
-/// assert_eq!(globe.pixels().len(), 49_152);
-/// # Ok::<(), locdiff_model::answer::AnswerError>(())
-/// ```
 #[derive(Debug)]
 pub struct Globe {
     codec: Arc<Codec>,

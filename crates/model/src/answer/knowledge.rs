@@ -11,14 +11,6 @@ use std::{collections::HashMap, fmt};
 type Weight = Box<dyn Fn(LatLon) -> f64 + Send + Sync>;
 
 /// Weights on places, multiplied together: a region it must be in, a population raster, places one has been to.
-///
-/// ```
-/// use locdiff_model::answer::Knowledge;
-/// use locdiff_shdd::sphere::LatLon;
-/// let north = Knowledge::new().weight(|place| if place.lat_deg() >= 0.0 { 1.0 } else { 0.0 });
-/// assert_eq!(north.log_weight(LatLon::new(-10.0, 0.0)?.to_unit()), f64::NEG_INFINITY);
-/// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
-/// ```
 #[derive(Default)]
 pub struct Knowledge {
     weights: Vec<Weight>,
@@ -108,8 +100,8 @@ impl Knowledge {
         // Outside the lock: what works it out on other threads may come here again.
         let weigh = |points: &[UnitVec]| points.par_iter().map(|p| self.log_weight(*p)).collect::<Vec<f64>>();
         let log_weights = weigh(pixels.points());
-        let possible: Vec<u64> =
-            (0..pixels.len() as u64).filter(|&k| log_weights[k as usize] > f64::NEG_INFINITY).collect();
+        let is_known = |k: &u64| log_weights[*k as usize] > f64::NEG_INFINITY;
+        let possible: Vec<u64> = (0..pixels.len() as u64).filter(is_known).collect();
         let made = if possible.len() >= ENOUGH || self.regions.is_empty() {
             Known { support: Support::Globe(globe.clone()), log_weights }
         } else {
@@ -147,13 +139,13 @@ mod tests {
         }
     }
 
-    /// Regions smaller than a pixel have pixels of their own; two that do not meet leave nothing.
+    /// Regions smaller than a pixel have pixels of their own; two that do not overlap leave nothing.
     #[test]
     fn small_regions_are_covered() {
         let globe = Arc::new(Globe::new(23).unwrap());
-        for name in
-            ["Singapore", "Malta", "Monaco", "Bahrain", "Maldives", "Barbados", "Andorra", "43.73,7.41,43.75,7.43"]
-        {
+        let small =
+            ["Singapore", "Malta", "Monaco", "Bahrain", "Maldives", "Barbados", "Andorra", "43.73,7.41,43.75,7.43"];
+        for name in small {
             let known = Knowledge::new().within(Region::parse(name).unwrap()).on(&globe);
             assert!(known.log_weights.len() >= ENOUGH, "{name}: {}", known.log_weights.len());
             assert!(known.log_weights.iter().all(|weight| *weight == 0.0), "{name}");

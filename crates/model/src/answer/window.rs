@@ -4,8 +4,7 @@
 //! mass around it and needs no grid), and its probability is what lies within the window's radius. The first place is the one
 //! with the most; what it holds is taken away before the next is searched.
 
-use crate::answer::pixel_sums::share_within;
-use crate::answer::support::{Support, reach_rad};
+use crate::answer::support::{Support, reach_rad, share_within};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixel, UnitVec};
 
 /// Mean shift stops after so many steps, or where it moves less than this (some sixty metres).
@@ -46,6 +45,12 @@ struct Lump {
     mass: f64,
 }
 
+impl Lump {
+    fn point(&self) -> Option<UnitVec> {
+        UnitVec::new(self.at[0], self.at[1], self.at[2]).ok()
+    }
+}
+
 impl Window {
     pub(crate) fn new(radius_km: f64) -> Self {
         Self { radius_rad: radius_km / EARTH_RADIUS_KM }
@@ -68,8 +73,8 @@ impl Window {
     ) -> Vec<WindowMass> {
         let sharpness = self.deviation_rad().powi(-2);
         let lumps = heavy(lump(support, masses, LUMP * self.deviation_rad()));
-        let mut modes: Vec<(UnitVec, f64)> =
-            self.seeds(support, masses).into_iter().map(|seed| climb(&lumps, sharpness, seed, STEPS)).collect();
+        let seeds = self.seeds(support, masses).into_iter();
+        let mut modes: Vec<(UnitVec, f64)> = seeds.map(|seed| climb(&lumps, sharpness, seed, STEPS)).collect();
         modes.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut kept: Vec<(UnitVec, f64)> = Vec::new();
         for mode in modes {
@@ -94,7 +99,7 @@ impl Window {
         lumps.sort_by(|a, b| b.mass.total_cmp(&a.mass));
         let mut seeds: Vec<UnitVec> = Vec::new();
         for lump in lumps {
-            let Ok(at) = UnitVec::new(lump.at[0], lump.at[1], lump.at[2]) else { continue };
+            let Some(at) = lump.point() else { continue };
             if seeds.iter().all(|seed| seed.angle_rad(at) > self.deviation_rad()) {
                 seeds.push(at);
             }
@@ -124,9 +129,7 @@ impl Window {
         let mut held: Vec<Option<f64>> = vec![None; modes.len()];
         while !modes.is_empty() && found.len() < most {
             for ((place, _), held) in modes.iter().zip(&mut held) {
-                if held.is_none() {
-                    *held = Some(mass_within(support, &left, *place, self.radius_rad));
-                }
+                held.get_or_insert_with(|| mass_within(support, &left, *place, self.radius_rad));
             }
             // Where the discs hold the same (all of a small region, say), the higher mode.
             let order = |k: usize| (held[k].map_or(0.0, |held| (held * 1e6).round()), modes[k].1);
@@ -159,11 +162,8 @@ fn nearest_possible(
     mode: (UnitVec, f64),
     is_possible: &dyn Fn(UnitVec) -> bool,
 ) -> (UnitVec, f64) {
-    let mut near: Vec<(f64, UnitVec)> = lumps
-        .iter()
-        .filter_map(|lump| UnitVec::new(lump.at[0], lump.at[1], lump.at[2]).ok())
-        .map(|point| (point.angle_rad(mode.0), point))
-        .collect();
+    let points = lumps.iter().filter_map(|lump| lump.point());
+    let mut near: Vec<(f64, UnitVec)> = points.map(|point| (point.angle_rad(mode.0), point)).collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0));
     let possible = near.into_iter().map(|(_, point)| point).filter(|point| is_possible(*point)).take(400);
     let best = possible.map(|point| (point, value(lumps, sharpness, point).1));
@@ -285,7 +285,8 @@ fn take_within(support: &Support, masses: &mut [f64], centre: UnitVec, radius_ra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Globe;
+    use crate::answer::{Globe, cover::cover};
+    use locdiff_map::places::Region;
     use locdiff_shdd::sphere::LatLon;
     use std::sync::Arc;
 
@@ -299,16 +300,13 @@ mod tests {
     fn the_window_decides_which_hill_is_first() {
         let support = Support::Globe(Arc::new(Globe::new(23).unwrap()));
         let hills = [(at(40.0, 10.0), 0.4, 0.03), (at(-20.0, 130.0), 0.6, 0.15)];
-        let masses: Vec<f64> = support
-            .points()
-            .iter()
-            .map(|p| {
-                let hill = |(c, w, s): &(UnitVec, f64, f64)| {
-                    w * (-0.5 * (p.angle_rad(*c) / s).powi(2)).exp() / (std::f64::consts::TAU * s * s)
-                };
-                hills.iter().map(hill).sum::<f64>() * support.area_sr()
-            })
-            .collect();
+        let mass = |p: &UnitVec| {
+            let hill = |(c, w, s): &(UnitVec, f64, f64)| {
+                w * (-0.5 * (p.angle_rad(*c) / s).powi(2)).exp() / (std::f64::consts::TAU * s * s)
+            };
+            hills.iter().map(hill).sum::<f64>() * support.area_sr()
+        };
+        let masses: Vec<f64> = support.points().iter().map(mass).collect();
         let anywhere = |_: UnitVec| true;
         let narrow = Window::new(300.0).places(&support, &masses, 5, &anywhere, None);
         assert!(narrow[0].place.angle_rad(hills[0].0) < 0.005, "{narrow:?}");
@@ -325,15 +323,18 @@ mod tests {
         }
     }
 
+    /// The places of a flat density inside a region.
+    fn places_in(region: &Region) -> Vec<WindowMass> {
+        let inside = |p: UnitVec| region.contains(p.to_latlon());
+        let support = Support::fine(cover(std::slice::from_ref(region), Vec::new(), 6, inside));
+        let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
+        Window::new(1000.0).places(&support, &masses, 5, &inside, None)
+    }
+
     /// A flat density inside a box: the place is the box's middle, not a corner.
     #[test]
     fn the_middle_of_a_flat_region() {
-        let region = locdiff_map::places::Region::parse("22.2,113.8,22.5,114.4").unwrap();
-        let inside = |p: UnitVec| region.contains(p.to_latlon());
-        let pixels = crate::answer::cover::cover(std::slice::from_ref(&region), Vec::new(), 6, inside);
-        let support = Support::fine(pixels);
-        let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
-        let found = Window::new(1000.0).places(&support, &masses, 5, &inside, None);
+        let found = places_in(&Region::parse("22.2,113.8,22.5,114.4").unwrap());
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].place.angle_rad(at(22.35, 114.1)) < 3e-4, "{:?}", found[0].place.to_latlon());
         assert!((found[0].probability - 1.0).abs() < 1e-6);
@@ -347,12 +348,8 @@ mod tests {
             format!("[[[{west},10],[{east},10],[{east},10.5],[{west},10.5],[{west},10]]]")
         };
         let text = format!(r#"{{"type":"MultiPolygon","coordinates":[{},{}]}}"#, square(10.0), square(12.0));
-        let region = locdiff_map::places::Region::from_geojson(&text, "two islands").unwrap();
-        let inside = |p: UnitVec| region.contains(p.to_latlon());
-        let pixels = crate::answer::cover::cover(std::slice::from_ref(&region), Vec::new(), 6, inside);
-        let support = Support::fine(pixels);
-        let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
-        let found = Window::new(1000.0).places(&support, &masses, 5, &inside, None);
-        assert!(inside(found[0].place), "{:?}", found[0].place.to_latlon());
+        let region = Region::from_geojson(&text, "two islands").unwrap();
+        let place = places_in(&region)[0].place.to_latlon();
+        assert!(region.contains(place), "{place:?}");
     }
 }

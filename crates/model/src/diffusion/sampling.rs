@@ -42,7 +42,7 @@ impl SampleState {
 }
 
 /// The pure noise that a sampler starts from. Fails on a number of rows other than the noise has keys for.
-pub fn initial_noise(x: &mut Tensor, noise: &RowNoise) -> Result<()> {
+pub(crate) fn initial_noise(x: &mut Tensor, noise: &RowNoise) -> Result<()> {
     ops::fill_row_noise(x.view_mut(), noise, INITIAL_STREAM)
 }
 
@@ -60,7 +60,7 @@ pub fn sample(
 }
 
 /// Samples as [`sample`] does and shows `watch` every step with the state after it. Fails if the denoiser, the engine or `watch` fails.
-pub fn sample_watched(
+pub(crate) fn sample_watched(
     plan: &SamplerPlan,
     denoiser: &mut impl Denoiser,
     state: &mut SampleState,

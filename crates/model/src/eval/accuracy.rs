@@ -1,20 +1,12 @@
 //! How good answers are, in a few numbers without intervals.
 
 use crate::eval::{RADII_KM, Rules};
-use locdiff_shdd::sphere::LatLon;
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt;
 
 /// Shares of answers within each radius, the GeoScore, and how far off answers are.
-///
-/// ```
-/// use locdiff_model::eval::Accuracy;
-/// use locdiff_shdd::sphere::LatLon;
-/// let (here, there) = (LatLon::new(0.0, 0.0)?, LatLon::new(0.0, 5.0)?);
-/// let accuracy = Accuracy::new([(here, here), (here, there)]);
-/// assert_eq!(accuracy.within, [0.5, 0.5, 0.5, 1.0, 1.0]);
-/// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Accuracy {
     /// Number of photos.
@@ -85,6 +77,32 @@ pub(crate) fn between(low: f64, high: f64, share: f64) -> f64 {
     if share == 0.0 || low == high { low } else { low + share * (high - low) }
 }
 
+/// So many of the places are tried.
+const MOST_TRIED: usize = 5000;
+
+/// The one of the places that has most of them around it: the mean of the shares within 25, 200, 750 and 2500 km is highest.
+/// What is not ahead of always answering it is no answer. `None` for no places.
+///
+/// ```
+/// use locdiff_model::eval::best_constant;
+/// use locdiff_shdd::sphere::LatLon;
+/// let at = |lat: f64| LatLon::new(lat, 10.0);
+/// let places = [at(-50.0)?, at(48.0)?, at(48.1)?, at(48.2)?, at(70.0)?];
+/// assert!((best_constant(&places).unwrap().lat_deg() - 48.1).abs() < 0.2);
+/// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
+/// ```
+pub fn best_constant(places: &[LatLon]) -> Option<LatLon> {
+    let points: Vec<UnitVec> = places.iter().map(|place| place.to_unit()).collect();
+    let cosines = [1, 2, 3, 4].map(|k| (RADII_KM[k] / EARTH_RADIUS_KM).cos());
+    let near = |place: UnitVec| -> usize {
+        points.iter().map(|other| cosines.iter().filter(|least| place.dot(*other) > **least).count()).sum()
+    };
+    let tried = points.len().min(MOST_TRIED);
+    let candidates: Vec<usize> = (0..tried).map(|k| k * points.len() / tried).collect();
+    let best = candidates.into_par_iter().map(|k| (near(points[k]), std::cmp::Reverse(k))).max();
+    best.map(|(_, k)| places[k.0])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +126,8 @@ mod tests {
         assert_eq!(accuracy.median_km, 60.0);
         assert!((accuracy.mean_km - 130.0 / 3.0).abs() < 1e-12);
         assert!((accuracy.score() - (0.5 + 3.0 * 0.75) / 4.0).abs() < 1e-12);
+        let (here, there) = (LatLon::new(0.0, 0.0).unwrap(), LatLon::new(0.0, 5.0).unwrap());
+        assert_eq!(Accuracy::new([(here, here), (here, there)]).within, [0.5, 0.5, 0.5, 1.0, 1.0]);
         let none = Accuracy::of(&[], Rules::default());
         assert!(none.within[0].is_nan());
         assert_eq!(none.to_string(), "no photos (n = 0)");

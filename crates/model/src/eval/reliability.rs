@@ -28,15 +28,6 @@ impl ReliabilityPoint {
 }
 
 /// A reliability curve, and how far it is from the diagonal.
-///
-/// ```
-/// use locdiff_model::eval::ReliabilityCurve;
-/// // Levels spread evenly are perfect; half of them is over-cautious.
-/// let levels: Vec<f64> = (0..1000).map(|k| (f64::from(k) + 0.5) / 1000.0).collect();
-/// assert!(ReliabilityCurve::of_levels(&levels).mean_absolute_error < 1e-9);
-/// let cautious: Vec<f64> = levels.iter().map(|level| 0.5 * level).collect();
-/// assert!(ReliabilityCurve::of_levels(&cautious).curve[4].observed > 0.99);
-/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReliabilityCurve {
     /// Its points, from small promises to large ones.
@@ -109,5 +100,10 @@ mod tests {
         let found = ReliabilityCurve::of_levels(&[0.05, f64::NAN, 0.95]);
         assert!(found.curve.iter().all(|point| point.n == 2 && point.observed == 0.5));
         assert!((found.mean_absolute_error - 2.0 / 9.0).abs() < 1e-12);
+        // Levels spread evenly are perfect; half of them is over-cautious.
+        let levels: Vec<f64> = (0..1000).map(|k| (f64::from(k) + 0.5) / 1000.0).collect();
+        assert!(ReliabilityCurve::of_levels(&levels).mean_absolute_error < 1e-9);
+        let cautious: Vec<f64> = levels.iter().map(|level| 0.5 * level).collect();
+        assert!(ReliabilityCurve::of_levels(&cautious).curve[4].observed > 0.99);
     }
 }

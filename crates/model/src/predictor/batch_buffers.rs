@@ -1,6 +1,7 @@
 //! What the network says at pure noise, without sampling.
 
-use super::{drawing::prepare, engines::Engine, options::SampleOptions, prediction::mean_code, query::Query};
+use super::prediction::{Query, SampleOptions, mean_code};
+use super::{drawing::prepare, engines::Engine};
 use crate::diffusion::{SamplerPlan, initial_noise};
 use crate::{Model, Result, head::GuidedNetwork};
 use locdiff_nn::{Recorded, RowNoise, Tensor};
@@ -45,7 +46,7 @@ impl<M: Deref<Target = Model> + Clone> Engine<M> for BatchBuffers<M> {
 impl<M: Deref<Target = Model> + Clone> BatchBuffers<M> {
     /// The coefficients of as many photos as the engine has places for, or fewer.
     pub(super) fn read(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<Vec<Coefficients>> {
-        prepare(model, &mut self.cond, &mut self.noise, self.options.samples, queries, seed)?;
+        prepare(model, &mut self.cond, &mut self.noise, queries, (self.options.samples, seed))?;
         let Self { network, cond, x, noise, recorded, .. } = self;
         recorded.run(|| {
             network.set_cond(cond.view())?;
@@ -53,7 +54,7 @@ impl<M: Deref<Target = Model> + Clone> BatchBuffers<M> {
             network.run(x.view(), 0).map(|_| ())
         })?;
         let dim = model.config().whole_dim();
-        let natural = model.config().expanded(self.network.natural().to_vec()?);
+        let natural = model.config().expanded(self.network.natural.to_vec()?);
         let photos = natural.chunks_exact(self.options.samples * dim).take(queries.len());
         photos.enumerate().map(|(k, rows)| mean_code(rows, dim, k)).collect()
     }

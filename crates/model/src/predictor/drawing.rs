@@ -1,8 +1,7 @@
 //! The sampler at one batch size.
 
-use super::prediction::{Drawn, mean_code, mean_row};
-use super::query::{Query, TraceStep};
-use super::{engines::Engine, options::SampleOptions};
+use super::engines::Engine;
+use super::prediction::{Drawn, Query, SampleOptions, TraceStep, mean_code};
 use crate::diffusion::{SampleState, SamplerPlan, sample, sample_watched};
 use crate::head::{GuidedNetwork, Head};
 use crate::{LossKind, Model, ModelError, Result};
@@ -28,13 +27,11 @@ impl<M: Deref<Target = Model> + Clone> Engine<M> for Drawing<M> {
         let (config, device, rows) = (model.config(), model.params().device(), photos * options.samples);
         let plan = SamplerPlan::new(&config.schedule()?, options.sampler, options.steps, config.prediction)?;
         let cond = Tensor::zeros(device, rows, config.embedding_dim)?;
+        let network = GuidedNetwork::new(model.clone(), rows, cond.view(), &plan.timesteps(), options.guidance)?;
         Ok(Self {
             photos,
             options,
-            head: Head::new(
-                GuidedNetwork::new(model.clone(), rows, cond.view(), &plan.timesteps(), options.guidance)?,
-                rows,
-            )?,
+            head: Head::new(network, rows)?,
             plan,
             cond,
             state: SampleState::new(device, rows, config.code_dim())?,
@@ -52,7 +49,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
     /// Puts embeddings, noise and tilts in place.
     fn prepare(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<()> {
         let samples = self.options.samples;
-        prepare(model, &mut self.cond, &mut self.noise, samples, queries, seed)?;
+        prepare(model, &mut self.cond, &mut self.noise, queries, (samples, seed))?;
         let (config, last) = (model.config(), queries.len().saturating_sub(1));
         let mut rows = Vec::new();
         if queries.iter().any(|query| !query.tilts.is_empty()) {
@@ -61,11 +58,9 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
             }
             for row in 0..self.photos * samples {
                 let tilts = queries[(row / samples).min(last)].tilts;
-                match tilts.get(row % samples % tilts.len().max(1)) {
-                    Some(tilt) if tilt.as_slice().len() == config.whole_dim() => {
-                        rows.extend(config.reduced(tilt.as_slice()));
-                    }
-                    Some(tilt) => return Err(setting("tilt", tilt.degree().get(), "the model's degree")),
+                match tilts.get(row % samples % tilts.len().max(1)).map(|tilt| (tilt, tilt.as_slice())) {
+                    Some((_, own)) if own.len() == config.whole_dim() => rows.extend(config.reduced(own)),
+                    Some((tilt, _)) => return Err(setting("tilt", tilt.degree().get(), "the model's degree")),
                     None => rows.resize(rows.len() + config.code_dim(), 0.0),
                 }
             }
@@ -86,21 +81,17 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
         })?;
         let dim = model.config().whole_dim();
         let codes = unscaled(model, state.clean().to_vec()?);
-        let first = if model.config().loss.has_quadrature() { head.first().to_vec()? } else { Vec::new() };
+        let first = if model.config().loss.has_quadrature() { head.first.to_vec()? } else { Vec::new() };
         let first = model.config().expanded(first);
         let per_photo = self.options.samples * dim;
-        (0..queries.len())
-            .map(|k| {
-                let range = k * per_photo..(k + 1) * per_photo;
-                let codes = codes[range.clone()].to_vec();
-                let evidence = first.get(range).map(|rows| mean_code(rows, dim, k)).transpose()?;
-                if codes.iter().all(|value| value.is_finite()) {
-                    Ok(Drawn { codes, evidence })
-                } else {
-                    Err(ModelError::NotFinite { photo: k + 1 })
-                }
-            })
-            .collect()
+        let drawn = |k: usize| {
+            let range = k * per_photo..(k + 1) * per_photo;
+            let codes = codes[range.clone()].to_vec();
+            let evidence = first.get(range).map(|rows| mean_code(rows, dim, k)).transpose()?;
+            let is_finite = codes.iter().all(|value| value.is_finite());
+            if is_finite { Ok(Drawn { codes, evidence }) } else { Err(ModelError::NotFinite { photo: k + 1 }) }
+        };
+        (0..queries.len()).map(drawn).collect()
     }
 
     /// The natural parameters that the network gives each sample at a step of the plan, photo by photo.
@@ -108,8 +99,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
         &mut self,
         model: &Model,
         queries: &[Query<'_>],
-        seed: u64,
-        position: usize,
+        (seed, position): (u64, usize),
     ) -> Result<Vec<Vec<Coefficients>>> {
         self.prepare(model, queries, seed)?;
         let Self { plan, head, cond, state, noise, .. } = self;
@@ -136,16 +126,12 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
         })?;
         let dim = model.config().whole_dim();
         let used = self.options.samples * dim;
-        let code = |values: Vec<f64>| Coefficients::new(values).map_err(|_| ModelError::NotFinite { photo: 1 });
-        steps
-            .into_iter()
-            .map(|(t, clean, noisy)| {
-                let noisy = unscaled(model, noisy);
-                let samples = noisy[..used].chunks_exact(dim).map(|row| mean_row(row, dim)).map(code);
-                let samples = samples.collect::<Result<_, _>>()?;
-                Ok(TraceStep { t, code: code(mean_row(&unscaled(model, clean)[..used], dim))?, samples })
-            })
-            .collect()
+        let step = |(t, clean, noisy): (usize, Vec<f32>, Vec<f32>)| {
+            let noisy = unscaled(model, noisy);
+            let samples = noisy[..used].chunks_exact(dim).map(|row| mean_code(row, dim, 0)).collect::<Result<_>>()?;
+            Ok(TraceStep { t, code: mean_code(&unscaled(model, clean)[..used], dim, 0)?, samples })
+        };
+        steps.into_iter().map(step).collect()
     }
 }
 
@@ -153,9 +139,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
 fn unscaled(model: &Model, codes: Vec<f32>) -> Vec<f32> {
     let mut codes = model.config().expanded(codes);
     let shrink = 1.0 / model.config().code_scale.factor() as f32;
-    for value in &mut codes {
-        *value *= shrink;
-    }
+    codes.iter_mut().for_each(|value| *value *= shrink);
     codes
 }
 
@@ -164,9 +148,8 @@ pub(super) fn prepare(
     model: &Model,
     cond: &mut Tensor,
     noise: &mut RowNoise,
-    samples: usize,
     queries: &[Query<'_>],
-    seed: u64,
+    (samples, seed): (usize, u64),
 ) -> Result<()> {
     let mut rows = Vec::with_capacity(cond.rows() * cond.cols());
     let mut keys = Vec::with_capacity(cond.rows());

@@ -1,6 +1,6 @@
 //! Engines that are kept for the next call, and how photos are cut into batches for them.
 
-use super::options::{BLOCK_ROWS, SampleOptions};
+use super::prediction::{BLOCK_ROWS, SampleOptions};
 use crate::Result;
 use std::sync::{Mutex, PoisonError};
 
@@ -9,15 +9,13 @@ const KEPT: usize = 8;
 
 /// Storage for one batch size and one way to run.
 pub(super) trait Engine<M>: Sized {
-    /// For so many photos.
     fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self>;
 
     /// Whether it runs so many photos in this way, whatever the seed.
     fn fits(&self, photos: usize, options: SampleOptions) -> bool;
 }
 
-/// Engines that wait for their next call. One at work is outside, so that callers on several threads never wait for each
-/// other, nor for themselves.
+/// Engines that wait for their next call. One at work is outside: callers on several threads never wait for each other.
 pub(super) struct Engines<E>(Mutex<Vec<E>>);
 
 impl<E> Engines<E> {
@@ -41,10 +39,7 @@ impl<E> Engines<E> {
             let mut kept = kept();
             kept.iter().position(|engine| engine.fits(photos, options)).map(|at| kept.remove(at))
         };
-        let mut engine = match waiting {
-            Some(engine) => engine,
-            None => E::new(model, photos, options)?,
-        };
+        let mut engine = waiting.map_or_else(|| E::new(model, photos, options), Ok)?;
         let done = work(&mut engine)?;
         let mut kept = kept();
         if kept.len() == KEPT {

@@ -3,13 +3,9 @@
 mod batch_buffers;
 mod drawing;
 mod engines;
-mod options;
 mod prediction;
-mod query;
 
-pub use options::{Pooling, Reading, SampleOptions};
-pub use prediction::Prediction;
-pub use query::{Query, TraceStep};
+pub use prediction::{Pooling, Prediction, Query, Reading, SampleOptions, TraceStep};
 
 use crate::{Model, ModelError, Result};
 use batch_buffers::BatchBuffers;
@@ -24,21 +20,6 @@ use std::{ops::Deref, sync::Arc};
 ///
 /// Noise belongs to the photo: it depends on the seed, the photo's key and the sample's number, and on nothing else, so a
 /// photo's prediction is the same alone or among others, in any order (on the CPU to the last bit).
-///
-/// ```
-/// use locdiff_io::data::Embedding;
-/// use locdiff_model::{Model, ModelConfig, Predictor, Reading, SampleOptions};
-/// use locdiff_nn::Device;
-/// let model = Model::new(&Device::cpu(), ModelConfig { width: 8, ..ModelConfig::new(3, 5) })?;
-/// let predictor = Predictor::new(&model)?;
-/// let photos = [Embedding::new(vec![0.5; 5], None)?, Embedding::new(vec![-0.5; 5], None)?];
-/// let options = SampleOptions { samples: 2, steps: 4, ..SampleOptions::default() };
-/// let both = predictor.predict(&[(&photos[0]).into(), (&photos[1]).into()], &options, Reading::default())?;
-/// let alone = predictor.predict(&[(&photos[1]).into()], &options, Reading::default())?;
-/// assert_eq!(alone[0], both[1]);
-/// assert!(alone[0].evidence.is_some());
-/// # Ok::<(), locdiff_model::ModelError>(())
-/// ```
 pub struct Predictor<M = Arc<Model>> {
     model: M,
     codec: Arc<Codec>,
@@ -66,9 +47,8 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     /// What the model says about photos, one after the other.
     /// Fails on options out of range, embeddings of another size, samples that are not finite, or a failure of the device.
     pub fn predict(&self, photos: &[Query<'_>], options: &SampleOptions, reading: Reading) -> Result<Vec<Prediction>> {
-        let drawn = self.in_batches(&self.samplers, photos, *options, |engine, batch| {
-            engine.draw(&self.model, batch, options.seed)
-        })?;
+        let draw = |engine: &mut Drawing<M>, batch: &[Query<'_>]| engine.draw(&self.model, batch, options.seed);
+        let drawn = self.in_batches(&self.samplers, photos, *options, draw)?;
         prediction::read(&self.codec, drawn, options.samples, reading)
     }
 
@@ -76,10 +56,8 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     /// reads noise has the same for all photos. Fails as [`Predictor::predict`], and for a network that gives no densities.
     pub fn coefficients(&self, photos: &[Query<'_>], options: &SampleOptions) -> Result<Vec<Coefficients>> {
         self.needs_densities()?;
-        let read = |photos: &[Query<'_>], options: SampleOptions| {
-            self.in_batches(&self.readers, photos, options, |engine, batch| {
-                engine.read(&self.model, batch, options.seed)
-            })
+        let read = |photos: &[Query<'_>], own: SampleOptions| {
+            self.in_batches(&self.readers, photos, own, |engine, batch| engine.read(&self.model, batch, own.seed))
         };
         if self.model.net().reads_noise() {
             // The same noise for all: what it adds is common to them, and calibrated away.
@@ -103,9 +81,9 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         Ok(self.coefficients(&[(&nothing).into()], &options)?.swap_remove(0))
     }
 
-    /// The density that the network gives each sample after a share of the way from pure noise, as natural parameters: samples that stop
-    /// there would be drawn from their mixture, so that its mean over many is the sampler's own density, exactly and with less
-    /// chance than the samples' places have. Fails as [`Predictor::coefficients`], and for a share outside 0 … 1.
+    /// The density that the network gives each sample after a share of the way from pure noise, as natural parameters.
+    /// Samples that stop there would be drawn from their mixture: its mean over many is the sampler's own density.
+    /// Fails as [`Predictor::coefficients`], and for a share outside 0 … 1.
     pub fn posteriors(
         &self,
         photos: &[Query<'_>],
@@ -118,20 +96,18 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         }
         let position = (share * (options.steps.max(1) - 1) as f64).round() as usize;
         self.in_batches(&self.samplers, photos, *options, |engine, batch| {
-            engine.posteriors(&self.model, batch, options.seed, position)
+            engine.posteriors(&self.model, batch, (options.seed, position))
         })
     }
 
     fn needs_densities(&self) -> Result<()> {
-        let loss = self.model.config().loss;
-        if loss.has_quadrature() {
-            return Ok(());
+        match self.model.config().loss {
+            loss if loss.has_quadrature() => Ok(()),
+            loss => Err(setting("loss", format!("{loss:?}"), "only models trained with nll or kl give densities")),
         }
-        Err(setting("loss", format!("{loss:?}"), "only models trained with nll or kl give densities"))
     }
 
-    /// The natural parameters of the density that is the same everywhere.
-    /// Never fails: a code of the model's degree may be all zeros.
+    /// The natural parameters of the density that is the same everywhere; never fails.
     pub fn nothing(&self) -> Result<Coefficients> {
         Ok(Coefficients::new(vec![0.0; self.model.config().whole_dim()])?)
     }
@@ -183,7 +159,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         let mut all = Vec::with_capacity(photos.len());
         for (count, size) in batches(photos.len(), options.samples) {
             let first = all.len();
-            let batch = &photos[first..first + count];
+            let batch = &photos[first..][..count];
             let done = engines.with(&self.model, size, options, |engine| run(engine, batch));
             all.extend(done.map_err(|error| match error {
                 ModelError::NotFinite { photo } => ModelError::NotFinite { photo: first + photo },
@@ -198,10 +174,8 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         if views == 0 || views > samples {
             return Err(setting("views", views, format!("1 to the number of samples, {samples}")));
         }
-        match photo.views.iter().find(|view| view.dimension() != dim) {
-            Some(view) => Err(ModelError::EmbeddingSize { met: view.dimension(), model: dim }),
-            None => Ok(()),
-        }
+        let other = photo.views.iter().map(Embedding::dimension).find(|met| *met != dim);
+        other.map_or(Ok(()), |met| Err(ModelError::EmbeddingSize { met, model: dim }))
     }
 }
 
@@ -212,11 +186,9 @@ fn in_blocks<T, E: From<ModelError>>(
     ask: impl Fn(&[Query<'_>]) -> Result<Vec<T>>,
     mut each: impl FnMut(usize, &Embedding, T) -> Result<(), E>,
 ) -> Result<(), E> {
-    const BLOCK: usize = 64;
-    for block in rows.chunks(BLOCK) {
+    for block in rows.chunks(64) {
         let views = |row: &usize| files.iter().map(|file| file.embedding(*row)).collect::<Result<Vec<_>, _>>();
-        let photos: Vec<Vec<Embedding>> =
-            block.iter().map(views).collect::<Result<_, _>>().map_err(ModelError::from)?;
+        let photos = block.iter().map(views).collect::<Result<Vec<Vec<_>>, _>>().map_err(ModelError::from)?;
         let queries: Vec<Query<'_>> = photos.iter().map(|views| Query::of(views)).collect();
         for ((row, views), found) in block.iter().zip(&photos).zip(ask(&queries)?) {
             each(*row, &views[0], found)?;

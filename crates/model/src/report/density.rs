@@ -70,16 +70,11 @@ impl DensitySummary {
 
     /// One JSON object.
     pub fn to_json(&self) -> Value {
-        let regions: Vec<_> = self
-            .regions
-            .iter()
-            .map(|r| {
-                json!({
-                    "probability": r.probability, "radius_km": r.radius_km, "area_km2": r.area_km2,
-                    "log_density": r.log_density,
-                })
-            })
-            .collect();
+        let region = |r: &CredibleRegion| {
+            let CredibleRegion { probability, radius_km, area_km2, log_density, .. } = r;
+            json!({"probability": probability, "radius_km": radius_km, "area_km2": area_km2, "log_density": log_density})
+        };
+        let regions: Vec<_> = self.regions.iter().map(region).collect();
         let modes: Vec<_> = self.modes.iter().map(mode_json).collect();
         json!({
             "degree": self.degree, "log_z": self.log_z, "entropy_nats": self.entropy, "regions": regions,
@@ -114,17 +109,14 @@ impl DensitySummary {
         }
         for region in &self.regions {
             let (p, radius, area) = (100.0 * region.probability, region.radius_km, region.area_km2);
-            let _ =
-                writeln!(out, "{p:.0} % within {radius:>6.0} km of the highest mode; smallest region {area:.0} km²");
+            let within = format!("{p:.0} % within {radius:>6.0} km of the highest mode");
+            let _ = writeln!(out, "{within}; smallest region {area:.0} km²");
         }
-        let _ = writeln!(
-            out,
-            "degree {}, log Z {:.4}, entropy {:.4} nats (uniform on the sphere: 2.5310)",
-            self.degree, self.log_z, self.entropy
-        );
+        let Self { degree, log_z, entropy, .. } = self;
+        let numbers = format!("degree {degree}, log Z {log_z:.4}, entropy {entropy:.4} nats");
+        let _ = writeln!(out, "{numbers} (uniform on the sphere: 2.5310)");
         if self.modes.len() > 1 {
-            let header = ["probability", "place", "spread_km", "log_density"];
-            let _ = writeln!(out, "\n{:>12} {:>24} {:>10} {:>12}", header[0], header[1], header[2], header[3]);
+            let _ = writeln!(out, "\n{:>12} {:>24} {:>10} {:>12}", "probability", "place", "spread_km", "log_density");
             for m in &self.modes {
                 let (place, spread) = (m.mode.place(), m.mode.spread_km());
                 let _ = writeln!(out, "{:>12.4} {place:>24} {spread:>10.1} {:>12.3}", m.mass, m.log_density);
@@ -174,8 +166,7 @@ fn window_around(place: LatLon, radius_km: f64) -> Result<Window> {
 }
 
 fn mode_json(mode: &WeightedMode) -> Value {
-    let place = mode.mode.place();
-    let spread = mode.mode.spread_km();
+    let (place, spread) = (mode.mode.place(), mode.mode.spread_km());
     json!({
         "lat": place.lat_deg(), "lon": place.lon_deg(), "probability": mode.mass,
         "log_density": mode.log_density, "spread_km": spread.is_finite().then_some(spread),

@@ -70,16 +70,6 @@ fn and_more(count: usize) -> String {
 }
 
 /// For every truth its row of the predictions, and how many rows of the predictions are for none.
-///
-/// ```
-/// use locdiff_model::report::{FileRows, Matching, match_rows};
-/// let ids = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
-/// let (truth, predictions) = (ids(&["a", "b"]), ids(&["b", "a"]));
-/// let truth = FileRows { file: "truth.csv", rows: 2, ids: Some(&truth) };
-/// let predictions = FileRows { file: "predictions.csv", rows: 2, ids: Some(&predictions) };
-/// assert_eq!(match_rows(truth, predictions, Matching::default()), Ok((vec![Some(1), Some(0)], 0)));
-/// ```
-///
 /// Fails on files whose rows do not belong together.
 pub fn match_rows(
     truth: FileRows<'_>,

@@ -24,13 +24,9 @@ impl EmbeddingSource {
     /// A file's photos, then their other copies: each a file, or else a tensor of the same file.
     pub fn with_copies(path: &Path, tensor: Option<&str>, augmented: &[String]) -> Vec<Self> {
         let own = Self { path: path.to_owned(), tensor: tensor.map(str::to_owned) };
-        let others = augmented.iter().map(|name| {
-            let file = PathBuf::from(name);
-            if file.is_file() {
-                Self { path: file, tensor: None }
-            } else {
-                Self { path: path.to_owned(), tensor: Some(name.clone()) }
-            }
+        let others = augmented.iter().map(|name| match PathBuf::from(name) {
+            file if file.is_file() => Self { path: file, tensor: None },
+            _ => Self { path: path.to_owned(), tensor: Some(name.clone()) },
         });
         std::iter::once(own).chain(others).collect()
     }
@@ -38,8 +34,7 @@ impl EmbeddingSource {
     /// The copies that `embed` left beside the photos in a safetensors file: its tensors `augmented_1`, `augmented_2` … in
     /// this order. Fails on a file that cannot be read.
     pub fn copies_in(path: &Path) -> Result<Vec<String>> {
-        let is_safetensors = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors"));
-        if !is_safetensors {
+        if !path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors")) {
             return Ok(Vec::new());
         }
         let names = tensor_names(path)?;
@@ -48,20 +43,24 @@ impl EmbeddingSource {
     }
 }
 
+/// A file and the encoder that made it, where that is known.
+type Made<'a> = (&'a str, Option<&'a Fingerprint>);
+
 /// Fails where two files are known to be made by different encoders.
-pub(crate) fn same_encoder(
-    (first, made_first): (&str, Option<&Fingerprint>),
-    (second, made_second): (&str, Option<&Fingerprint>),
+pub(crate) fn same_encoder((first, made_first): Made<'_>, (second, made_second): Made<'_>) -> Result<()> {
+    let Some((a, b)) = made_first.zip(made_second).filter(|(a, b)| !a.is_same_encoder(b)) else { return Ok(()) };
+    let (first, second) = (first.to_owned(), second.to_owned());
+    Err(TrainError::Encoders { first, first_encoder: a.to_string(), second, second_encoder: b.to_string() })
+}
+
+/// Fails if two files have embeddings of different sizes.
+pub(crate) fn same_columns(
+    (first, first_columns): (&str, usize),
+    (second, second_columns): (&str, usize),
 ) -> Result<()> {
-    match (made_first, made_second) {
-        (Some(a), Some(b)) if !a.is_same_encoder(b) => Err(TrainError::Encoders {
-            first: first.to_owned(),
-            first_encoder: a.to_string(),
-            second: second.to_owned(),
-            second_encoder: b.to_string(),
-        }),
-        _ => Ok(()),
-    }
+    let (first, second) = (first.to_owned(), second.to_owned());
+    let differ = TrainError::Columns { first, first_columns, second, second_columns };
+    if first_columns == second_columns { Ok(()) } else { Err(differ) }
 }
 
 /// Embeddings of photos, several copies of each where there are any, with the photos' locations.
@@ -83,23 +82,12 @@ impl Dataset {
     /// Opens embedding files (the first is the photo itself, the others augmented copies) and the file of locations.
     /// Fails on files that cannot be read, are empty, or differ in rows or columns.
     pub fn open(sources: &[EmbeddingSource], locations: &Path) -> Result<Self> {
-        let copies = sources
-            .iter()
-            .map(|source| Ok(RowFile::open(&source.path, source.tensor.as_deref())?))
-            .collect::<Result<Vec<_>>>()?;
-        let Some(first) = copies.first() else {
-            return Err(setting("embeddings", "none", "give at least one file"));
-        };
+        let open = |source: &EmbeddingSource| RowFile::open(&source.path, source.tensor.as_deref());
+        let copies = sources.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let Some(first) = copies.first() else { return Err(setting("embeddings", "none", "give at least one file")) };
         for other in &copies[1..] {
             same_rows(first, other.name(), other.rows())?;
-            if other.columns() != first.columns() {
-                return Err(TrainError::Columns {
-                    first: first.name().to_owned(),
-                    first_columns: first.columns(),
-                    second: other.name().to_owned(),
-                    second_columns: other.columns(),
-                });
-            }
+            same_columns((first.name(), first.columns()), (other.name(), other.columns()))?;
             same_encoder((first.name(), first.encoder()), (other.name(), other.encoder()))?;
         }
         let places = read_points(locations, None, &PointColumns::default())?;
@@ -163,10 +151,7 @@ impl Dataset {
     pub fn read(&self, row: usize, copy: usize, out: &mut [f32]) -> Result<()> {
         match &self.copies[copy] {
             Copy::File(file) => Ok(file.read_row(row, out)?),
-            Copy::Memory(values) => {
-                out.copy_from_slice(&values[row * self.columns..(row + 1) * self.columns]);
-                Ok(())
-            }
+            Copy::Memory(values) => Ok(out.copy_from_slice(&values[row * self.columns..(row + 1) * self.columns])),
         }
     }
 
@@ -186,28 +171,24 @@ impl Dataset {
             square: Vec<f64>,
             hash: u64,
         }
-        let parts = (0..self.copies.len())
-            .flat_map(|copy| rows.chunks(BLOCK).map(move |block| (copy, block)))
-            .collect::<Vec<_>>()
-            .into_par_iter()
-            .map(|(copy, block)| {
-                let mut part = Part { sum: vec![0.0; columns], square: vec![0.0; columns], hash: 0 };
-                let mut row = vec![0.0_f32; columns];
-                for &index in block {
-                    self.read(index as usize, copy, &mut row)?;
-                    for (k, value) in row.iter().enumerate() {
-                        let exact = f64::from(*value);
-                        part.sum[k] += exact;
-                        part.square[k] += exact * exact;
-                        part.hash = (part.hash ^ u64::from(value.to_bits())).wrapping_mul(0x0100_0000_01B3);
-                    }
-                    let place = self.places[index as usize];
-                    let words = [part.hash, place.lat_deg().to_bits(), place.lon_deg().to_bits()];
-                    part.hash = chance::hash(&words);
+        let survey = |(copy, block): (usize, &[u32])| {
+            let mut part = Part { sum: vec![0.0; columns], square: vec![0.0; columns], hash: 0 };
+            let mut row = vec![0.0_f32; columns];
+            for index in block.iter().map(|&index| index as usize) {
+                self.read(index, copy, &mut row)?;
+                for (k, value) in row.iter().enumerate() {
+                    let exact = f64::from(*value);
+                    part.sum[k] += exact;
+                    part.square[k] += exact * exact;
+                    part.hash = (part.hash ^ u64::from(value.to_bits())).wrapping_mul(0x0100_0000_01B3);
                 }
-                Ok(part)
-            })
-            .collect::<Result<Vec<_>>>()?;
+                let place = self.places[index];
+                part.hash = chance::hash(&[part.hash, place.lat_deg().to_bits(), place.lon_deg().to_bits()]);
+            }
+            Ok(part)
+        };
+        let blocks = (0..self.copies.len()).flat_map(|copy| rows.chunks(BLOCK).map(move |block| (copy, block)));
+        let parts = blocks.collect::<Vec<_>>().into_par_iter().map(survey).collect::<Result<Vec<_>>>()?;
         let count = (self.copies.len() * rows.len()) as f64;
         let (mut mean, mut square) = (vec![0.0; columns], vec![0.0; columns]);
         let mut hash = chance::hash(&[rows.len() as u64, columns as u64, self.copies.len() as u64]);
@@ -225,16 +206,10 @@ impl Dataset {
     }
 }
 
-fn same_rows(first: &RowFile, name: &str, rows: usize) -> Result<()> {
-    if first.rows() == rows {
-        return Ok(());
-    }
-    Err(TrainError::RowCounts {
-        first: first.name().to_owned(),
-        first_rows: first.rows(),
-        second: name.to_owned(),
-        second_rows: rows,
-    })
+fn same_rows(file: &RowFile, name: &str, second_rows: usize) -> Result<()> {
+    let (first, first_rows, second) = (file.name().to_owned(), file.rows(), name.to_owned());
+    let differ = TrainError::RowCounts { first, first_rows, second, second_rows };
+    if first_rows == second_rows { Ok(()) } else { Err(differ) }
 }
 
 /// Some rows of a data set, to train on or to validate with.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Data that do not fit, a run folder that cannot be used, or a failure below.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 pub enum TrainError {
     /// Another run writes to the same folder.
     #[error(transparent)]
@@ -22,10 +22,8 @@ pub enum TrainError {
     /// Embeddings of different encoders.
     #[error("{first} was made by the encoder {first_encoder}, {second} by {second_encoder}: one encoder must make all")]
     Encoders { first: String, first_encoder: String, second: String, second_encoder: String },
-    /// A validation that cannot be read.
     #[error(transparent)]
     Answer(#[from] crate::answer::AnswerError),
-    /// A setting outside its range.
     #[error(transparent)]
     Setting(#[from] BadSetting),
     /// A run folder that cannot be used.
@@ -37,16 +35,12 @@ pub enum TrainError {
     /// The loss is no number any more.
     #[error("the loss is {loss} at step {step}: lower the learning rate; the checkpoints before it are sound")]
     Diverged { step: u32, loss: f64 },
-    /// A failure of the model.
     #[error(transparent)]
     Model(#[from] crate::ModelError),
-    /// A failure of the engine.
     #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),
-    /// A file that could not be read or written.
     #[error(transparent)]
     Data(#[from] locdiff_io::data::DataError),
-    /// A file that could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
 }

@@ -15,13 +15,10 @@ mod checkpoint;
 mod course;
 mod dataset;
 mod error;
-mod feed;
-mod metrics;
 mod run;
 mod settings;
 mod split;
 mod step;
-mod validation;
 
 pub use course::{BEST_FOLDER, Event, Outcome};
 pub use dataset::{Dataset, EmbeddingSource, Rows};

@@ -156,12 +156,6 @@ pub struct RunConfig {
 
 named! {
     /// A named set of choices.
-    ///
-    /// ```
-    /// use locdiff_model::train::TrainPreset;
-    /// let run = TrainPreset::Paper.run_config(768);
-    /// assert_eq!((run.model.degree, run.train.steps), (47, 750_000));
-    /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum TrainPreset: "preset" {
         #[default]
@@ -174,10 +168,11 @@ named! {
 impl TrainPreset {
     /// The preset's choices for embeddings of that size.
     pub fn run_config(self, embedding_dim: usize) -> RunConfig {
+        let low_pass_km = |degree| Some(ModelConfig::usual_low_pass_km(degree));
         let default = RunConfig {
             model: ModelConfig {
                 network: NetworkKind::Bayes,
-                low_pass_km: Some(ModelConfig::usual_low_pass_km(31)),
+                low_pass_km: low_pass_km(31),
                 hidden: Some(1024),
                 dropout: 0.5,
                 ..ModelConfig::new(31, embedding_dim)
@@ -228,11 +223,7 @@ impl TrainPreset {
                 },
             },
             Self::Small => RunConfig {
-                model: ModelConfig {
-                    width: 64,
-                    low_pass_km: Some(ModelConfig::usual_low_pass_km(11)),
-                    ..ModelConfig::new(11, embedding_dim)
-                },
+                model: ModelConfig { width: 64, low_pass_km: low_pass_km(11), ..ModelConfig::new(11, embedding_dim) },
                 train: TrainSettings {
                     steps: 400,
                     batch: 128,

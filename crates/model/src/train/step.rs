@@ -1,8 +1,9 @@
 //! One training step on the device, recorded as one graph on CUDA.
 
 use crate::diffusion::TrainingTables;
-use crate::train::{Result, TrainSettings, batches::Batch, feed::DeviceFeed};
-use crate::{CodeWriter, Model, Network, NetworkBuffers, Objective};
+use crate::network::{Network, NetworkBuffers};
+use crate::train::{Result, TrainSettings, batches::Batch, batches::DeviceFeed};
+use crate::{CodeWriter, Model, Objective};
 use locdiff_nn::{
     Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Snapshot, Tensor, TrainingState, feed::Inbox,
     layers::ForwardMode, ops,
@@ -143,9 +144,9 @@ impl TrainStep {
             }
             if self.feed.is_none() {
                 self.code.upload(&batch.codes)?;
-                if self.objective.wants_fresh_anchors() {
-                    self.objective.set_anchors(&batch.anchors)?;
-                }
+            }
+            if self.feed.is_none() && self.objective.wants_fresh_anchors() {
+                self.objective.set_anchors(&batch.anchors)?;
             }
         }
         let mut recorded = std::mem::replace(&mut self.recorded, Recorded::new(&Device::cpu()));
@@ -198,8 +199,7 @@ impl TrainStep {
         if self.net.reads_noise() {
             ops::fill_normal(self.noise.view_mut(), &self.rng, NOISE)?;
             ops::fill_indices(&mut self.t, self.times, &self.rng, TIME)?;
-            let noise = self.noise.view();
-            ops::mix_rows(self.noisy.view_mut(), code, noise, self.tables.noisy.view(), &self.t)?;
+            ops::mix_rows(self.noisy.view_mut(), code, self.noise.view(), self.tables.noisy.view(), &self.t)?;
             ops::gather_rows(self.t_value.view_mut(), self.tables.times.view(), &self.t)?;
         }
         let mode = ForwardMode::Train { rng: &self.rng, first_stream: DROPOUT };
@@ -218,8 +218,7 @@ impl TrainStep {
         let (de, loss) = (self.d_out.view_mut(), self.loss.view_mut());
         self.objective.apply(de, loss, self.work.output(), target, scale)?;
         ops::column_sums(self.loss_sum.view_mut(), self.loss.view(), true)?;
-        let d_out = self.d_out.view();
-        self.net.backward(&self.params, &mut self.grads, &mut self.work, noisy, cond, d_out)
+        self.net.backward(&self.params, &mut self.grads, &mut self.work, noisy, cond, self.d_out.view())
     }
 
     /// Changes the weights.

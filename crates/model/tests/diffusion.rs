@@ -1,6 +1,6 @@
 //! Samplers and the posterior mean on every device against targets known in closed form.
 
-#[path = "../../../nn/tests/common/mod.rs"]
+#[path = "../../nn/tests/common/mod.rs"]
 mod common;
 
 use common::devices;
