@@ -7,12 +7,10 @@
 //! people, and a line without an error for each tag that is left out is there, too (lab/scripts/fit_radii.py and fit_left_out.py read them).
 
 use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, by_time, cut, parse_time};
-use locdiff_model::answer::Calibration;
-use locdiff_model::eval::Bootstrap;
+use locdiff_model::{answer::Calibration, eval::Bootstrap};
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::{LatLon, haversine_km};
-use std::collections::BTreeMap;
-use std::io::Write;
+use std::{collections::BTreeMap, io::Write};
 
 const RADII_KM: [f64; 4] = [1.0, 25.0, 200.0, 750.0];
 type Failure = Box<dyn std::error::Error>;
@@ -131,7 +129,6 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// A line of the table.
 fn show(kind: &str, rate: f64, persons: &[Hits]) {
     let bootstrap = Bootstrap::default();
     let share = |counts: &[u32], which: usize| {

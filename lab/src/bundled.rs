@@ -16,7 +16,6 @@ pub(crate) struct Bundled {
 }
 
 impl Bundled {
-    /// Opens it on a device.
     pub(crate) fn open(device: &Device) -> Result<Self> {
         let files = locdiff_bundled_model::model();
         let name = |file: &str| Path::new("the bundled model").join(file);

@@ -11,7 +11,6 @@ use locdiff_model::train::Dataset;
 #[derive(Debug, Clone)]
 pub struct Examples {
     columns: usize,
-    /// Copy after copy, row after row.
     embeddings: Vec<f32>,
     points: Vec<UnitVec>,
 }
@@ -70,7 +69,6 @@ impl Examples {
         (rows.flatten().copied().collect(), self.points.iter().copied().step_by(stride).collect())
     }
 
-    /// Number of photos.
     pub fn len(&self) -> usize {
         self.points.len()
     }
@@ -80,7 +78,6 @@ impl Examples {
         self.points.is_empty()
     }
 
-    /// Size of an embedding.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -100,7 +97,6 @@ impl Examples {
         &self.embeddings
     }
 
-    /// The places.
     pub fn points(&self) -> &[UnitVec] {
         &self.points
     }
@@ -139,14 +135,12 @@ impl Bank {
     }
 }
 
-/// Rows standardised, on the host.
 pub(crate) fn standardised(standardisation: &Standardisation, embeddings: &[f32]) -> Vec<f32> {
     let mut rows = embeddings.to_vec();
     standardisation.apply(&mut rows);
     rows
 }
 
-/// Rows of length one.
 pub(crate) fn normalised(rows: &Tensor) -> Result<Tensor> {
     let mut unit = Tensor::zeros(rows.device(), rows.rows(), rows.cols())?;
     let mut norms = Tensor::zeros(rows.device(), rows.rows(), 1)?;

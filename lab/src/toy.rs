@@ -5,7 +5,6 @@ use locdiff_model::chance;
 use locdiff_nn::Device;
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 
-/// What a method is fitted with.
 pub(crate) fn task<'a>(
     device: &'a Device,
     effort: &'a Effort,

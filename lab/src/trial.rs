@@ -22,7 +22,6 @@ struct Run {
     log_densities: Option<Vec<f64>>,
     /// Probability of everything denser than the truth.
     levels: Option<Vec<f64>>,
-    /// Its area.
     areas_km2: Option<Vec<f64>>,
     fit_seconds: f64,
     fit_cpu_seconds: Option<f64>,
@@ -32,19 +31,14 @@ struct Run {
 /// A method's results over all seeds.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// The method's name.
     pub name: String,
-    /// What it is, in a few words.
     pub description: String,
     runs: Vec<Run>,
-    /// Numbers that it learned or kept.
     pub parameters: usize,
-    /// What it chose on the validation data.
     pub chosen: String,
 }
 
 impl Trial {
-    /// Without results yet.
     pub fn new(name: &str, description: &str) -> Self {
         let (name, description) = (name.to_owned(), description.to_owned());
         Self { name, description, runs: Vec::new(), parameters: 0, chosen: String::new() }
@@ -94,7 +88,6 @@ impl Trial {
         Ok(method)
     }
 
-    /// Counts answers that were made elsewhere.
     pub fn record(&mut self, answers: &[LatLon], splits: &Splits) {
         self.runs.push(Run {
             errors_km: errors_km(answers, splits),
@@ -157,7 +150,6 @@ impl Trial {
         (self.runs.iter().map(|run| (share(run) - mean).powi(2)).sum::<f64>() / (seeds - 1.0)).sqrt()
     }
 
-    /// The mean GeoScore.
     pub fn geoscore(&self, chosen: &[usize], bootstrap: &Bootstrap) -> Estimate {
         let rules = Rules::default();
         self.mean_over(|run, photo| rules.geoscore(run.errors_km[photo]), chosen, bootstrap)
@@ -227,7 +219,6 @@ impl Trial {
         two_way(&(0..seeds).map(pair).collect::<Vec<_>>(), &bootstrap.select(chosen))
     }
 
-    /// Everything, as JSON.
     pub fn to_json(&self, chosen: &[usize], bootstrap: &Bootstrap) -> Value {
         let within: Vec<Value> = RADII_KM
             .iter()

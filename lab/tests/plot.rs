@@ -7,7 +7,6 @@ use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{Degree, LatLon};
 use std::{fs, path::Path};
 
-/// Width and height of a PNG.
 fn size(path: &Path) -> (u32, u32) {
     let bytes = fs::read(path).unwrap();
     let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());

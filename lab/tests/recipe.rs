@@ -8,10 +8,9 @@ mod datasets;
 mod parquet_writer;
 
 use common::{PROGRAM, ok, root, skipped, stderr};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use std::{fs, os::unix::process::CommandExt};
+use std::{fs, os::unix::process::CommandExt, path::Path};
 
 /// The script with small settings, in a process group of its own.
 fn recipe(folder: &Path, out: &str) -> Command {

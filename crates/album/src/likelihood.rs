@@ -1,7 +1,7 @@
 //! The likelihood ratio of a photo's places against knowing nothing.
 
 use crate::earth::{Earth, log_sum};
-use crate::{AlbumError, photo::AlbumPhoto};
+use crate::{Result, photo::AlbumPhoto};
 use locdiff_model::answer::{Calibration, PlaceField};
 use locdiff_shdd::sphere::{Field, UnitVec};
 use rayon::prelude::*;
@@ -40,7 +40,7 @@ impl LikelihoodRatio {
         (weight, even): (f64, f64),
         earth: &Earth,
         calibration: &Calibration,
-    ) -> Result<Self, AlbumError> {
+    ) -> Result<Self> {
         let own = photo.coefficients.coefficients()?;
         let mut kinds = vec![(calibration.factors, 1.0)];
         if let Some(out_of_domain) = &calibration.out_of_domain {
@@ -53,9 +53,8 @@ impl LikelihoodRatio {
             density.iter_mut().zip(wide).for_each(|(sum, density)| *sum += share * density);
         }
         let model = 1.0 - places.as_ref().map_or(0.0, |(_, share)| *share);
-        for (factors, share) in
-            kinds.into_iter().map(|(factors, share)| (factors, model * share)).filter(|(_, share)| *share > 1e-3)
-        {
+        let kinds = kinds.into_iter().map(|(factors, share)| (factors, model * share));
+        for (factors, share) in kinds.filter(|(_, share)| *share > 1e-3) {
             let natural = own.combine(factors.evidence, &calibration.background, factors.background_weight)?;
             let (field, values) = earth.field(&natural)?;
             let log_scale = (share * (1.0 - factors.floor)).ln() - log_sum(&values, &earth.areas);
@@ -66,16 +65,10 @@ impl LikelihoodRatio {
         let ratio = |density: f64, background: f64| ratio(density + floor, background, even).ln() * weight;
         let mut grid: Vec<f64> =
             density.iter().zip(&earth.background).map(|(density, background)| ratio(*density, *background)).collect();
-        let mean: f64 = grid
-            .iter()
-            .zip(&earth.background)
-            .zip(&earth.areas)
-            .map(|((log, background), area)| log.exp() * background * area)
-            .sum();
+        let weighted = grid.iter().zip(&earth.background).zip(&earth.areas);
+        let mean: f64 = weighted.map(|((log, background), area)| log.exp() * background * area).sum();
         let log_mean = mean.ln();
-        for value in &mut grid {
-            *value = (*value - log_mean).exp();
-        }
+        grid.iter_mut().for_each(|value| *value = (*value - log_mean).exp());
         Ok(Self { parts, floor, places, even, weight, log_mean, grid })
     }
 

@@ -65,8 +65,7 @@ fn photos_without_tags_help_each_other() {
     }
 }
 
-/// Hours leave open in which of two towns it was: the one whose tagged photos it looks like, also where they are of other trips and other
-/// streets. With one town likeness changes nothing.
+/// Likeness to tagged photos decides between two towns, also of other trips. With one town likeness changes nothing.
 #[test]
 fn the_town_is_told_by_likeness() {
     let flat = Coefficients::new(vec![0.0; 256]).unwrap();

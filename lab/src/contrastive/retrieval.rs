@@ -30,7 +30,6 @@ const BLOCK: usize = 16_384;
 /// The places among which the answer is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RetrievalGallery {
-    /// The training photos' own.
     TrainingPlaces,
     /// A Fibonacci grid of 21,000 points, the paper's smallest.
     Grid,
@@ -109,7 +108,6 @@ fn for_cosines(images: &Tensor, vectors: &Tensor, mut each: impl FnMut(&[f32])) 
 }
 
 impl Contrastive {
-    /// Trains both networks.
     pub(crate) fn fit(task: Task<'_>, gallery: RetrievalGallery, progress: &mut dyn FnMut(f64)) -> Result<Self> {
         let Task { device, effort, seed, data, .. } = task;
         let (training, batch, width) = (data.training, effort.batch, effort.width);
@@ -174,7 +172,6 @@ impl Contrastive {
         Ok(chosen.map_or(self.density, |(_, density)| density))
     }
 
-    /// Answers from a gallery of one's own.
     pub(crate) fn predict_among(&self, embeddings: &[f32], places: &[UnitVec]) -> Result<Vec<LatLon>> {
         if places.is_empty() {
             return Err(locdiff_base::setting("gallery", "no places", "at least one"));
@@ -182,7 +179,6 @@ impl Contrastive {
         nearest(&self.images(embeddings)?, &self.towers.places(&self.params, places)?, places)
     }
 
-    /// The vectors of photos.
     fn images(&self, embeddings: &[f32]) -> Result<Tensor> {
         let inputs = upload(self.params.device(), &self.standardisation, embeddings)?;
         self.towers.images(&self.params, inputs.view())
@@ -198,7 +194,6 @@ impl GalleryDensity {
     }
 }
 
-/// One side of the contrast in training.
 struct Side {
     work: MlpWork,
     unit: Tensor,
@@ -335,7 +330,6 @@ fn place_numbers(points: &[UnitVec]) -> Vec<u32> {
         .collect()
 }
 
-/// The different places.
 fn distinct(points: &[UnitVec]) -> Vec<UnitVec> {
     let mut seen = std::collections::HashSet::new();
     points.iter().copied().filter(|point| seen.insert(point.to_array().map(f64::to_bits))).collect()

@@ -11,8 +11,7 @@ use crate::{
     learner::{Batch, Weights, learn},
     sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
 };
-use locdiff_model::diffusion::Schedule;
-use locdiff_model::chance;
+use locdiff_model::{chance, diffusion::Schedule};
 use locdiff_nn::{
     Params, ParamsBuilder, Tensor,
     layers::{CsUnet, CsUnetConfig, ForwardMode},
@@ -44,7 +43,6 @@ pub(crate) struct PathSampler {
     seed: u64,
 }
 
-/// Three normal numbers.
 fn normals(words: [u64; 2]) -> [f64; 3] {
     let [a, b] = words;
     let (x, y) = chance::normals([a, b, 0]);

@@ -28,7 +28,6 @@ fn even_points(words: [u64; 2], count: usize) -> Vec<UnitVec> {
 }
 
 impl NnDecoder {
-    /// Trains a decoder.
     pub(crate) fn fit(
         encoder: &LocationEncoder,
         device: &Device,
@@ -76,7 +75,6 @@ impl NnDecoder {
         Ok(Self { mlp, params: weights.params, standardisation })
     }
 
-    /// The places of encodings, row by row.
     pub(crate) fn decode(&self, encodings: &[f32]) -> Result<Vec<UnitVec>> {
         let inputs = crate::examples::upload(self.params.device(), &self.standardisation, encodings)?;
         let output = self.mlp.run(&self.params, inputs.view())?.to_vec()?;
@@ -87,7 +85,6 @@ impl NnDecoder {
         Ok(output.chunks_exact(3).map(place).collect())
     }
 
-    /// Its weights.
     pub(crate) fn parameters(&self) -> usize {
         self.params.count()
     }

@@ -83,7 +83,6 @@ impl LocationEncoder {
         Ok(Self { kind, state })
     }
 
-    /// Numbers in an encoding.
     pub(crate) fn dimension(&self) -> usize {
         match &self.state {
             State::None | State::Fourier(_) | State::Harmonics(_) => self.kind.dimension(),
@@ -93,7 +92,6 @@ impl LocationEncoder {
         }
     }
 
-    /// The encoding of a point.
     pub(crate) fn encode(&self, point: UnitVec) -> Vec<f64> {
         let place = point.to_latlon();
         let (lon_deg, lat_deg) = (place.lon_deg(), place.lat_deg());
@@ -174,7 +172,6 @@ impl LocationEncoder {
     }
 }
 
-/// αˢ from the smallest to the largest.
 fn scales(count: usize) -> impl Iterator<Item = f64> {
     let ratio = (MAX_RADIUS / MIN_RADIUS).ln();
     (0..count).map(move |s| MIN_RADIUS * (ratio * s as f64 / (count - 1) as f64).exp())

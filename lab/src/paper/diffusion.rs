@@ -35,7 +35,6 @@ enum Way {
     OneShot { guidance: f32 },
     /// The sampler's own density: the mixture of what the network gives each chain after a share of the way.
     Mixture { chains: usize, steps: usize, share: f64 },
-    /// Samples, their codes pooled.
     Samples { steps: usize, guidance: f32 },
     /// As many draws of the single evaluation's calibrated density, their codes pooled as samples' are: what is lost here the
     /// estimator loses, not the sampler.
@@ -84,7 +83,6 @@ impl<'a> ReadOneWay<'a> {
         Self { model, way, globe, plain, sampled: Mutex::default() }
     }
 
-    /// The codes of ideal draws, pooled.
     fn ideal(&self, embeddings: &[f32]) -> Result<Vec<Coefficients>> {
         let draws = ideal_draws(self.model, self.globe, &self.plain, embeddings, (DRAWS, 0))?;
         let codec = self.model.codec();
@@ -213,7 +211,6 @@ impl Row {
         -self.log_densities.iter().sum::<f64>() / self.log_densities.len().max(1) as f64
     }
 
-    /// The same difference of −log densities.
     fn nll_lead(&self, bootstrap: &Bootstrap) -> Estimate {
         let pairs = self.log_densities.iter().zip(&self.plain_log_densities);
         bootstrap.mean(&pairs.map(|(a, b)| b - a).collect::<Vec<f64>>())
@@ -351,7 +348,6 @@ impl DiffusionTable {
         )
     }
 
-    /// One JSON object.
     pub fn to_json(&self) -> Value {
         let row = |row: &Row| {
             // What was trained for no model here has nothing to lead.

@@ -3,12 +3,9 @@
 use super::{Experiment, beside, mean, paper_cell, share_cells};
 use crate::{BaselineError, Effort, EncoderKind, Fit, Method, Trial, error::Result, locdiff::LocDiff};
 use locdiff_base::Named;
-use locdiff_model::eval::Bootstrap;
-use locdiff_model::{CodeScale, LossKind, QuadratureRecipe};
-use locdiff_model::report::Table;
-use locdiff_shdd::{Codec, Decoder, drifts_km};
-use locdiff_shdd::sphere::Degree;
 use locdiff_model::train::RunConfig;
+use locdiff_model::{CodeScale, LossKind, QuadratureRecipe, eval::Bootstrap, report::Table};
+use locdiff_shdd::{Codec, Decoder, drifts_km, sphere::Degree};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -23,13 +20,10 @@ const DRIFT_VARIANCE: f64 = 0.01;
 /// Which table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelTableKind {
-    /// Training losses.
     Losses,
     /// Location encoders and decoders, with their drift.
     Encoders,
-    /// Bottleneck widths.
     Widths,
-    /// Degrees L.
     Degrees,
 }
 
@@ -281,7 +275,6 @@ impl ModelTable {
         table
     }
 
-    /// One JSON object.
     pub fn to_json(&self) -> Value {
         let rows: Vec<Value> = self
             .rows

@@ -2,13 +2,12 @@
 
 use crate::error::Result;
 use locdiff_io::data::Embedding;
-use locdiff_model::diffusion::Sampler;
-use locdiff_model::{Model, ModelConfig, Predictor, Query, Reading, SampleOptions, chance};
-use locdiff_nn::Device;
 use locdiff_model::report::Table;
-use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
-use locdiff_shdd::sphere::{Degree, Grid, LatLon, UnitVec};
 use locdiff_model::train::{Dataset, Rows, TrainPreset, TrainingJob, train};
+use locdiff_model::{Model, ModelConfig, Predictor, Query, Reading, SampleOptions, chance, diffusion::Sampler};
+use locdiff_nn::Device;
+use locdiff_shdd::sphere::{Degree, Grid, LatLon, UnitVec};
+use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
 use serde_json::{Value, json};
 use std::{sync::atomic::AtomicBool, time::Instant};
 
@@ -24,20 +23,15 @@ const PAPER_TRAINING: [(usize, f64, f64); 3] = [(15, 130.0, 5691.0), (23, 212.0,
 /// One operation's time or memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimedOperation {
-    /// What was done.
     pub what: String,
-    /// The paper's figure.
     pub paper: f64,
-    /// Ours.
     pub ours: f64,
-    /// Their unit.
     pub unit: &'static str,
 }
 
 /// The times with the paper's beside them.
 #[derive(Debug, Clone)]
 pub struct TimingTable {
-    /// The operations.
     pub rows: Vec<TimedOperation>,
     device: String,
     steps: u32,
@@ -85,7 +79,6 @@ impl TimingTable {
         )
     }
 
-    /// One JSON object.
     pub fn to_json(&self) -> Value {
         let rows: Vec<Value> = self
             .rows

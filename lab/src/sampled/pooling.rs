@@ -5,9 +5,7 @@ use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, medoid, spherical_m
 /// How samples become one answer; validation chooses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum SamplePooling {
-    /// The first sample.
     Single,
-    /// The spherical mean.
     Mean,
     /// The sample with the smallest sum of distances to the others.
     Medoid,

@@ -40,7 +40,6 @@ struct MixtureNetwork {
     log_kappas: ParamId,
 }
 
-/// The components as they stand.
 struct Components {
     centres: Vec<UnitVec>,
     kappas: Vec<f64>,
@@ -188,7 +187,6 @@ impl VmfMixture {
         Ok(Self { mlp, params, standardisation: bank.standardisation, components, window_km })
     }
 
-    /// The logits of the components' weights.
     fn logits(&self, embeddings: &[f32]) -> Result<Tensor> {
         let inputs = upload(self.params.device(), &self.standardisation, embeddings)?;
         Ok(self.mlp.run(&self.params, inputs.view())?)

@@ -12,8 +12,7 @@ const MOST_PIXELS: usize = 1024;
 /// Steps of the scale; the first is transparent.
 const STEPS: f64 = 255.0;
 
-/// A picture of what has colour, and its place on a world of 1 × 1 that begins at −180° and 85° north. It may reach
-/// beyond the eastern edge.
+/// A picture, and its place on a world of 1 × 1 from −180° and 85° north. It may reach beyond the eastern edge.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct HeatImage {
     /// Empty when nothing has colour.
@@ -65,8 +64,7 @@ impl HeatImage {
     }
 }
 
-/// Top, bottom, left and right edge of the cells that have colour, with a cell's margin. Where the raster goes around,
-/// the right edge may lie beyond its last column.
+/// Top, bottom, left and right edge of coloured cells with a margin; the right one may lie beyond the last column.
 fn coloured_cells(raster: &Raster, heat: Heat) -> Option<[usize; 4]> {
     let window = raster.window();
     let (rows, columns) = (window.rows(), window.columns());

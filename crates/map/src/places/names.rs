@@ -3,14 +3,12 @@
 use crate::places::{Countries, Places};
 use locdiff_shdd::sphere::{LatLon, Polygon};
 
-/// A name and where it belongs.
+/// A name, and where it belongs: the middle of a country's largest part, or the town.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names say it all")]
 pub struct PlaceName {
-    /// The middle of a country's largest part, or the town.
     pub place: LatLon,
-    /// The name.
     pub text: String,
-    /// What the name is of.
     pub kind: PlaceKind,
 }
 
@@ -30,15 +28,6 @@ pub enum PlaceKind {
 }
 
 /// The names of countries, the widest first, then of towns with at least so many inhabitants, the largest first.
-///
-/// ```
-/// use locdiff_map::places::{PlaceKind, place_names};
-/// let names = place_names(1_000_000);
-/// let find = |name| names.iter().find(|other| other.text == name).map(|found| found.kind);
-/// assert!(matches!(find("France"), Some(PlaceKind::Country { .. })));
-/// assert!(matches!(find("Lima"), Some(PlaceKind::Town { population: 7_000_000.. })));
-/// assert_eq!(find("Bern"), None);
-/// ```
 pub fn place_names(least_population: u32) -> Vec<PlaceName> {
     let mut countries = country_names();
     countries.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -29,20 +29,8 @@ const GRID: Colour = Colour::from_hex(0x44525c);
 const OUTLINES: [Colour; 3] = [Colour::from_hex(0x08306b), Colour::from_hex(0x1f78c8), Colour::from_hex(0x5fb3e6)];
 
 /// A map to be drawn. Its window's cells are the pixels; heat may have any other window.
-///
-/// ```
-/// use locdiff_map::{Heat, MapImage, Marker, Raster, Window};
-/// use locdiff_shdd::sphere::LatLon;
-/// let lima = LatLon::new(-12.05, -77.04)?;
-/// let raster = Raster::from_fn(Window::globe(45, 90)?, |point| 30.0 * point.dot(lima.to_unit()));
-/// let png = MapImage::new(Window::globe(180, 360)?)
-///     .heat(raster, Heat::log_density())
-///     .marker(Marker::new(lima).label("Lima"))
-///     .to_png();
-/// assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct MapImage {
     window: Window,
     heat: Option<(Raster, Heat)>,
@@ -55,14 +43,8 @@ pub struct MapImage {
 impl MapImage {
     /// A map of a window; each cell is a pixel.
     pub fn new(window: Window) -> Self {
-        Self {
-            window,
-            heat: None,
-            outlines: Vec::new(),
-            markers: Vec::new(),
-            title: String::new(),
-            graticule_deg: None,
-        }
+        let (outlines, markers) = (Vec::new(), Vec::new());
+        Self { window, heat: None, outlines, markers, title: String::new(), graticule_deg: None }
     }
 
     /// A map of the world, 1440 × 720.
@@ -71,35 +53,30 @@ impl MapImage {
     }
 
     /// Lays a density over the map.
-    #[must_use]
     pub fn heat(mut self, raster: Raster, heat: Heat) -> Self {
         self.heat = Some((raster, heat));
         self
     }
 
     /// Draws the edge of a region (see [`crate::contour_polygons`]); its label goes into the legend.
-    #[must_use]
     pub fn outline(mut self, region: Vec<Polygon>, label: &str) -> Self {
         self.outlines.push((region, label.to_owned()));
         self
     }
 
     /// Marks a place.
-    #[must_use]
     pub fn marker(mut self, marker: impl Into<Marker>) -> Self {
         self.markers.push(marker.into());
         self
     }
 
     /// A line of text above the legend.
-    #[must_use]
     pub fn title(mut self, title: &str) -> Self {
         title.clone_into(&mut self.title);
         self
     }
 
     /// Degrees between the thin lines of the grid; 0 or less is none. Unless set it is 30, and less in small windows.
-    #[must_use]
     pub fn graticule(mut self, spacing_deg: f64) -> Self {
         self.graticule_deg = Some(spacing_deg);
         self
@@ -129,12 +106,8 @@ impl MapImage {
         for marker in &self.markers {
             marker.draw(&mut canvas, &view);
         }
-        let labels: Vec<(&str, Colour)> = self
-            .outlines
-            .iter()
-            .enumerate()
-            .map(|(index, (_, label))| (label.as_str(), OUTLINES[index % OUTLINES.len()]))
-            .collect();
+        let labels = self.outlines.iter().zip(OUTLINES.iter().cycle());
+        let labels: Vec<(&str, Colour)> = labels.map(|((_, label), colour)| (label.as_str(), *colour)).collect();
         legend::draw(&mut canvas, &self.title, self.heat.as_ref().map(|(_, heat)| heat), &labels);
         canvas
     }

@@ -7,8 +7,7 @@ use crate::MapError;
 const GAP: usize = 8;
 const WHITE: u8 = 255;
 
-/// Maps of one size beside and below each other, as one PNG. Fails if there are no maps, they differ in size, or
-/// `columns` is 0.
+/// Maps of one size in a grid, as one PNG. Fails if there are no maps, they differ in size, or `columns` is 0.
 pub fn sheet_png(images: &[MapImage], columns: usize) -> Result<Vec<u8>, MapError> {
     let sizes: Vec<(usize, usize)> = images.iter().map(|image| (image.window.columns(), image.window.rows())).collect();
     let Some(&(width, height)) = sizes.first().filter(|size| columns > 0 && sizes.iter().all(|s| s == *size)) else {

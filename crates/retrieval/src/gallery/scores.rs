@@ -15,8 +15,7 @@ const EXACT: usize = 256;
 /// How like a query every place is.
 #[derive(Debug, Clone)]
 pub struct Scores {
-    /// The cosine of every place, in the order of [`Gallery::places`]: that of the best by their full vectors, of the others by one byte a
-    /// number, right to about 1e-3.
+    /// The cosine of every place, in the order of [`Gallery::places`]; right to about 1e-3, of the best ones exactly.
     pub all: Vec<f32>,
     /// The best by their full vectors, best first; of equal scores the lower row comes first.
     pub best: Vec<Hit>,

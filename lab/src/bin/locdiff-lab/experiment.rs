@@ -125,7 +125,6 @@ pub(crate) struct ExperimentArgs {
 }
 
 impl ExperimentArgs {
-    /// Reads the data and makes the table.
     pub(crate) fn make<T>(&self, table: impl FnOnce(&Experiment<'_>) -> Result<T, BaselineError>) -> Result<T> {
         let (splits, device, seeds) = (self.data.read()?, self.effort.device()?, self.effort.seeds());
         Ok(table(&Experiment {

@@ -58,7 +58,7 @@ impl Truth {
             }
         } else {
             for list in &self.photos {
-                for photo in PhotoList::read(list)?.photos() {
+                for photo in PhotoList::read(list)?.photos {
                     write(&photo.id, photo.place)?;
                 }
             }
