@@ -3,9 +3,7 @@
 
 use crate::common;
 
-use common::{
-    TRAIN, command, csv, fixture, model_of_towns, ok, photos_of_towns, read, refused, refused_with, root, run, stderr,
-};
+use common::{TRAIN, command, fixture, model_of_towns, ok, photos_of_towns, read, refused, refused_with};
 use locdiff_testing::wait_for_file;
 use std::process::Stdio;
 use std::{fs, path::Path};
@@ -121,7 +119,7 @@ fn settings_out_of_bounds_are_named_with_their_file() {
 }
 
 /// The photos of fixtures with places, embedded by an encoder.
-fn embed(path: &Path, name: &str, more: &str) {
+pub(crate) fn embed(path: &Path, name: &str, more: &str) {
     let names = "rgb.jpg rgb.png china.jpg rgb.bmp cmyk.jpg rgba.webp lzw.tiff progressive.jpg";
     let rows = names
         .split(' ')
@@ -129,79 +127,4 @@ fn embed(path: &Path, name: &str, more: &str) {
         .map(|(k, file)| format!("{},{},{}\n", fixture("vision").join(file).display(), 5 * k, 7 * k));
     fs::write(path.join("list.csv"), format!("path,lat,lon\n{}", rows.collect::<String>())).unwrap();
     ok(path, &format!("embed list.csv -o {name}.safetensors --device cpu {more}"));
-}
-
-const SMALL: &str = "train --preset small --degree 3 --width 8 --batch 8 --steps 3 --device cpu";
-
-/// README: `embed --augment 2`, then `train`: the copies were left unused.
-#[cfg(feature = "bundled")]
-#[test]
-fn copies_of_photos_are_trained_with() {
-    let path = &*common::scratch();
-    embed(path, "e", "--augment 2");
-    let train = format!("{SMALL} --embeddings e.safetensors --locations e.csv");
-    assert!(ok(path, &format!("{train} --out a")).contains("8 photos, 3 copies each"));
-    assert!(ok(path, &format!("{train} --out b --no-copies")).contains("8 photos, 1 copies each"));
-    assert!(ok(path, &format!("{train} --out c --augmented augmented_2")).contains("8 photos, 2 copies each"));
-    let weights = |run: &str| fs::read(path.join(run).join("model.safetensors")).unwrap();
-    assert!(weights("a") != weights("b"));
-}
-
-/// Embeddings, models, calibrations and galleries say whose they are.
-#[cfg(feature = "bundled")]
-#[test]
-fn another_encoder_is_refused_with_both_names() {
-    let path = &*common::scratch();
-    // The bundled one with another crop.
-    let other = path.join("other-crop");
-    fs::create_dir(&other).unwrap();
-    let bundled = root().join("models/streetview-lite2");
-    fs::copy(bundled.join("model.safetensors"), other.join("model.safetensors")).unwrap();
-    let settings = read(bundled.join("encoder.json")).replace("\"centre_crop\": 256", "\"centre_crop\": 250");
-    fs::write(other.join("encoder.json"), settings).unwrap();
-    embed(path, "mine", "");
-    embed(path, "other", &format!("--encoder {}", other.display()));
-    ok(path, &format!("{SMALL} --embeddings mine.safetensors --locations mine.csv --out run"));
-    ok(path, "gallery build --embeddings mine.safetensors --locations mine.csv -o gallery");
-    let photo = fixture("vision/china.jpg");
-    let photo = photo.to_str().unwrap();
-    let both = |arguments: &str| {
-        let message = refused(path, arguments);
-        assert_eq!(message.matches('@').count(), 2, "{arguments}: {message}");
-        assert!(message.contains("the bundled encoder@") && message.contains("other-crop@"), "{arguments}: {message}");
-    };
-    both(&format!("locate {photo} --model run --encoder {} --device cpu", other.display()));
-    both("locate --model run --embeddings other.safetensors --device cpu");
-    both("sample --model run --embeddings other.safetensors --device cpu --samples 2 --steps 2");
-    both("evaluate --model run --embeddings other.safetensors --truth other.csv --by-order --device cpu");
-    both("calibrate --model run --embeddings other.safetensors --truth other.csv --device cpu");
-    both("gallery search gallery --embeddings other.safetensors");
-    both(
-        "sample --model run --embeddings mine.safetensors --hybrid gallery --hybrid-embeddings other.safetensors --device cpu",
-    );
-    both(&format!(
-        "{SMALL} --embeddings mine.safetensors --locations mine.csv --validation-embeddings other.safetensors --validation-locations other.csv --out z"
-    ));
-}
-
-/// The hybrid says who answered, and which photo matched.
-#[cfg(feature = "bundled")]
-#[test]
-fn the_hybrid_says_which_photo_matched() {
-    let path = &*common::scratch();
-    embed(path, "e", "");
-    ok(path, "gallery build list.csv -o gallery --device cpu");
-    let photo = fixture("vision/china.jpg");
-    let photo = photo.to_str().unwrap();
-    let locate = format!("locate {photo} --device cpu --samples 2 --steps 2 --hybrid gallery --hybrid-radius-km 20000");
-    let text = ok(path, &locate);
-    assert!(text.contains("answered by  the gallery") && text.contains("match        row "), "{text}");
-    let answer = common::json(path, &locate);
-    let found = &answer["gallery"]["match"];
-    assert!(found["name"].is_string() && found["row"].is_u64(), "{answer}");
-    let nothing = ok(path, &format!("{locate} --hybrid-confidence 1").replace("20000", "1"));
-    assert!(nothing.contains("answered by  the model"), "{nothing}");
-    let listed = csv(path.join("gallery/photos.csv"));
-    assert_eq!(listed.len(), 9);
-    assert!(stderr(&run(path, &format!("{locate} --hybrid-weight nan"))).contains("error"));
 }

@@ -56,7 +56,7 @@ fn bmp(path: &Path, number: u32) {
     fs::write(path, bytes).unwrap();
 }
 
-fn many(folder: &Path, count: u32) {
+pub(crate) fn many(folder: &Path, count: u32) {
     fs::create_dir_all(folder).unwrap();
     for number in 0..count {
         bmp(&folder.join(format!("{number:05}.bmp")), number);
@@ -64,7 +64,7 @@ fn many(folder: &Path, count: u32) {
 }
 
 /// A PNG header that promises 30,000 × 30,000 pixels.
-fn bomb() -> Vec<u8> {
+pub(crate) fn large_png() -> Vec<u8> {
     let mut png = fs::read(fixture("vision/rgb.png")).unwrap();
     png[16..20].copy_from_slice(&30_000_u32.to_be_bytes());
     png[20..24].copy_from_slice(&30_000_u32.to_be_bytes());
@@ -86,7 +86,7 @@ fn bad_photos_are_listed_and_passed_over() {
     }
     let gif = fs::read(fixture("vision/animated.gif")).unwrap();
     fs::write(photos.join("cut.gif"), &gif[..gif.len() / 4]).unwrap();
-    fs::write(photos.join("bomb.png"), bomb()).unwrap();
+    fs::write(photos.join("bomb.png"), large_png()).unwrap();
     fs::write(photos.join("none.jpg"), b"").unwrap();
     fs::write(photos.join("page.jpeg"), b"<html>").unwrap();
     fs::write(photos.join("phone.heic"), b"\0\0\0\x18ftypheic\0\0\0\0mif1heic").unwrap();
@@ -253,39 +253,6 @@ fn killed_and_interrupted_runs_resume_to_the_same_bytes() {
     assert!(resumed >= 4 && resumed.is_multiple_of(4) && resumed < COUNT.into(), "{resumed}");
     assert!(read("cut") == read("whole"), "resumed at {resumed}");
     assert!(!partial.exists());
-}
-
-#[test]
-fn what_cannot_work_is_refused_at_once() {
-    let path = &*common::scratch();
-    many(&path.join("photos"), 1);
-    fs::create_dir(path.join("empty")).unwrap();
-    fs::write(path.join("a.csv"), "name,lat\nx,1\n").unwrap();
-    fs::write(path.join("b.csv"), "path,lat,lon\nphotos/00000.bmp,95,0\n").unwrap();
-    fs::write(path.join("c.tar"), [7; 700]).unwrap();
-    fs::write(path.join("d.tar.gz"), "").unwrap();
-    let photo = "photos/00000.bmp";
-    for (arguments, words) in [
-        (&["empty", "-o", "e.npy"][..], "no photos"),
-        (&["@nowhere.txt", "-o", "e.npy"], "cannot read the list nowhere.txt"),
-        (&["a.csv", "-o", "e.npy"], "--path-column"),
-        (&["b.csv", "-o", "e.npy"], "b.csv, row 1 (line 2): latitude 95"),
-        (&["c.tar", "-o", "e.npy"], "c.tar is not a whole tar file"),
-        (&["d.tar.gz", "-o", "e.npy"], "unpack it"),
-        (&[photo, "-o", "e.jpg"], "cannot tell the format of 'e.jpg'"),
-        (&[photo, "-o", "nowhere/e.npy"], "create its folder first"),
-        (&[photo, "-o", "photos"], "not a folder"),
-        (&[photo, "-o", "e.npy", "--augment", "1"], "write a .safetensors file"),
-        (&[photo, "-o", "e.csv"], "--out and --locations are both e.csv"),
-        (&[photo, "-o", "e.npy", "--bad", photo], "is a photo or list to read and --bad at once"),
-        (&["b.csv", "-o", "b.npy", "--path-column", "lat"], "b.csv"),
-        (&[photo, "-o", "e.npy", "--encoder", "empty"], "no encoder there"),
-    ] {
-        let message = refused(path, arguments);
-        assert!(message.contains(words), "{arguments:?}: {message}");
-    }
-    let left: Vec<_> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left.len(), 6, "{left:?}");
 }
 
 #[test]

@@ -73,9 +73,8 @@ pub(crate) const PARAMETERS: [Parameter; 12] = [
 ];
 
 /// What comes back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
-    #[default]
     Json,
     GeoJson,
     Kml,
@@ -114,6 +113,20 @@ pub(crate) struct Ask {
     pub(crate) format: Format,
 }
 
+const FLAG: [(&str, bool); 2] = [("false", false), ("true", true)];
+const EXTRAS: [(&str, Extra); 4] = [
+    ("none", Extra { geojson: false, grid: false }),
+    ("geojson", Extra { geojson: true, grid: false }),
+    ("grid", Extra { geojson: false, grid: true }),
+    ("all", Extra { geojson: true, grid: true }),
+];
+const FORMATS: [(&str, Format); 5] = [
+    ("json", Format::Json),
+    ("geojson", Format::GeoJson),
+    ("kml", Format::Kml),
+    ("png", Format::Png),
+    ("geotiff", Format::GeoTiff),
+];
 const LONGEST_NAME: usize = 1024;
 const MOST_REGIONS: usize = 16;
 const LONGEST_REGION: usize = 200;
@@ -121,9 +134,8 @@ const LONGEST_REGION: usize = 200;
 impl Ask {
     /// Of a query; what is not known is refused, so that a slip of the pen is no silent default.
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
-        let extra = Extra { geojson: false, grid: false };
-        let format = Format::Json;
-        let mut ask = Self { options: AlbumOptions::default(), name: None, is_together: false, extra, format };
+        let (options, extra, format) = (AlbumOptions::default(), EXTRAS[0].1, FORMATS[0].1);
+        let mut ask = Self { options, name: None, is_together: false, extra, format };
         let mut seen: Vec<String> = Vec::new();
         for (name, value) in query::pairs(text).map_err(Problem::bad)? {
             if seen.contains(&name) && name != "within" {
@@ -140,39 +152,18 @@ impl Ask {
                 "seed" => photos.seed = number(&name, &value)?,
                 "hypotheses" => photos.hypotheses = within(&name, &value, 1, 100)?,
                 "window_km" => photos.window_km = Some(within(&name, &value, 1.0, 20_000.0)?),
-                "refine" => photos.refine = choice(&name, &value, &[("false", false), ("true", true)])?,
+                "refine" => photos.refine = choice(&name, &value, &FLAG)?,
                 "within" if photos.within.len() == MOST_REGIONS || value.len() > LONGEST_REGION => {
                     return Err(Problem::bad(format!(
                         "'within' takes {MOST_REGIONS} regions of {LONGEST_REGION} bytes at the most"
                     )));
                 }
                 "within" => photos.within.push(value),
-                "together" => {
-                    ask.is_together = choice(&name, &value, &[("false", false), ("true", true)])?;
-                }
-                "one_trip" => options.one_trip = choice(&name, &value, &[("false", false), ("true", true)])?,
-                "trust_clocks" => {
-                    options.trust_clocks = choice(&name, &value, &[("false", false), ("true", true)])?;
-                }
-                "density" => {
-                    let kinds = [
-                        ("none", extra),
-                        ("geojson", Extra { geojson: true, ..extra }),
-                        ("grid", Extra { grid: true, ..extra }),
-                        ("all", Extra { geojson: true, grid: true }),
-                    ];
-                    ask.extra = choice(&name, &value, &kinds)?;
-                }
-                "format" => {
-                    let kinds = [
-                        ("json", Format::Json),
-                        ("geojson", Format::GeoJson),
-                        ("kml", Format::Kml),
-                        ("png", Format::Png),
-                        ("geotiff", Format::GeoTiff),
-                    ];
-                    ask.format = choice(&name, &value, &kinds)?;
-                }
+                "together" => ask.is_together = choice(&name, &value, &FLAG)?,
+                "one_trip" => options.one_trip = choice(&name, &value, &FLAG)?,
+                "trust_clocks" => options.trust_clocks = choice(&name, &value, &FLAG)?,
+                "density" => ask.extra = choice(&name, &value, &EXTRAS)?,
+                "format" => ask.format = choice(&name, &value, &FORMATS)?,
                 _ => {
                     let known: Vec<&str> = PARAMETERS.iter().map(|known| known.name).collect();
                     return Err(Problem::bad(format!("'{name}' is no parameter: there are {}", known.join(", "))));
