@@ -41,10 +41,7 @@ impl<'a> AlbumFiles<'a> {
         Self { name, answers: order.iter().map(|&k| &answers[k]).collect(), order }
     }
 
-    /// Writes a CSV with a row for each photo, in the order of the answers.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
+    /// Writes a CSV with a row for each photo, in the order of the answers. Fails on a file that cannot be written.
     pub fn write_csv(&self, path: &Path) -> Result<(), LocateError> {
         let mut rows: Vec<(usize, &AlbumAnswer)> =
             self.order.iter().copied().zip(self.answers.iter().copied()).collect();
@@ -95,15 +92,11 @@ impl<'a> AlbumFiles<'a> {
     /// The track for navigation programs; with times where they are surely of UTC, as GPX wants them.
     pub fn gpx(&self) -> String {
         let fitting = self.answers.iter().filter(|answer| answer.outlier.is_none());
-        let points: Vec<GpxPoint> = fitting
-            .map(|answer| GpxPoint {
-                place: answer.best,
-                time: answer.time.utc(),
-                name: answer.name().to_owned(),
-                description: words(answer),
-            })
-            .collect();
-        gpx(self.name, &points)
+        let point = |answer: &&AlbumAnswer| {
+            let (place, time, name) = (answer.best, answer.time.utc(), answer.name().to_owned());
+            GpxPoint { place, time, name, description: words(answer) }
+        };
+        gpx(self.name, &fitting.map(point).collect::<Vec<_>>())
     }
 
     /// A page with a map and a slider through time, one file that needs no network; with small JPEGs of the photos where there are
@@ -130,7 +123,6 @@ impl<'a> AlbumFiles<'a> {
         text
     }
 
-    /// A line for each trip.
     fn tracks(&self) -> BTreeMap<Option<usize>, Vec<LatLon>> {
         let mut tracks: BTreeMap<Option<usize>, Vec<LatLon>> = BTreeMap::new();
         for answer in self.answers.iter().filter(|answer| answer.outlier.is_none()) {

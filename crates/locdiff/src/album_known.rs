@@ -1,6 +1,6 @@
 //! What is known of an album beside its photos: logs of positions, places that somebody states, films.
 
-use crate::{AlbumOptions, LocateError, stated::StatedPlace};
+use crate::{AlbumOptions, LocateError, StatedPlace};
 use locdiff_album::{Album, AlbumPhoto, KnownPlace, SoftPlace, Track, WrongClock, parse_time, set_clocks};
 use locdiff_base::setting;
 use locdiff_map::places::{Countries, Places, Region};
@@ -14,14 +14,12 @@ const CROWD: f64 = 4000.0;
 /// A stated place with its time: from, to, and whether they are of UTC.
 type Stated = ([Option<(f64, bool)>; 2], SoftPlace);
 
-/// All of it, read.
 pub(crate) struct AlbumKnowledge {
     track: Option<Track>,
     stated: Vec<Stated>,
 }
 
 impl AlbumKnowledge {
-    /// Of options; files are read.
     pub(crate) fn of(options: &AlbumOptions, album: &Album) -> Result<Self, LocateError> {
         let track = options.track()?;
         let stated = options.places.iter().map(|stated| stated_place(stated, album)).collect::<Result<_, _>>()?;
@@ -85,7 +83,6 @@ fn stated_place(stated: &StatedPlace, album: &Album) -> Result<Stated, LocateErr
     soft.map(|soft| (span, soft)).map_err(|error| setting("place", &stated.place, error.to_string()))
 }
 
-/// A country, a town, or a region in words.
 fn soft_place(text: &str, album: &Album) -> Result<SoftPlace, LocateError> {
     if Countries::bundled().find(text).is_err()
         && let Some(town) = Places::bundled().find(text)?

@@ -30,10 +30,7 @@ impl Inputs {
         }
     }
 
-    /// Whether they fit the model, and its gallery.
-    ///
-    /// # Errors
-    /// Embeddings of another encoder.
+    /// Whether they fit the model, and its gallery. Fails on embeddings of another encoder.
     pub fn check(&self, locator: &Locator) -> Result<(), LocateError> {
         let model = locator.model().config();
         let own = locator.encoder().map(|encoder| &**encoder.fingerprint());

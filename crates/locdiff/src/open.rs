@@ -11,28 +11,23 @@ use std::path::{Path, PathBuf};
 
 impl LocatorOptions {
     /// Opens the model alone, with its calibration if it has one.
-    ///
-    /// # Errors
-    /// A folder that cannot be used, or a program without the bundled model.
+    /// Fails on a folder that cannot be used, or a program without the bundled model.
     pub fn open_model(&self, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
         match &self.model {
             Some(folder) => open_model(folder, device),
             #[cfg(feature = "bundled")]
-            None => crate::bundled::files().model(device),
+            None => crate::in_memory::bundled().model(device),
             #[cfg(not(feature = "bundled"))]
             None => Err(crate::error::Failure::NotBundled { what: "model" }.into()),
         }
     }
 
-    /// Opens the encoder alone.
-    ///
-    /// # Errors
-    /// A folder that cannot be used, or a program without the bundled encoder.
+    /// Opens the encoder alone. Fails on a folder that cannot be used, or a program without the bundled encoder.
     pub fn open_encoder(&self, device: &Device) -> Result<Encoder, LocateError> {
         match &self.encoder {
             Some(folder) => Ok(Encoder::open_on(&by_name(folder), device)?),
             #[cfg(feature = "bundled")]
-            None => crate::bundled::files().encoder(device),
+            None => crate::in_memory::bundled().encoder(device),
             #[cfg(not(feature = "bundled"))]
             None => Err(crate::error::Failure::NotBundled { what: "encoder" }.into()),
         }
@@ -41,17 +36,14 @@ impl LocatorOptions {
 
 impl Locator {
     /// Opens a locator.
-    ///
-    /// # Errors
-    /// Folders that cannot be used, a model and an encoder that do not belong together, a failure of the device.
+    /// Fails on folders that cannot be used, a model and an encoder that do not belong together, a failure of the
+    /// device.
     pub fn open(options: &LocatorOptions) -> Result<Self, LocateError> {
         Self::open_with(options, |_| ())
     }
 
     /// Opens a locator. `progress` receives the number of a gallery's locations that are embedded, if that comes first.
-    ///
-    /// # Errors
-    /// As [`Locator::open`].
+    /// Fails as [`Locator::open`] does.
     pub fn open_with(options: &LocatorOptions, progress: impl FnMut(usize)) -> Result<Self, LocateError> {
         // The words for places are unpacked meanwhile.
         rayon::spawn(|| drop(locdiff_map::places::describe(locdiff_shdd::sphere::UnitVec::NORTH.to_latlon())));
@@ -78,9 +70,7 @@ impl Locator {
     }
 
     /// The model and encoder that are part of this library: [`Locator::open`] with the default options.
-    ///
-    /// # Errors
-    /// A failure of the device.
+    /// Fails on a failure of the device.
     #[cfg(feature = "bundled")]
     pub fn bundled() -> Result<Self, LocateError> {
         Self::open(&LocatorOptions::default())

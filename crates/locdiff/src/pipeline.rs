@@ -3,13 +3,14 @@
 
 use crate::error::Failure;
 use crate::source::{Known, Origin};
-use crate::{Control, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Progress, Source, thumbnails::Thumbnails};
+use crate::{Control, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Progress, Source, control::Thumbnails};
 use locdiff_base::timed;
 use locdiff_vision::{Augmentation, Begun, Encoder, Photo, PhotoFacts, PhotoLimits, Prepared, VisionError};
 use rayon::prelude::*;
 use std::{collections::VecDeque, iter::Fuse, sync::Arc};
 
-/// A photo that was read, or why it was not.
+/// A photo that was read, or why it was not. See [`Locator::read`](crate::Locator::read).
+#[non_exhaustive]
 pub struct Read {
     /// Where it came from.
     pub origin: Origin,
@@ -23,18 +24,13 @@ pub struct Read {
 pub struct EmbedSources<'a> {
     sources: Fuse<Box<dyn Iterator<Item = Source> + Send + 'a>>,
     options: Arc<LocateOptions>,
-    /// Photos of a block.
     most: usize,
-    /// The number of the next.
     next: usize,
     embedder: Embedder<'a>,
-    /// A block that waits for the encoder.
     opened: Vec<Opened>,
-    /// Blocks that the encoder has begun with.
     begun: VecDeque<BegunBlock>,
 }
 
-/// How photos are embedded.
 struct Embedder<'a> {
     encoder: Option<&'a Encoder>,
     control: Control<'a>,
@@ -46,7 +42,6 @@ struct Embedder<'a> {
     in_batches: bool,
 }
 
-/// Which views of a photo are embedded.
 pub(crate) struct Views {
     /// How many beside the photo itself.
     pub(crate) others: u32,
@@ -65,7 +60,6 @@ struct BegunBlock {
     begun: Option<Begun>,
 }
 
-/// Photos of a block, where nobody says otherwise.
 const BLOCK: usize = 32;
 /// Batches that a device may have before the first of them is finished.
 const UNDER_WAY: usize = 2;
@@ -129,9 +123,7 @@ impl<'a> EmbedSources<'a> {
     }
 
     /// The next photos; `None` after the last, or where it was stopped.
-    ///
-    /// # Errors
-    /// What is no photo's fault: settings, a failure of the device.
+    /// Fails on what is no photo's fault: settings, a failure of the device.
     pub fn next_block(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
         let next = if self.embedder.in_batches { Self::next_batch } else { Self::next_each };
         let control = self.embedder.control;
@@ -144,9 +136,7 @@ impl<'a> EmbedSources<'a> {
     }
 
     /// All photos; the first that cannot be used fails them all.
-    ///
-    /// # Errors
-    /// As [`EmbedSources::next_block`], and [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
+    /// Fails as [`EmbedSources::next_block`] does, and [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
     pub fn together(mut self) -> Result<EmbeddedPhoto, LocateError> {
         let mut photos = Vec::new();
         while let Some(block) = self.next_block()? {
@@ -166,7 +156,6 @@ impl<'a> EmbedSources<'a> {
         block
     }
 
-    /// Photos each on a thread of its own.
     fn next_each(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
         let block = self.take_block();
         if block.is_empty() || self.is_stopped() {
@@ -207,7 +196,6 @@ impl<'a> EmbedSources<'a> {
 }
 
 impl Embedder<'_> {
-    /// One photo from its bytes to its embedding.
     fn each(&self, row: usize, source: &Source) -> Option<Read> {
         if self.control.is_stopped() {
             return None;
@@ -223,7 +211,6 @@ impl Embedder<'_> {
         Some(read)
     }
 
-    /// The photos of a block, decoded on all threads.
     fn open_all(&self, block: &[(usize, Source)]) -> Vec<Opened> {
         let open = |(row, source): &(usize, Source)| {
             let opened = self.open(*row, source);
@@ -236,10 +223,8 @@ impl Embedder<'_> {
 
     fn open(&self, row: usize, source: &Source) -> Opened {
         let (origin, mut thumbnail) = (source.origin(row), None);
-        let (photo, pictures) = match self.pictures(source, &origin, &mut thumbnail) {
-            Ok((photo, pictures)) => (Ok(photo), pictures),
-            Err(error) => (Err(error), Vec::new()),
-        };
+        let made = self.pictures(source, &origin, &mut thumbnail);
+        let (photo, pictures) = made.map_or_else(|error| (Err(error), Vec::new()), |(photo, all)| (Ok(photo), all));
         (Read { origin, photo, thumbnail }, pictures)
     }
 
@@ -259,10 +244,7 @@ impl Embedder<'_> {
         {
             let prepare = || encoder.prepare(contents?, &name, &self.limits);
             let (file, facts) = self.control.timed(|times| &times.decode, prepare)?;
-            let facts = match &origin.path {
-                Some(path) => facts.with_sidecars(path),
-                None => facts,
-            };
+            let facts = if let Some(path) = &origin.path { facts.with_sidecars(path) } else { facts };
             return self.unless_left_out(origin, &facts, || Ok(vec![file]));
         }
         let photo = self.control.timed(|times| &times.decode, || source.read(&self.limits))?;
@@ -285,7 +267,6 @@ impl Embedder<'_> {
         Ok((photo, if is_left_out { Vec::new() } else { pictures()? }))
     }
 
-    /// Gives a block to the encoder.
     fn begin(&self, opened: Vec<Opened>) -> Result<BegunBlock, LocateError> {
         let mut all = Vec::new();
         let give = |(read, pictures): Opened| {
@@ -298,7 +279,6 @@ impl Embedder<'_> {
         Ok(BegunBlock { photos, begun })
     }
 
-    /// Waits for the embeddings of a block.
     fn finish(&self, block: BegunBlock) -> Result<Vec<Read>, LocateError> {
         let values = block.begun.map(|begun| self.encode(|| begun.finish())).transpose()?;
         let mut values = values.unwrap_or_default().into_iter();
@@ -348,7 +328,6 @@ impl Views {
     }
 }
 
-/// A photo's embedding, or those of its views where the options ask for several.
 pub(crate) fn embed(
     encoder: Option<&Encoder>,
     photo: &Photo,
@@ -373,9 +352,9 @@ fn runs(sources: &[(usize, Source)], most_pixels: u64) -> Vec<&[(usize, Source)]
     let mut runs = Vec::new();
     let mut begin = 0;
     while begin < sources.len() {
-        let (mut end, mut pixels) = (begin + 1, sources[begin].1.pixels());
-        while end < sources.len() && pixels + sources[end].1.pixels() <= most_pixels {
-            pixels += sources[end].1.pixels();
+        let (mut end, mut pixels) = (begin + 1, sources[begin].1.pixels);
+        while end < sources.len() && pixels + sources[end].1.pixels <= most_pixels {
+            pixels += sources[end].1.pixels;
             end += 1;
         }
         runs.push(&sources[begin..end]);

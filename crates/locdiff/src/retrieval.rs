@@ -9,7 +9,6 @@ use locdiff_shdd::sphere::LatLon;
 #[cfg(feature = "gallery")]
 use locdiff_shdd::sphere::haversine_km;
 
-/// What retrieval found for a photo.
 pub(crate) enum Retrieved {
     /// It was not asked.
     Nothing,
@@ -23,7 +22,6 @@ pub(crate) enum Retrieved {
     Settled(HybridAnswer),
 }
 
-/// Hits, and the same as neighbours.
 #[cfg(feature = "gallery")]
 pub(crate) struct FoundNeighbours {
     hits: Vec<Hit>,
@@ -45,7 +43,6 @@ pub(crate) fn neighbours(hits: &[Hit]) -> Vec<Neighbour> {
 }
 
 impl Retrieved {
-    /// What takes part in the density.
     pub(crate) fn neighbours(&self) -> &[Neighbour] {
         match self {
             #[cfg(feature = "gallery")]
@@ -54,7 +51,6 @@ impl Retrieved {
         }
     }
 
-    /// The place, where it is settled.
     pub(crate) fn place(&self) -> Option<LatLon> {
         match self {
             #[cfg(feature = "gallery")]
@@ -64,7 +60,6 @@ impl Retrieved {
         }
     }
 
-    /// What the gallery had to do with an answer.
     #[cfg_attr(not(feature = "gallery"), expect(unused_variables, reason = "there is no gallery"))]
     pub(crate) fn contribution(&self, answer: &Answer) -> Option<GalleryContribution> {
         match self {

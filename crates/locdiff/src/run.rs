@@ -2,11 +2,13 @@
 
 use crate::album::own_time;
 use crate::pipeline::{EmbedSources, Read};
-use crate::{Control, LocateError, LocateOptions, Located, Locator, Source, source::Origin, thumbnails::Thumbnails};
-use locdiff_model::answer::Answer;
+use crate::{Control, LocateError, LocateOptions, Locator, Source, control::Thumbnails, source::Origin};
+use locdiff_model::{TraceStep, answer::Answer};
+use serde_json::Value;
 use std::{collections::VecDeque, sync::Arc};
 
 /// Answers in the order of the photos: an iterator with one item for each. A failure that is no photo's ends it and is its last item.
+#[must_use]
 pub struct Run<'a> {
     locator: &'a Locator,
     photos: EmbedSources<'a>,
@@ -21,14 +23,13 @@ type Boxed<'a> = Box<dyn Iterator<Item = Source> + Send + 'a>;
 
 impl Locator {
     /// The answer for a photo, by the default options.
-    ///
-    /// # Errors
-    /// A file that cannot be read or is no photo, or a failure of the device.
+    /// Fails on a file that cannot be read or is no photo, or a failure of the device.
     pub fn locate(&self, photo: impl Into<Source>) -> Result<Answer, LocateError> {
         self.locate_with(photo, &LocateOptions::default())
     }
 
     /// The answer for a photo.
+    /// Fails as [`Locator::locate`] does; options that cannot be honoured; knowledge that leaves no location.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -39,15 +40,13 @@ impl Locator {
     /// # }
     /// # Ok::<(), locdiff::LocateError>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Locator::locate`]; options that cannot be honoured; knowledge that leaves no location.
     pub fn locate_with(&self, photo: impl Into<Source>, options: &LocateOptions) -> Result<Answer, LocateError> {
         let first = self.locate_all([photo.into()], options)?.next();
         first.map_or_else(|| Err(LocateError::stopped()), |photo| photo.answer)
     }
 
     /// Answers for photos, in their order. Memory holds a few photos at a time.
+    /// Fails on options that cannot be honoured.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -61,9 +60,6 @@ impl Locator {
     /// # }
     /// # Ok::<(), locdiff::LocateError>(())
     /// ```
-    ///
-    /// # Errors
-    /// Options that cannot be honoured.
     pub fn locate_all<'a, I>(&'a self, photos: I, options: &LocateOptions) -> Result<Run<'a>, LocateError>
     where
         I: IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
@@ -82,14 +78,12 @@ impl Locator {
         options: Arc<LocateOptions>,
         control: Control<'a>,
     ) -> EmbedSources<'a> {
-        let in_batches = self.model().params().device().is_cuda();
-        EmbedSources::new(self.encoder(), in_batches, sources, options, control).with_block(self.photos_per_block())
+        EmbedSources::new(self.encoder(), self.is_on_gpu(), sources, options, control)
+            .with_block(self.photos_per_block())
     }
 
     /// One answer for photos of one place, from the geometric mean of their densities.
-    ///
-    /// # Errors
-    /// As [`Locator::locate_with`]. The first photo that cannot be used fails them all.
+    /// Fails as [`Locator::locate_with`] does. The first photo that cannot be used fails them all.
     pub fn locate_together<'a, I>(
         &'a self,
         photos: I,
@@ -109,27 +103,22 @@ impl Locator {
 
 impl<'a> Run<'a> {
     /// Stops, tells progress and keeps embeddings as a program asks.
-    #[must_use]
     pub fn with_control(self, control: Control<'a>) -> Self {
         Self { photos: self.photos.with_control(control), ..self }
     }
 
     /// With a small JPEG of each photo.
-    #[must_use]
     pub fn with_thumbnails(self, with_thumbnails: bool) -> Self {
         Self { photos: self.photos.with_thumbnails(with_thumbnails.then_some(Thumbnails::LARGE)), ..self }
     }
 
     /// With the backward process of each photo.
-    #[must_use]
     pub fn with_trace(self, with_trace: bool) -> Self {
         Self { with_trace, ..self }
     }
 
     /// The next photos, as many as are worked on together; `None` after the last, or where the run was stopped.
-    ///
-    /// # Errors
-    /// What is no photo's fault: settings, knowledge that leaves no place, the device.
+    /// Fails on what is no photo's fault: settings, knowledge that leaves no place, the device.
     pub fn next_block(&mut self) -> Result<Option<Vec<Located>>, LocateError> {
         if self.is_over {
             return Ok(None);
@@ -145,7 +134,6 @@ impl<'a> Run<'a> {
 }
 
 impl Locator {
-    /// Answers for photos that were read.
     pub(crate) fn answer_read(
         &self,
         read: Vec<Read>,
@@ -189,5 +177,51 @@ impl Iterator for Run<'_> {
         }
         self.given += 1;
         if self.photos.is_stopped() { None } else { self.ready.pop_front() }
+    }
+}
+
+/// A photo and its answer, or why it has none. In albums, the answer is an [`AlbumAnswer`](crate::AlbumAnswer).
+///
+/// ```no_run
+/// # fn show(photo: locdiff::Located) {
+/// match photo.answer {
+///     Ok(answer) => println!("{}: {}", photo.name, answer.place),
+///     Err(error) => eprintln!("{}: {error}", photo.name),
+/// }
+/// # }
+/// ```
+#[non_exhaustive]
+pub struct Located<A = Answer> {
+    /// The photo's name.
+    pub name: String,
+    /// Where the photo came from.
+    pub origin: Origin,
+    /// The answer. An error of which [`LocateError::is_about_photo`] is false ended the run.
+    pub answer: Result<A, LocateError>,
+    /// A small JPEG of the photo, if the run makes them.
+    pub thumbnail: Option<Vec<u8>>,
+    /// The backward process, if the run records it.
+    pub trace: Vec<TraceStep>,
+    /// Whether the photo, or its name, states when it was taken.
+    pub has_time: bool,
+}
+
+impl<A> Located<A> {
+    pub(crate) fn new(origin: Origin, answer: Result<A, LocateError>, thumbnail: Option<Vec<u8>>) -> Self {
+        Self { name: origin.called().to_owned(), origin, answer, thumbnail, trace: Vec::new(), has_time: false }
+    }
+
+    pub(crate) fn json(&self, answer: fn(&A) -> Value) -> Value {
+        match &self.answer {
+            Ok(found) => answer(found),
+            Err(error) => self.origin.failure_json(error),
+        }
+    }
+}
+
+impl Located {
+    /// The line that every interface writes about it: the answer, or the photo's name and the reason.
+    pub fn to_json(&self) -> Value {
+        self.json(Answer::to_json)
     }
 }

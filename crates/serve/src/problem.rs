@@ -97,7 +97,7 @@ impl From<&LocateError> for Problem {
             }
             _ => Kind::Internal,
         };
-        let lower = error.get_ref().and_then(|lower| lower.downcast_ref());
+        let lower = error.get_ref().downcast_ref();
         if let Some(PlacesError::UnknownRegion { text, near }) = lower {
             let hint = near.first().map_or(String::new(), |near| format!(" (did you mean {near}?)"));
             return Self::bad(format!(

@@ -3,12 +3,13 @@
 use crate::{EmbeddedPhoto, LocateError};
 use locdiff_shdd::sphere::LatLon;
 
-/// What came of a photo.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum EmbedOutcome {
     /// The embeddings of the photo and of its other views, one after another, and the place in its EXIF data.
-    Embedded { values: Vec<f32>, gps: Option<LatLon> },
-    /// It could not be read, and why.
+    Embedded {
+        values: Vec<f32>,
+        gps: Option<LatLon>,
+    },
     Bad(String),
     /// It has no place and was to be left out without one.
     WithoutPlace,

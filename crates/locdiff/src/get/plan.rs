@@ -8,7 +8,9 @@ use super::tower::Tower;
 use super::transfer::{Transfer, sha256_of};
 use locdiff_nn::Device;
 use locdiff_retrieval::gallery::VectorType;
-use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClip, GeoClipCache, Sources, import, open_geoclip_gallery};
+use locdiff_retrieval::geoclip::{
+    GALLERY_FILE, GeoClip, GeoClipCache, SETTINGS_FILE, Sources, WEIGHTS_FILE, import, open_geoclip_gallery,
+};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -46,7 +48,6 @@ struct Thing {
     files: Vec<Wanted>,
 }
 
-/// A file with what is wanted of it.
 struct Wanted {
     file: &'static PublishedFile,
     place: Place,
@@ -58,9 +59,8 @@ struct Wanted {
 
 impl GetPlan {
     /// Asks for the sizes of what a name needs. What is here already is left out.
-    ///
-    /// # Errors
-    /// A name that nothing is published as, no network, a server that answers otherwise than it should, a folder without the files.
+    /// Fails on a name that nothing is published as, no network, a server that answers otherwise than it should, a
+    /// folder without the files.
     pub fn new(name: &str, settings: GetSettings) -> Result<Self, GetError> {
         let mut plan = Self { remote: Remote::new(), things: Vec::new(), settings };
         for what in with_needs(name)? {
@@ -95,10 +95,7 @@ impl GetPlan {
     }
 
     /// Fetches it. `progress` is told what is done, and the bytes that came for it; it stops where that answers false, and what came is kept for
-    /// the next time.
-    ///
-    /// # Errors
-    /// Connections that break again and again, other bytes than were published, a full disk.
+    /// the next time. Fails on connections that break again and again, other bytes than were published, a full disk.
     pub fn run(&self, progress: &mut dyn FnMut(&str, u64) -> bool) -> Result<(), GetError> {
         for Thing { what, files } in &self.things {
             let stage = Stage::begin(&self.settings.home, what.name)?;
@@ -114,15 +111,9 @@ impl GetPlan {
     }
 
     fn transfer<'a>(&'a self, wanted: &'a Wanted, part: &'a Path) -> Transfer<'a> {
-        Transfer {
-            remote: &self.remote,
-            place: &wanted.place,
-            head: &wanted.head,
-            ranges: &wanted.ranges,
-            part,
-            sha256: wanted.sha256.as_ref().map(|(hash, whose)| (hash.as_str(), *whose)),
-            pause: self.settings.pause,
-        }
+        let Wanted { place, head, ranges, sha256, .. } = wanted;
+        let sha256 = sha256.as_ref().map(|(hash, whose)| (hash.as_str(), *whose));
+        Transfer { remote: &self.remote, place, head, ranges, part, sha256, pause: self.settings.pause }
     }
 
     /// Where a file is, how long, and which of its bytes are wanted.
@@ -164,7 +155,6 @@ impl GetPlan {
         Ok((Place::File(found.ok_or_else(missing)?), None))
     }
 
-    /// A file of a release by the package index.
     fn by_index(&self, address: &str, name: &str) -> Result<(Place, Option<String>), GetError> {
         let text = self.remote.text(address, 16 << 20)?;
         let index: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
@@ -222,12 +212,9 @@ fn keep(
                     progress(&format!("vectors of places, {done} of {count}"), 0);
                 })?;
             }
-            made = [locdiff_retrieval::geoclip::SETTINGS_FILE, locdiff_retrieval::geoclip::WEIGHTS_FILE]
-                .map(|name| whole.join(name))
-                .into();
+            made = [SETTINGS_FILE, WEIGHTS_FILE].map(|name| whole.join(name)).into();
         }
-        (_, Some(tower)) if wanted.bytes() < wanted.head.bytes => tower.write(part, &target)?,
-        (_, Some(tower)) => tower.write_from_whole(part, &target)?,
+        (_, Some(tower)) => tower.write(part, &target, wanted.bytes() >= wanted.head.bytes)?,
         (_, None) => {
             std::fs::copy(part, &target).map_err(unwritable(&target))?;
         }
