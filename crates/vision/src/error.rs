@@ -53,7 +53,6 @@ pub enum VisionError {
 }
 
 impl VisionError {
-    /// The error for a file of an encoder that does not fit.
     pub(crate) fn encoder(path: &Path, detail: impl Into<String>) -> Self {
         Self::Encoder { path: path.to_owned(), detail: locdiff_base::one_line(&detail.into()) }
     }

@@ -36,7 +36,6 @@ impl Dtype {
         }
     }
 
-    /// Whether a value is finite in this type.
     pub(crate) fn holds(self, value: f64) -> bool {
         match self {
             Self::F16 => f16::from_f64(value).is_finite(),
@@ -77,7 +76,6 @@ pub(crate) struct ArrayLayout {
     pub(crate) encoder: Option<Fingerprint>,
 }
 
-/// What a header claims about an array.
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
     pub(crate) shape: Vec<u64>,
@@ -109,7 +107,6 @@ impl ArrayLayout {
         Ok(Self { rows, columns: columns as usize, element, big_endian, offset, encoder: None })
     }
 
-    /// Reads a binary file's header.
     pub(crate) fn read(
         input: &mut Box<dyn ReadSeek>,
         file_bytes: u64,
@@ -130,7 +127,6 @@ impl ArrayLayout {
         self.columns * self.element.bytes()
     }
 
-    /// The values of one row, as f32.
     pub(crate) fn decode_f32(&self, row: &[u8], out: &mut [f32]) {
         let mut row = Cow::from(row);
         if self.big_endian {
@@ -140,7 +136,6 @@ impl ArrayLayout {
     }
 }
 
-/// Reads an array row by row.
 pub(crate) struct ArrayReader {
     input: Box<dyn ReadSeek>,
     pub(crate) layout: ArrayLayout,
@@ -164,7 +159,6 @@ impl ArrayReader {
         Ok(Self { input, layout, file, rows_read: 0, bytes })
     }
 
-    /// Where the row that was read last is.
     pub(crate) fn at(&self) -> At {
         At { file: self.file.clone(), row: self.rows_read, line: None }
     }

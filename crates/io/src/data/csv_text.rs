@@ -60,7 +60,6 @@ impl CsvRows {
         }
     }
 
-    /// Goes to the next row; false at the end.
     pub(crate) fn advance(&mut self) -> Result<bool, DataError> {
         self.rows += 1;
         if std::mem::take(&mut self.put_back) { Ok(true) } else { self.read() }
@@ -75,12 +74,10 @@ impl CsvRows {
         &self.record.bytes[begin..self.record.ends[index]]
     }
 
-    /// Where the current record is.
     pub(crate) fn at(&self) -> At {
         At { file: self.file.clone(), row: self.rows, line: Some(self.record.line) }
     }
 
-    /// The number in a field of the current record.
     pub(crate) fn number(&self, index: usize, column_name: impl FnOnce() -> String) -> Result<f64, DataError> {
         let field = self.field(index);
         self.parse(field).ok_or_else(|| DataError::Number {
@@ -90,7 +87,6 @@ impl CsvRows {
         })
     }
 
-    /// A field as a number of this file's dialect.
     pub(crate) fn parse(&self, field: &[u8]) -> Option<f64> {
         self.dialect.number(field)
     }

@@ -23,7 +23,6 @@ impl fmt::Display for At {
     }
 }
 
-/// What may fail with a [`DataError`].
 pub(crate) type Result<T, E = DataError> = std::result::Result<T, E>;
 
 /// Why a file could not be read or written.

@@ -34,7 +34,6 @@ impl<'a> Header<'a> {
         Ok(self.take(bytes)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
     }
 
-    /// The error for a header that cannot be.
     pub(crate) fn unsound(&self, reason: impl Into<String>) -> DataError {
         DataError::Header { file: self.file.to_owned(), format: self.format, reason: reason.into() }
     }

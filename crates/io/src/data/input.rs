@@ -41,16 +41,11 @@ impl Input {
             return Err(DataError::NeedsFile { file: file_name, format });
         }
         let file = File::open(path).map_err(io_error)?;
-        let input = if format.streams() {
-            Self::Text(Box::new(file))
-        } else {
-            let bytes = file.metadata().map_err(io_error)?.len();
-            Self::Binary(Box::new(BufReader::new(file)), bytes)
-        };
-        Ok((input, format, file_name))
+        let bytes = file.metadata().map_err(io_error)?.len();
+        let binary = |file| Self::Binary(Box::new(BufReader::new(file)), bytes);
+        Ok((if format.streams() { Self::Text(Box::new(file)) } else { binary(file) }, format, file_name))
     }
 
-    /// Takes bytes in memory.
     pub(crate) fn from_bytes(bytes: Vec<u8>, format: Format) -> Self {
         let (length, cursor) = (bytes.len() as u64, Cursor::new(bytes));
         if format.streams() { Self::Text(Box::new(cursor)) } else { Self::Binary(Box::new(cursor), length) }

@@ -47,7 +47,6 @@ impl JsonLines {
         self.line.trim_ascii()
     }
 
-    /// Where the current line is.
     pub(crate) fn at(&self) -> At {
         At { file: self.file.clone(), row: self.rows, line: Some(self.lines) }
     }

@@ -10,7 +10,6 @@ const LONGEST_HEADER: u64 = 65_535;
 /// Length of the headers written here: room for any two 64-bit sizes, a multiple of 64 as the format asks.
 const WRITTEN_HEADER: usize = 128;
 
-/// Reads and checks a header.
 pub(crate) fn read_header(mut header: Header<'_>) -> Result<ArrayLayout, DataError> {
     let start = header.take(8)?;
     if &start[..6] != MAGIC {

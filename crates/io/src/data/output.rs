@@ -9,7 +9,6 @@ use std::{fs::File, path::Path};
 #[derive(Debug)]
 pub(crate) struct Output {
     sink: Sink,
-    /// In messages.
     pub(crate) name: String,
 }
 
@@ -66,7 +65,6 @@ impl Output {
         self.write(bytes)
     }
 
-    /// Writes what is buffered and, for a file, gives it its name.
     pub(crate) fn finish(self) -> Result<(), DataError> {
         let Self { sink, name } = self;
         let failed = |source| DataError::write(&name, source);

@@ -13,7 +13,6 @@ pub(crate) enum Rows {
 }
 
 impl Rows {
-    /// Of an input; a binary file's header is read and checked.
     pub(crate) fn open(input: Input, file: String, format: Format, choice: TensorChoice<'_>) -> Result<Self> {
         Ok(match input {
             Input::Text(text) if format == Format::Csv => Self::Csv(CsvRows::new(text, file)),
@@ -22,7 +21,6 @@ impl Rows {
         })
     }
 
-    /// Where the row that was read last is.
     pub(crate) fn at(&self) -> At {
         match self {
             Self::Csv(rows) => rows.at(),

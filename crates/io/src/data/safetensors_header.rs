@@ -5,7 +5,6 @@ use crate::data::{DataError, Fingerprint, Format, Result, error::list_names, hea
 use locdiff_base::{TensorFileError, TensorHeader, TensorPlace, excerpt};
 use std::path::Path;
 
-/// Free text about the file, by key.
 const METADATA: &str = "__metadata__";
 /// The metadata's key of the encoder that made the embeddings in the file.
 const ENCODER: &str = "encoder";
@@ -30,7 +29,6 @@ pub(crate) struct TensorChoice<'a> {
     pub(crate) preferred: &'a str,
 }
 
-/// Reads the header and checks the tensor chosen.
 pub(crate) fn read_header(header: Header<'_>, choice: TensorChoice<'_>) -> Result<ArrayLayout, DataError> {
     let Header { input, file_bytes, file, format } = header;
     let failed = |error| match error {
@@ -70,7 +68,6 @@ fn choose(tensors: &TensorHeader, file: &str, choice: TensorChoice<'_>) -> Resul
     })
 }
 
-/// A tensor to be written.
 pub(crate) struct OutputTensor<'a> {
     pub(crate) name: &'a str,
     pub(crate) dtype: Dtype,
@@ -90,7 +87,6 @@ pub(crate) fn file_header(format: Format, tensors: &[OutputTensor], encoder: Opt
 /// A header for tensors that follow one another, padded with blanks to a length that depends on their names and number
 /// and on the encoder only. The data begin at a multiple of 8.
 fn header_bytes(tensors: &[OutputTensor], encoder: Option<&Fingerprint>) -> Vec<u8> {
-    /// Longest decimal of a u64.
     const DIGITS: usize = 20;
     let mut begin = 0;
     let mut spare = 0;

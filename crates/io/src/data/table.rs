@@ -62,7 +62,7 @@ impl TableReader {
     /// The next row's fields and where it is; `None` at the end. Bytes that are not UTF-8 are replaced. Fails if the
     /// file fails or the row has more or fewer fields than the header.
     pub fn next_row(&mut self) -> Result<Option<(At, Vec<String>)>, DataError> {
-        Ok(if self.rows.advance()? { Some((self.rows.at(), self.rows.fields().map(text_of).collect())) } else { None })
+        Ok(self.rows.advance()?.then(|| (self.rows.at(), self.rows.fields().map(text_of).collect())))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Where EXIF data and XMP lie in each kind of file.
 
 use crate::tags::heif::{Heif, heif_kind};
-use crate::tags::raw::{cr3_xmp, raw_kind, raw_preview};
+use crate::tags::raw::{cr3_xmp, jpeg_segments, raw_kind, raw_preview};
 use crate::tags::tiff::{BYTE, Tiff, UNDEFINED};
-use crate::tags::{jpeg, xmp_facts::MOST_PACKET};
+use crate::tags::xmp_facts::MOST_PACKET;
 use std::borrow::Cow;
 
 /// Some WebP, PNG and HEIC writers put JPEG's prefix before the structure.
@@ -16,9 +16,7 @@ const XMP_TAG: u16 = 700;
 /// What is embedded in a file, as it stands there.
 #[derive(Default)]
 pub(crate) struct Blocks<'a> {
-    /// A TIFF structure.
     pub(crate) exif: Option<Cow<'a, [u8]>>,
-    /// A packet.
     pub(crate) xmp: Option<Cow<'a, [u8]>>,
 }
 
@@ -58,10 +56,9 @@ pub(crate) fn blocks(photo: &[u8]) -> Blocks<'_> {
     found
 }
 
-/// The named parts of a JPEG, PNG or WebP file.
 fn parts(photo: &[u8]) -> Vec<([u8; 4], &[u8])> {
     if photo.starts_with(b"\xff\xd8") {
-        let segments = jpeg::segments(photo).filter(|(marker, _)| *marker == 0xe1);
+        let segments = jpeg_segments(photo).filter(|(marker, _)| *marker == 0xe1);
         return segments.map(|(_, bytes)| (*b"APP1", bytes)).collect();
     }
     let mut found = Vec::new();

@@ -39,9 +39,8 @@ pub fn tagged(photo: &[u8], name: &str, tag: &GeoTag, overwrite: Overwrite) -> R
         return gps_ifd::with_location(tiff, tag, overwrite).map_err(refused);
     }
     let parsed = DynImage::from_bytes(Bytes::copy_from_slice(photo));
-    let mut image = parsed
-        .map_err(|error| unfit(format!("it is damaged ({error})")))?
-        .ok_or_else(|| TagError::UnknownFormat { file: file() })?;
+    let parsed = parsed.map_err(|error| unfit(format!("it is damaged ({error})")))?;
+    let mut image = parsed.ok_or_else(|| TagError::UnknownFormat { file: file() })?;
     let tiff = tiff_of(image.exif().as_deref())?;
     let exif = gps_ifd::with_location(tiff, tag, overwrite).map_err(refused)?;
     image.set_exif(Some(exif.clone().into()));

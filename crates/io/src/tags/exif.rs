@@ -31,7 +31,6 @@ pub(crate) fn facts(tiff: &Tiff<'_>) -> PhotoFacts {
     facts_of([first.map(|first| (tiff, first)), exif, gps])
 }
 
-/// What the main, the EXIF and the GPS directory say.
 pub(crate) fn facts_of([first, exif, gps]: [Part<'_>; 3]) -> PhotoFacts {
     let say = |part: &Part<'_>, tag| part.as_ref().and_then(|(tiff, directory)| text(tiff, directory, tag));
     let one_of = |tags: [u16; 2]| tags.into_iter().find_map(|tag| say(&exif, tag));
@@ -73,7 +72,6 @@ pub(crate) fn rationals(tiff: &Tiff<'_>, directory: &Directory, tag: u16) -> Opt
     Some(parts.map(|(above, below)| if above == 0 { 0.0 } else { f64::from(above) / f64::from(below) }).collect())
 }
 
-/// The place in a GPS directory, if it holds a valid one.
 pub(crate) fn place(tiff: &Tiff<'_>, gps: &Directory) -> Option<LatLon> {
     let lat_deg = degrees(tiff, gps, (LATITUDE, LATITUDE_REF), [b'N', b'S'])?;
     real_place(lat_deg, degrees(tiff, gps, (LONGITUDE, LONGITUDE_REF), [b'E', b'W'])?)

@@ -50,9 +50,8 @@ impl Change {
 }
 
 impl Prepared {
-    /// Writes the file, whole or not at all, after a line in the journal; its folder is made if need be. A copy gets the
-    /// photo's times and permissions. Fails if the file or the journal cannot be written, or the file is outside the
-    /// journal's folder or a link.
+    /// Writes the file, whole or not at all, after a line in the journal. A copy gets the photo's times and permissions.
+    /// Fails if the file or the journal cannot be written, or the file is a link or outside the journal's folder.
     pub fn write(self, journal: Option<&mut Journal>) -> Result<PathBuf> {
         let failed = |reason| WriteError::new(&self.file.display().to_string(), reason);
         if let Some(folder) = self.file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -149,9 +148,8 @@ fn attributes(photo: &Path) -> Result<fs::Metadata> {
     fs::metadata(photo).map_err(|source| TagError::Read { file: photo.display().to_string(), source })
 }
 
-/// Makes [`sidecar_path`] with the place in it ready, or [`adobe_sidecar_path`] of a RAW file that has that one. An existing sidecar
-/// keeps its other properties. Fails if the photo cannot be read, or it or the sidecar has a location already and may
-/// not get another, or the sidecar is no XMP.
+/// Makes [`sidecar_path`] with the place ready, or [`adobe_sidecar_path`] of a RAW file that has that one. An existing
+/// sidecar keeps its other properties. Fails for an unreadable photo, a location that stays, or a sidecar that is no XMP.
 pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
     let contents = read(photo)?;
     let mut file = sidecar_path(photo);

@@ -9,7 +9,6 @@ use std::{collections::BTreeMap, env, fs, process};
 /// A folder with a journal in it, and things around it that are not to be touched.
 struct Sandbox {
     outer: PathBuf,
-    /// Everything around the folder, before.
     around: BTreeMap<PathBuf, Vec<u8>>,
 }
 
@@ -31,7 +30,6 @@ impl Sandbox {
         Self { outer, around }
     }
 
-    /// The folder as it is before every journal.
     fn fill(&self, journal: &[u8]) -> PathBuf {
         let folder = self.outer.join("d");
         let _ = fs::remove_dir_all(&folder);

@@ -24,7 +24,6 @@ pub fn heif_kind(contents: &[u8]) -> Option<&'static str> {
     brands().any(heic).then_some("HEIC")
 }
 
-/// An item: what it is.
 struct Item {
     id: u64,
     kind: [u8; 4],
@@ -32,7 +31,6 @@ struct Item {
     is_xmp: bool,
 }
 
-/// Where an item lies.
 #[derive(Clone)]
 struct Location {
     id: u64,
@@ -43,7 +41,6 @@ struct Location {
     extents: Vec<[u64; 3]>,
 }
 
-/// The tables of a file.
 pub(crate) struct Heif<'a> {
     file: &'a [u8],
     meta: IsoBox,
@@ -80,7 +77,6 @@ impl<'a> Heif<'a> {
         self.children.iter().find(|child| child.kind == kind)
     }
 
-    /// A child's version, and the numbers after its flags.
     fn table(&self, kind: [u8; 4]) -> Option<(u64, Numbers<'a>)> {
         let mut numbers = Numbers(self.child(kind)?.of(self.file));
         Some((numbers.next(4)? >> 24, numbers))
@@ -138,7 +134,6 @@ impl<'a> Heif<'a> {
         Some(())
     }
 
-    /// An item's bytes, where they lie in the file.
     fn data(&self, id: u64) -> Option<Vec<u8>> {
         let location = self.locations.iter().find(|location| location.id == id)?;
         let source = match location.method {
@@ -157,7 +152,6 @@ impl<'a> Heif<'a> {
         Some(bytes)
     }
 
-    /// The XMP packet.
     pub(crate) fn xmp(&self) -> Option<Vec<u8>> {
         self.items.iter().find(|item| item.is_xmp).and_then(|item| self.data(item.id))
     }
@@ -290,7 +284,6 @@ impl<'a> Heif<'a> {
     }
 }
 
-/// A number in so many bytes.
 fn number(value: u64, bytes: usize) -> Result<Vec<u8>, Reason> {
     let all = value.to_be_bytes();
     let (above, number) = all.split_at(8 - bytes);
@@ -383,7 +376,6 @@ mod tests {
         }
     }
 
-    /// EXIF data that are there keep their other tags.
     #[test]
     fn other_tags_stay() {
         let file = made(1, 4, 0, Some(&sample(b'N', b'E')), true);

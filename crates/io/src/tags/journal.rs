@@ -25,10 +25,8 @@ pub(crate) struct Entry {
     pub(crate) original: Option<String>,
 }
 
-/// The files that an entry means.
 pub(crate) struct Places {
     pub(crate) file: PathBuf,
-    /// Where its old content is, and that one's hash.
     pub(crate) old: Option<(PathBuf, String)>,
 }
 
@@ -99,7 +97,6 @@ pub(crate) fn original_path(photo: &Path) -> PathBuf {
     path.into()
 }
 
-/// A content's name.
 pub(crate) fn hash(contents: &[u8]) -> String {
     format!("{:032x}", XxHash3_128::oneshot(contents))
 }
@@ -108,12 +105,10 @@ fn is_hash(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The folder of the files that were replaced.
 pub(crate) fn kept_folder(journal: &Path) -> PathBuf {
     journal.with_extension("kept")
 }
 
-/// The folder that the names of a journal start from.
 pub(crate) fn folder(journal: &Path) -> PathBuf {
     let parent = journal.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
@@ -136,7 +131,6 @@ fn keep(kept: &Path, target: &Path, old: &[u8]) -> Result<()> {
     Ok(file.commit()?)
 }
 
-/// A file's name as seen from the journal's folder.
 fn relative(target: &Path, journal: &Path) -> std::result::Result<String, String> {
     let base = folder(journal);
     let absolute = folder(target).join(target.file_name().unwrap_or_default());

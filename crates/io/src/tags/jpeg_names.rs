@@ -6,7 +6,6 @@ use img_parts::jpeg::{Jpeg, JpegSegment, markers::APP1, markers::APP2};
 use img_parts::{Bytes, ImageEXIF};
 use roxmltree::Document;
 
-/// The most that a part of a JPEG holds.
 const MOST_BYTES: usize = 65_533;
 
 /// Whether XMP names a place already, in whatever field: that stays.

@@ -5,7 +5,6 @@ use crate::tags::{GeoTag, Overwrite, PlaceNames, error::Refusal, xmp_facts};
 use roxmltree::{Document, Node};
 use std::ops::Range;
 
-/// The sidecar with the place in it.
 pub(crate) fn merged(sidecar: &[u8], tag: &GeoTag, overwrite: Overwrite) -> Result<Vec<u8>, Refusal> {
     let unfit = |reason: &str| Refusal::Unfit(reason.to_owned());
     let text = str::from_utf8(sidecar).map_err(|_| unfit("it is not UTF-8 text"))?;

@@ -1,9 +1,9 @@
 //! RAW files of cameras: the JPEG preview in them, and what they say. They are never written: their places go into sidecars.
 
 use crate::tags::exif::{EXIF_POINTER, facts_of};
+use crate::tags::facts::PhotoFacts;
 use crate::tags::iso::{IsoBox, boxes};
 use crate::tags::tiff::{ByteOrder, Directory, Tiff};
-use crate::tags::{facts::PhotoFacts, jpeg};
 use std::{collections::HashSet, io::Cursor};
 
 const COMPRESSION: u16 = 0x103;
@@ -53,11 +53,10 @@ pub fn raw_preview(contents: &[u8]) -> Option<&[u8]> {
         _ => tiff_pictures(&Tiff::parse(contents).ok()?),
     };
     let pictures = spans.into_iter().filter_map(|(start, length)| contents.get(start..start.checked_add(length)?));
-    let sized = pictures.filter_map(|picture| Some((jpeg::pixels(picture)?, picture)));
+    let sized = pictures.filter_map(|picture| Some((jpeg_pixels(picture)?, picture)));
     sized.max_by_key(|(pixels, _)| *pixels).map(|(_, picture)| picture)
 }
 
-/// All directories of pictures.
 fn directories(tiff: &Tiff<'_>) -> Vec<Directory> {
     let mut waiting: Vec<u32> = tiff.first_offset().into_iter().collect();
     let (mut seen, mut found) = (HashSet::new(), Vec::new());
@@ -129,7 +128,6 @@ fn cr3_pictures(file: &[u8]) -> Vec<(usize, usize)> {
     previews.filter(|found| matches!(&found.kind, b"PRVW" | b"THMB")).filter_map(start).collect()
 }
 
-/// The XMP packet of a CR3 file.
 pub(crate) fn cr3_xmp(file: &[u8]) -> Option<&[u8]> {
     cr3_box(file, XMP).map(|found| &found.of(file)[16..])
 }
@@ -140,4 +138,31 @@ pub(crate) fn cr3_facts(file: &[u8]) -> PhotoFacts {
     let part = |kind: &[u8; 4]| Tiff::parse(all.iter().find(|found| found.kind == *kind)?.of(file)).ok();
     let tiffs = [b"CMT1", b"CMT2", b"CMT4"].map(part);
     facts_of(tiffs.each_ref().map(|tiff| tiff.as_ref().and_then(|tiff| Some((tiff, tiff.first().ok()?)))))
+}
+
+/// Markers and payloads up to the start of the compressed data.
+pub(crate) fn jpeg_segments(file: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    let mut rest = file.strip_prefix(b"\xff\xd8").unwrap_or_default();
+    std::iter::from_fn(move || {
+        while rest.get(1) == Some(&0xff) {
+            rest = &rest[1..]; // any number of 0xFF may stand before a marker
+        }
+        let (&[start, marker, high, low], _) = rest.split_first_chunk()?;
+        if start != 0xff || matches!(marker, 0xd9 | 0xda) {
+            return None;
+        }
+        let end = 2 + usize::from(u16::from_be_bytes([high, low]));
+        let payload = rest.get(4..end)?;
+        rest = &rest[end..];
+        Some((marker, payload))
+    })
+}
+
+/// Pixels of a picture that every decoder reads: no lossless one, as RAW files have.
+fn jpeg_pixels(file: &[u8]) -> Option<u64> {
+    let is_frame = |marker| matches!(marker, 0xc0..=0xcf) && !matches!(marker, 0xc4 | 0xc8 | 0xcc);
+    let (marker, frame) = jpeg_segments(file).find(|(marker, _)| is_frame(*marker))?;
+    let &[_, a, b, c, d] = frame.first_chunk()?;
+    let pixels = u64::from(u16::from_be_bytes([a, b])) * u64::from(u16::from_be_bytes([c, d]));
+    (marker <= 0xc2 && pixels > 0).then_some(pixels)
 }

@@ -28,14 +28,13 @@ impl TagRule {
 
     /// Why an estimate is not sure enough, in words; `odd` says what does not fit it.
     pub fn doubt(&self, can_tell: bool, radius_90_km: f64, odd: Option<&str>) -> Option<String> {
-        let within = self.sure_within_km?;
-        if !can_tell {
-            return Some("I can't tell where it was taken".to_owned());
+        match self.sure_within_km? {
+            _ if !can_tell => Some("I can't tell where it was taken".to_owned()),
+            within if radius_90_km.is_nan() || radius_90_km > within => {
+                Some(format!("not sure to within {}", distance(within)))
+            }
+            _ => odd.map(|odd| format!("it may not fit the others: {odd}")),
         }
-        if radius_90_km.is_nan() || radius_90_km > within {
-            return Some(format!("not sure to within {}", distance(within)));
-        }
-        odd.map(|odd| format!("it may not fit the others: {odd}"))
     }
 }
 

@@ -294,7 +294,6 @@ impl Tagger {
         }
     }
 
-    /// Writes a file about a photo, after a line in its journal.
     fn write(&mut self, prepared: Prepared, photo: &Path) -> Result<()> {
         if self.plan.dry_run {
             return Ok(());

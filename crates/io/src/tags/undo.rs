@@ -43,11 +43,10 @@ impl Undo {
     }
 }
 
-/// Undoes what a journal lists, the last first: files that were created are removed, files that were changed are
-/// restored, and those that changed since stay as they are and remain in the journal. With `dry_run` nothing is changed.
-/// `journal` may be the folder that holds it. Nothing outside the journal's folder is read or changed, whatever it
-/// says. Fails if the journal cannot be read, is none or names anything else than files inside its folder, another run
-/// writes there, or a file cannot be removed or written.
+/// Undoes what a journal, or the one in a folder, lists, the last first: removes files that were created, restores files
+/// that were changed. Those that changed since stay, also in the journal. With `dry_run` nothing is changed. Nothing
+/// outside the journal's folder is ever read or changed. Fails if the journal cannot be read or names other files,
+/// another run writes there, or a file cannot be removed or written.
 ///
 /// ```
 /// use locdiff_io::tags::{GeoTag, Journal, Overwrite, Undo, prepare_sidecar, undo};
@@ -87,14 +86,12 @@ pub fn undo(journal: &Path, dry_run: bool) -> Result<Vec<(PathBuf, Undo)>> {
     Ok(done)
 }
 
-/// What is done about an entry.
 struct Step {
     entry: Entry,
     places: Places,
     what: Undo,
 }
 
-/// What is to be done, the last entry first; nothing is touched.
 fn plan(journal: &Path, entries: Vec<Entry>) -> Result<Vec<Step>> {
     // Files that were dealt with, by what they will hold: one file may stand in several lines.
     let mut seen: HashMap<PathBuf, Option<String>> = HashMap::new();
@@ -129,7 +126,6 @@ fn plan(journal: &Path, entries: Vec<Entry>) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// The hash of what a file holds; nothing where there is none.
 fn current(file: &Path) -> Result<Option<String>> {
     match fs::read(file) {
         Ok(contents) => Ok(Some(hash(&contents))),

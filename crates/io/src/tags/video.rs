@@ -17,10 +17,9 @@ const TIME_KEY: &str = "com.apple.quicktime.creationdate";
 const CAMERA_KEYS: [&str; 2] = ["com.apple.quicktime.make", "com.apple.quicktime.model"];
 
 impl PhotoFacts {
-    /// Where, when and by which camera a film was taken, so that it can serve as a tagged member of an album: from MP4, MOV, M4V and
-    /// 3GP files; others say nothing. The place is that of Apple's `com.apple.quicktime.location.ISO6709`, else of `©xyz`, else of 3GPP's `loci`; the
-    /// time Apple's `creationdate`, with its offset, or else the film's own in UTC (which some cameras set to local time). Files of any
-    /// size cost a few reads. Fails for a file that cannot be opened.
+    /// Where, when and by which camera an MP4, MOV, M4V or 3GP film was taken. The place is that of Apple's
+    /// `com.apple.quicktime.location.ISO6709`, else of `©xyz`, else of 3GPP's `loci`; the time Apple's `creationdate`, or
+    /// else the film's own in UTC (which some cameras set to local time). Fails for a file that cannot be opened.
     pub fn of_video(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let length = if file.metadata()?.is_file() { file.seek(SeekFrom::End(0))? } else { 0 };
@@ -81,7 +80,6 @@ fn created(head: &[u8]) -> Option<String> {
     (0..=253_402_300_799).contains(&seconds).then(|| civil_time(seconds))
 }
 
-/// Apple's table of keys and texts.
 fn apple(file: &mut (impl Read + Seek), meta: &IsoBox) -> Option<Vec<(String, String)>> {
     // In MP4 files the box has a version, in MOV files it has none.
     let start = meta.body.start;

@@ -16,7 +16,6 @@ impl AsRef<[u8]> for File<'_> {
     }
 }
 
-/// A file whose head was read.
 pub(super) struct JpegDecoder<'a> {
     file: File<'a>,
     colours: ColorSpace,
@@ -88,10 +87,10 @@ impl ImageDecoder for JpegDecoder<'_> {
 fn failure(error: DecodeErrors) -> ImageError {
     let format = ImageFormat::Jpeg.into();
     match error {
-        DecodeErrors::Unsupported(what) => ImageError::Unsupported(UnsupportedError::from_format_and_kind(
-            format,
-            UnsupportedErrorKind::GenericFeature(format!("{what:?}")),
-        )),
+        DecodeErrors::Unsupported(what) => {
+            let kind = UnsupportedErrorKind::GenericFeature(format!("{what:?}"));
+            ImageError::Unsupported(UnsupportedError::from_format_and_kind(format, kind))
+        }
         DecodeErrors::LargeDimensions(_) => ImageError::Limits(LimitError::from_kind(LimitErrorKind::DimensionError)),
         error => ImageError::Decoding(DecodingError::new(format, error)),
     }
@@ -107,8 +106,7 @@ mod tests {
     #[test]
     fn as_image_decodes() {
         for name in ["china.jpg", "rgb.jpg", "grey.jpg", "cmyk.jpg", "progressive.jpg", "profile_adobe.jpg"] {
-            let path = format!("{}/../../fixtures/vision/{name}", env!("CARGO_MANIFEST_DIR"));
-            let whole = std::fs::read(path).unwrap();
+            let whole = locdiff_testing::fixture_bytes(&format!("vision/{name}"));
             let mut damaged = whole.clone();
             damaged.iter_mut().skip(whole.len() / 3).step_by(97).for_each(|byte| *byte ^= 0x55);
             for file in [&whole[..], &damaged, &whole[..whole.len() / 2], &whole[..20]] {

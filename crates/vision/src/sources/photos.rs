@@ -14,20 +14,21 @@ use std::{collections::HashSet, fs, io::Read};
 #[derive(Debug, Clone, Default)]
 pub struct Photos {
     sources: Vec<PhotoSource>,
-    passed: PassedOver,
+    /// Files in folders and shards that are no pictures, by kind; its text is "3 videos, 2 other files".
+    pub passed_over: PassedOver,
     skipped: Vec<Skipped>,
-    absent: Vec<String>,
+    /// The photos of a list whose pictures are not there, by name.
+    pub absent: Vec<String>,
 }
 
 impl Photos {
     /// The photos that arguments name: files, folders (searched by name), `.csv` tables with a column of paths (and lat,
-    /// lon), `.tar` and `.zip` shards, `.parquet` files of images, `@list.txt` with a path a line, and `-`, a photo's bytes on standard input. `path_column`
-    /// names a table's column of paths; without it the usual names are tried.
+    /// lon), `.tar` and `.zip` shards, `.parquet` files of images, `@list.txt` with a path a line, and `-`, a photo's
+    /// bytes on standard input. `path_column` names a table's column of paths; else the usual names are tried.
     ///
-    /// A photo that comes twice is taken once. What a folder holds beside regular files (pipes, devices, links that lead
-    /// nowhere or back, folders that may not be read) is passed over, see [`Photos::skipped`]; so are films and other files, see
-    /// [`Photos::passed_over`]. Fails for tables, lists and shards that cannot be read, and arguments that name no
-    /// picture. A photo that cannot be read fails when its turn comes.
+    /// A photo that comes twice is taken once. Pipes, devices, links that lead nowhere or back, and folders that may not
+    /// be read are [`Photos::skipped`]; films and other files are [`Photos::passed_over`]. Fails for tables, lists and
+    /// shards that cannot be read, and arguments that name no picture. A photo that cannot be read fails in its turn.
     pub fn gather(arguments: &[impl AsRef<Path>], path_column: Option<&str>) -> Result<Self> {
         let mut photos = Self::default();
         for argument in arguments {
@@ -41,14 +42,13 @@ impl Photos {
         Ok(photos)
     }
 
-    /// The photos of a published list, in its order and under its names, with its places. Their pictures are sought in folders,
-    /// in the `.zip`, `.tar` and `.parquet` files there, and in such files; a row whose picture is not there is among
-    /// [`Photos::absent`], one that cannot be used among [`Photos::skipped`]. Fails for folders and archives that
-    /// cannot be read, and lists none of whose pictures are there.
+    /// The photos of a published list, in its order, under its names and with its places. Their pictures are sought in
+    /// folders and `.zip`, `.tar` and `.parquet` files. A row without a picture is among [`Photos::absent`], an unusable
+    /// one among [`Photos::skipped`]. Fails for archives that cannot be read, and lists without any picture.
     pub fn listed(list: &PhotoList, pictures: &[impl AsRef<Path>]) -> Result<Self> {
         let index = PictureIndex::of(pictures)?;
-        let mut photos = Self { skipped: list.bad().to_vec(), ..Self::default() };
-        for photo in list.photos() {
+        let mut photos = Self { skipped: list.bad.clone(), ..Self::default() };
+        for photo in &list.photos {
             match index.find(photo) {
                 Some(source) => {
                     let place = Some((photo.place, PlaceSource::Csv));
@@ -59,8 +59,8 @@ impl Photos {
         }
         photos.skipped.extend(index.skipped);
         if photos.sources.is_empty() {
-            let reason = format!("none of the pictures of its {} photos is there", list.photos().len());
-            return Err(IngestError::NoList { list: list.path().to_owned(), reason });
+            let reason = format!("none of the pictures of its {} photos is there", list.photos.len());
+            return Err(IngestError::NoList { list: list.path.clone(), reason });
         }
         Ok(photos)
     }
@@ -87,7 +87,7 @@ impl Photos {
             _ if is_folder => {
                 let walk = folder::walk(path);
                 self.sources.extend(walk.photos);
-                self.passed.extend(walk.passed);
+                self.passed_over.extend(walk.passed);
                 self.skipped.extend(walk.skipped);
             }
             Some("gz" | "tgz" | "zst" | "xz" | "bz2") => {
@@ -98,9 +98,9 @@ impl Photos {
             Some(end @ ("tar" | "zip")) => {
                 let (found, others) = if end == "tar" { shard::photos(path)? } else { zipped::photos(path)? };
                 self.sources.extend(found);
-                self.passed.others += others;
+                self.passed_over.others += others;
             }
-            _ if MediaKind::of(path) == MediaKind::Video => self.passed.videos.push(path.to_owned()),
+            _ if MediaKind::of(path) == MediaKind::Video => self.passed_over.videos.push(path.to_owned()),
             _ => self.sources.push(PhotoSource::file(path)),
         }
         Ok(())
@@ -133,22 +133,12 @@ impl Photos {
 
     /// Files in folders and shards that are no pictures by their names.
     pub fn other_files(&self) -> usize {
-        self.passed.count()
-    }
-
-    /// The same by kind, with the names of videos; its text is what a command tells: "3 videos, 2 other files".
-    pub fn passed_over(&self) -> &PassedOver {
-        &self.passed
+        self.passed_over.count()
     }
 
     /// Paths that were passed over, and why.
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
-    }
-
-    /// The photos of a list whose pictures are not there, by name.
-    pub fn absent(&self) -> &[String] {
-        &self.absent
     }
 }
 
@@ -188,11 +178,11 @@ mod tests {
         let found: Vec<&Path> =
             photos.sources().iter().map(|photo| photo.path().strip_prefix(folder.path()).unwrap()).collect();
         assert_eq!(found, ["a.jpg", "b.CR2", "d/f.raf", "g.heic"].map(Path::new));
-        let passed = photos.passed_over();
+        let passed = &photos.passed_over;
         assert_eq!((passed.to_string().as_str(), passed.sidecars), ("2 videos, 1 other file", 1));
         assert_eq!((photos.other_files(), photos.skipped().len()), (4, 0));
         let named = ["a.jpg", "c.MOV"].map(|name| folder.path().join(name));
-        assert_eq!(Photos::gather(&named, None).unwrap().passed_over().videos, [named[1].clone()]);
+        assert_eq!(Photos::gather(&named, None).unwrap().passed_over.videos, [named[1].clone()]);
         assert!(matches!(Photos::gather(&named[1..], None), Err(IngestError::NoPhotos { other_files: 1, .. })));
     }
 }

@@ -13,9 +13,7 @@ const SMALL_BYTES: u64 = 256 << 20;
 
 /// A `.npy` or safetensors matrix whose rows can be read in any order and from many threads at once.
 ///
-/// Small files are held in memory; of larger ones every row is read where it lies, so that memory stays bounded and the
-/// system's page cache does the rest. Unlike a memory map this needs no `unsafe`, and a file that shrinks meanwhile is an
-/// error instead of a crash.
+/// Small files are held in memory; of larger ones every row is read where it lies, as by [`PositionedFile`].
 ///
 /// ```
 /// use locdiff_io::data::{Dtype, MatrixWriter, RowFile};

@@ -35,9 +35,8 @@ pub struct MatrixReader {
 }
 
 impl MatrixReader {
-    /// Opens a file; `-` is standard input. Without a format the path's extension says it. Of a safetensors file the
-    /// tensor of that name is read, or else the only one. Fails if the file cannot be opened, its format is unknown,
-    /// its header is unsound, it has no rows, or, in text, its first row is wrong.
+    /// Opens a file; `-` is standard input. Of a safetensors file the tensor of that name is read, or the only one. Fails
+    /// if the file cannot be opened, its format is unknown, its header or first row is unsound, or it has no rows.
     pub fn open(path: &Path, format: Option<Format>, tensor: Option<&str>) -> Result<Self, DataError> {
         let (input, format, file) = Input::open(path, format)?;
         Self::new(input, file, format, tensor)

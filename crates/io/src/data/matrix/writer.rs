@@ -35,16 +35,14 @@ pub struct MatrixWriter {
 }
 
 impl MatrixWriter {
-    /// Opens the output for rows of `columns` numbers; `-` is standard output. Without a format the path's extension
-    /// says it. `tensor` names the matrix in a safetensors file. Fails if the format is unknown or the output cannot be
-    /// created.
+    /// Opens the output for rows of `columns` numbers; `-` is standard output. `tensor` names the matrix in a safetensors
+    /// file. Fails if neither `format` nor the path's extension names a format, or the output cannot be created.
     pub fn create(path: &Path, format: Option<Format>, columns: usize, dtype: Dtype, tensor: &str) -> Result<Self> {
         Self::new(path, format, columns, dtype, &[tensor], None)
     }
 
-    /// As [`MatrixWriter::create`], for several matrices of the same shape in one file: all rows of the first are
-    /// written, then all of the second, and so on. Several need a safetensors file. Fails as [`MatrixWriter::create`]
-    /// does, and if another format shall hold several matrices.
+    /// As [`MatrixWriter::create`], for several matrices of the same shape in one file: all rows of the first come first,
+    /// then all of the second, and so on. Fails also if a format other than safetensors shall hold several matrices.
     pub fn create_tensors(
         path: &Path,
         format: Option<Format>,
@@ -137,7 +135,6 @@ impl MatrixWriter {
         Ok(self.rows)
     }
 
-    /// The header for the rows so far.
     fn header(&self) -> Option<Vec<u8>> {
         let shape = vec![self.rows / self.tensors.len() as u64, self.columns as u64];
         let tensor = |name| OutputTensor { name, dtype: self.dtype, shape: shape.clone() };

@@ -14,7 +14,6 @@ pub struct PointColumns {
     pub tensor: Option<String>,
 }
 
-/// Why no single column was found.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NotFound {
     Missing,
@@ -37,7 +36,6 @@ impl Wanted {
         Self::new(given.map(str::to_owned).as_ref(), &usual)
     }
 
-    /// The names that would do, for a message.
     pub(crate) fn describe(&self) -> String {
         self.0.iter().map(|name| list_names([name.as_str()])).collect::<Vec<_>>().join(" or ")
     }
@@ -49,7 +47,6 @@ impl Wanted {
         Some(2 * place + usize::from(self.0[place] != name))
     }
 
-    /// The index of the name that fits best.
     pub(crate) fn find(&self, names: &[String]) -> Result<usize, NotFound> {
         let ranks = || names.iter().enumerate().filter_map(|(index, name)| Some((self.rank(name)?, index)));
         let (best, index) = ranks().min().ok_or(NotFound::Missing)?;

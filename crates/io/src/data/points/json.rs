@@ -12,7 +12,6 @@ pub(super) struct Coordinates {
     pub(super) lon: Option<(String, Value)>,
 }
 
-/// Reads the coordinates of one object.
 pub(super) fn coordinates(line: &[u8], lat: &Wanted, lon: &Wanted) -> serde_json::Result<Coordinates> {
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let found = Seed { lat, lon }.deserialize(&mut deserializer)?;
@@ -41,7 +40,6 @@ pub(super) fn lift_answer(object: &mut Map<String, Value>, columns: &PointColumn
     }
 }
 
-/// The keys of an object, for a message.
 pub(super) fn keys(line: &[u8]) -> Vec<String> {
     let object: Map<String, Value> = serde_json::from_slice(line).unwrap_or_default();
     object.into_iter().map(|(key, _)| key).collect()

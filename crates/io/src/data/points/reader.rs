@@ -143,7 +143,6 @@ impl Iterator for PointReader {
     }
 }
 
-/// The names of a CSV file's columns.
 pub(super) fn header(rows: &mut CsvRows) -> Result<Vec<String>, DataError> {
     if !rows.read()? {
         let expected = "a header line with the columns lat and lon, then rows";

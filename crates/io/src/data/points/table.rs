@@ -38,10 +38,9 @@ pub struct PlaceTable {
 }
 
 impl PlaceTable {
-    /// Reads a file; `-` is standard input. Rows are named by the column `id`, or, where it is `None`, by the first
-    /// column or key called id, image_id, img_id, photo_id, image, photo, filename, file, path or key in any case.
-    /// Text columns for whose names `is_wanted` holds are read as numbers. Fails at the first thing that is wrong with
-    /// the file, if it has no rows, or if the column `id` is not there.
+    /// Reads a file; `-` is standard input. Rows are named by the column `id`, or, if it is `None`, by the first column or
+    /// key called id, image_id, img_id, photo_id, image, photo, filename, file, path or key in any case. Columns whose
+    /// names `is_wanted` are read as numbers. Fails at the first error, or if there are no rows or no column `id`.
     pub fn read(
         path: &Path,
         format: Option<Format>,
@@ -69,7 +68,6 @@ impl PlaceTable {
     }
 }
 
-/// Which column names the rows.
 struct Ids {
     wanted: Wanted,
     is_required: bool,

@@ -62,9 +62,8 @@ impl PointWriter {
         Ok(this)
     }
 
-    /// Writes a point and its extra numbers, one for each column that is neither `lat` nor `lon`. What is not finite
-    /// is written as `NaN` or `inf` in CSV and as `null` in JSON. Fails if the output fails or `extra` has the wrong
-    /// length.
+    /// Writes a point and its extra numbers, one for each other column. What is not finite is written as `NaN` or `inf`
+    /// in CSV and as `null` in JSON. Fails if the output fails or `extra` has the wrong length.
     pub fn write(&mut self, place: LatLon, extra: &[f64]) -> Result<(), DataError> {
         let expected = self.columns.len() - 2;
         if extra.len() != expected {
@@ -128,7 +127,6 @@ impl PointWriter {
         self.buffer.extend_from_slice(b"}\n");
     }
 
-    /// The header for the rows so far.
     fn header(&self) -> Option<Vec<u8>> {
         let tensor = |name, shape| OutputTensor { name, dtype: Dtype::F64, shape };
         let extras = self.columns.iter().filter(|column| matches!(column, Column::Extra(_)));
