@@ -105,10 +105,8 @@ fn main() -> Result<(), Failure> {
                         let near = all.iter().flat_map(|km| RADII_KM.map(|radius| *km < radius));
                         let own = [error <= answer.radius_50_km, error <= answer.radius_90_km];
                         hits.points += 1.0;
-                        hits.within
-                            .iter_mut()
-                            .zip(near.chain(own))
-                            .for_each(|(sum, is)| *sum += f64::from(u8::from(is)));
+                        let sums = hits.within.iter_mut().zip(near.chain(own));
+                        sums.for_each(|(sum, is)| *sum += f64::from(u8::from(is)));
                         let gap = |other: usize| (points[other].0 - points[k].0).abs() / 3600.0;
                         let hours =
                             (0..points.len()).filter(|other| tags[*other]).map(gap).fold(f64::INFINITY, f64::min);

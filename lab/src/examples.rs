@@ -3,9 +3,9 @@
 use crate::error::Result;
 use locdiff_base::setting;
 use locdiff_model::Standardisation;
+use locdiff_model::train::Dataset;
 use locdiff_nn::{Device, Tensor, ops};
 use locdiff_shdd::sphere::UnitVec;
-use locdiff_model::train::Dataset;
 
 /// Embeddings of photos, one or more copies of each (other crops), with the photos' places.
 #[derive(Debug, Clone)]
@@ -52,13 +52,10 @@ impl Examples {
     /// # Panics
     /// A row that is not there.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
-        let copies: Vec<Vec<f32>> = self
-            .embeddings
-            .chunks_exact(self.columns * self.len())
-            .map(|copy| {
-                rows.iter().flat_map(|&row| &copy[row * self.columns..(row + 1) * self.columns]).copied().collect()
-            })
-            .collect();
+        let kept = |copy: &[f32]| -> Vec<f32> {
+            rows.iter().flat_map(|&row| &copy[row * self.columns..(row + 1) * self.columns]).copied().collect()
+        };
+        let copies: Vec<_> = self.embeddings.chunks_exact(self.columns * self.len()).map(kept).collect();
         Self::new(self.columns, &copies, rows.iter().map(|&row| self.points[row]).collect())
     }
 

@@ -36,13 +36,8 @@ impl Album {
     /// Returns an answer for each photo, in their order, from all photos together. With `truths`, one for each photo, each
     /// answer carries the verdict on its truth. `done` is called after each photo, the last first.
     /// Fails if a photo's coefficients have another degree than the calibration.
-    pub fn answers(
-        &self,
-        photos: &[AlbumPhoto],
-        truths: &[LatLon],
-        done: impl FnMut(usize),
-    ) -> Result<Vec<AlbumAnswer>> {
-        self.answers_knowing(photos, &[], truths, done)
+    pub fn answers(&self, all: &[AlbumPhoto], truths: &[LatLon], done: impl FnMut(usize)) -> Result<Vec<AlbumAnswer>> {
+        self.answers_knowing(all, &[], truths, done)
     }
 
     /// Answers as [`Album::answers`] gives them, with places known of other times besides the photos' tags.
@@ -59,13 +54,12 @@ impl Album {
         let mut tagged: Vec<&AlbumPhoto> = sorted.iter().copied().filter(|photo| photo.gps.is_some()).collect();
         tagged.extend(&others);
         tagged.sort_by(|a, b| a.time.seconds.total_cmp(&b.time.seconds));
-        let mut answers: Vec<Option<AlbumAnswer>> = vec![None; photos.len()];
+        let (mut answers, margin) = (vec![None; photos.len()], self.settings.nearest_margin);
         chain.smooth(|at, posterior| {
             let next = tagged.partition_point(|tag| tag.time.seconds <= sorted[at].time.seconds);
             let around = tagged[next.saturating_sub(3)..(next + 2).min(tagged.len())].iter().copied();
             let tags: Vec<&AlbumPhoto> = around.filter(|tag| !std::ptr::eq(*tag, sorted[at])).collect();
-            let cloud =
-                Cloud::of(&posterior.place, &self.earth).preferring(posterior.nearest, self.settings.nearest_margin);
+            let cloud = Cloud::of(&posterior.place, &self.earth).preferring(posterior.nearest, margin);
             let mut answer = self.read(sorted[at], &posterior, &cloud, &tags);
             if let Some(truth) = truths.get(order[at]) {
                 answer.verdict = Some(self.judge((&posterior.place, &cloud), answer.best, *truth));
@@ -211,14 +205,9 @@ impl Album {
     }
 }
 
-fn outlier(
-    photo: &AlbumPhoto,
-    posterior: &PhotoPosterior,
-    answer: &AlbumAnswer,
-    tags: &[&AlbumPhoto],
-) -> Option<Outlier> {
+fn outlier(photo: &AlbumPhoto, after: &PhotoPosterior, answer: &AlbumAnswer, tags: &[&AlbumPhoto]) -> Option<Outlier> {
     if let Some((gps, ..)) = photo.fix(0.0, 0.0)
-        && posterior.wrong_tag > 0.5
+        && after.wrong_tag > 0.5
     {
         let gap = |tag: &AlbumPhoto| (tag.time.seconds - photo.time.seconds).abs();
         let nearest = tags.iter().min_by(|a, b| gap(a).total_cmp(&gap(b)));
@@ -229,14 +218,14 @@ fn outlier(
         let tag = if photo.gps.is_some() { "its GPS tag" } else { "where the track has it" };
         let reason =
             format!("{tag} does not fit the photos around it{against}; a wrong tag, a wrong clock or another trip");
-        return Some(Outlier { probability: posterior.wrong_tag, reason });
+        return Some(Outlier { probability: after.wrong_tag, reason });
     }
-    if !photo.is_placed() && posterior.stray > NAMED {
+    if !photo.is_placed() && after.stray > NAMED {
         let reason = format!(
             "it does not look like the places around it in time, rather {}: another trip, or a wrong clock",
             describe(answer.alone.unwrap_or(answer.best))
         );
-        return Some(Outlier { probability: posterior.stray, reason });
+        return Some(Outlier { probability: after.stray, reason });
     }
     None
 }

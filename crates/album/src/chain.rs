@@ -155,8 +155,7 @@ impl<'a> Chain<'a> {
     /// By the tags of its own camera, and what is known of no camera.
     fn own_prior(&self, k: usize) -> Option<Prior> {
         let camera = self.photos[k].camera.as_deref();
-        let counts =
-            |anchor: &Anchor| anchor.of != Some(k) && (anchor.of.is_none() || anchor.camera.as_deref() == camera);
+        let counts = |other: &Anchor| other.of != Some(k) && (other.of.is_none() || other.camera.as_deref() == camera);
         self.anchors.prior_by(self.times[k], counts)
     }
 
@@ -376,11 +375,8 @@ impl<'a> Chain<'a> {
     /// every photo of it. So all images together count as a power of their product, and for no more than a few nats.
     fn weighted_by_likelihoods(&self, k: usize, ratio: &[f64], likelihood: &LikelihoodRatio) -> Result<Message> {
         let (stray, power, most) = (self.settings.stray, self.settings.look_power, self.settings.most_look);
-        let mut ratios: Vec<f64> = ratio
-            .iter()
-            .zip(&likelihood.grid)
-            .map(|(others, own)| (others * ((1.0 - stray) * own + stray)).max(1e-12).powf(power))
-            .collect();
+        let both = |(others, own): (&f64, &f64)| (others * ((1.0 - stray) * own + stray)).max(1e-12).powf(power);
+        let mut ratios: Vec<f64> = ratio.iter().zip(&likelihood.grid).map(both).collect();
         let mut place = self.others(k, None)?;
         let mut seen = place.clone();
         seen.weigh(&ratios, self.earth);

@@ -64,7 +64,7 @@ impl Album {
                 let likeness = forward.log_likelihood(later_s) + back.log_likelihood(-later_s);
                 Ok(self.log_likelihood(&all, known)? + likeness)
             };
-            let fits: Vec<(i32, f64)> =
+            let fits: Vec<_> =
                 HOURS.into_par_iter().map(|hours| Ok((hours, shifted(hours)?))).collect::<Result<_>>()?;
             let right = fits.iter().find(|(hours, _)| *hours == 0).map_or(f64::NEG_INFINITY, |(_, fit)| *fit);
             // The first of the best, as one thread would find it.

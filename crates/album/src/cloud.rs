@@ -180,8 +180,7 @@ impl Cloud {
     /// The radii about a place that hold the shares, which must rise.
     pub(crate) fn radii_km(&self, centre: UnitVec, shares: &[f64]) -> Vec<f64> {
         let distance = |point: &UnitVec| centre.angle_rad(*point) * EARTH_RADIUS_KM;
-        let mut by_distance: Vec<(f64, f64)> =
-            self.points.iter().map(distance).zip(self.masses.iter().copied()).collect();
+        let mut by_distance: Vec<_> = self.points.iter().map(distance).zip(self.masses.iter().copied()).collect();
         by_distance.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let (levels, total) = (self.levels(), self.masses.iter().sum::<f64>());
         let (mut sum, mut next) = (0.0, 0);
@@ -228,8 +227,7 @@ mod tests {
     fn what_surrounds_a_place_is_not_another_places() {
         let place = |lat, lon| LatLon::new(lat, lon).unwrap().to_unit();
         let (paris, lyon) = (place(48.85, 2.35), place(45.76, 4.84));
-        let mut cloud =
-            Cloud { points: Vec::new(), masses: Vec::new(), candidates: vec![paris, lyon], preferred: None };
+        let mut cloud = Cloud { points: Vec::new(), masses: vec![], candidates: vec![paris, lyon], preferred: None };
         cloud.push(paris, 0.6);
         for k in 0..36 {
             let angle = TAU * f64::from(k) / 36.0;

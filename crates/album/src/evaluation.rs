@@ -157,8 +157,7 @@ impl AlbumScores {
                 if is_stray {
                     continue;
                 }
-                let off =
-                    |place: Option<LatLon>| place.map_or(f64::INFINITY, |place| haversine_km(place, trip.truths[k]));
+                let off = |place: Option<LatLon>| place.map_or(f64::INFINITY, |at| haversine_km(at, trip.truths[k]));
                 cannot_tell += usize::from(!answer.can_tell);
                 at_sea += usize::from(!is_land(answer.best.to_unit()));
                 own.errors[0].push(off(Some(answer.best)));

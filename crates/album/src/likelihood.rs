@@ -35,19 +35,14 @@ pub(crate) struct LikelihoodRatio {
 
 impl LikelihoodRatio {
     /// Of a photo whose likelihood has this weight γ, with so much of an even density on both sides.
-    pub(crate) fn of(
-        photo: &AlbumPhoto,
-        (weight, even): (f64, f64),
-        earth: &Earth,
-        calibration: &Calibration,
-    ) -> Result<Self> {
+    pub(crate) fn of(photo: &AlbumPhoto, (weight, even): (f64, f64), earth: &Earth, fit: &Calibration) -> Result<Self> {
         let own = photo.coefficients.coefficients()?;
-        let mut kinds = vec![(calibration.factors, 1.0)];
-        if let Some(out_of_domain) = &calibration.out_of_domain {
-            kinds = vec![(calibration.factors, 1.0 - photo.ood), (out_of_domain.factors, photo.ood)];
+        let mut kinds = vec![(fit.factors, 1.0)];
+        if let Some(out_of_domain) = &fit.out_of_domain {
+            kinds = vec![(fit.factors, 1.0 - photo.ood), (out_of_domain.factors, photo.ood)];
         }
         let (mut parts, mut floor, mut density) = (Vec::new(), 0.0, vec![0.0; earth.points.len()]);
-        let places = photo.places.clone().zip(calibration.places.as_ref().map(|settings| settings.share));
+        let places = photo.places.clone().zip(fit.places.as_ref().map(|settings| settings.share));
         if let Some((field, share)) = &places {
             let wide = field.no_narrower_than_km(NARROWEST_ON_GRID_KM).densities(&earth.points);
             density.iter_mut().zip(wide).for_each(|(sum, density)| *sum += share * density);
@@ -55,7 +50,7 @@ impl LikelihoodRatio {
         let model = 1.0 - places.as_ref().map_or(0.0, |(_, share)| *share);
         let kinds = kinds.into_iter().map(|(factors, share)| (factors, model * share));
         for (factors, share) in kinds.filter(|(_, share)| *share > 1e-3) {
-            let natural = own.combine(factors.evidence, &calibration.background, factors.background_weight)?;
+            let natural = own.combine(factors.evidence, &fit.background, factors.background_weight)?;
             let (field, values) = earth.field(&natural)?;
             let log_scale = (share * (1.0 - factors.floor)).ln() - log_sum(&values, &earth.areas);
             density.iter_mut().zip(&values).for_each(|(sum, value)| *sum += (value + log_scale).exp());

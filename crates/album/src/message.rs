@@ -35,8 +35,7 @@ impl Message {
 
     /// What the places known of other times say; wide parts lie on land.
     pub(crate) fn of_prior(prior: Prior, earth: &Earth) -> Result<Self> {
-        let (wide, narrow): (Vec<Blob>, Vec<Blob>) =
-            prior.blobs.into_iter().partition(|blob| Earth::is_wide(blob.variance));
+        let (wide, narrow): (Vec<Blob>, Vec<Blob>) = prior.blobs.into_iter().partition(|b| Earth::is_wide(b.variance));
         let mass: f64 = wide.iter().map(|blob| blob.mass).sum();
         let mut grid = earth.wide(&wide)?;
         grid.iter_mut().zip(&earth.land).for_each(|(value, land)| *value *= land);
@@ -165,8 +164,7 @@ impl Message {
     pub(crate) fn mass_about(&self, place: locdiff_shdd::sphere::UnitVec, km: f64, earth: &Earth) -> f64 {
         let cosine = (km / EARTH_RADIUS_KM).cos();
         let grid = self.grid.iter().zip(&earth.points).zip(&earth.areas);
-        let coarse: f64 =
-            grid.filter(|((_, point), _)| place.dot(**point) > cosine).map(|((value, _), area)| value * area).sum();
+        let coarse: f64 = grid.filter(|((_, at), _)| place.dot(**at) > cosine).map(|((v, _), area)| v * area).sum();
         let blobs = self.blobs.iter().filter(|blob| place.dot(blob.centre) > cosine);
         coarse + blobs.map(|blob| blob.mass).sum::<f64>()
     }

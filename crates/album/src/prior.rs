@@ -186,8 +186,7 @@ impl Anchors {
     /// By those that `counts`.
     pub(crate) fn prior_by(&self, time_s: f64, counts: impl Fn(&Anchor) -> bool) -> Option<Prior> {
         let next = self.list.partition_point(|anchor| anchor.time_s < time_s);
-        let mut before: Vec<&Anchor> =
-            self.list[..next].iter().rev().filter(|anchor| counts(anchor)).take(EACH_SIDE).collect();
+        let mut before: Vec<&Anchor> = self.list[..next].iter().rev().filter(|a| counts(a)).take(EACH_SIDE).collect();
         before.reverse();
         let after: Vec<&Anchor> = self.list[next..].iter().filter(|anchor| counts(anchor)).take(EACH_SIDE).collect();
         let around = Around::new(time_s, &before, &after, self.extent_km)?;
@@ -240,8 +239,8 @@ impl<'a> Around<'a> {
         names.sort_unstable();
         names.dedup();
         let outside = self.outside_features(names.len());
-        let mut shares: Vec<f64> =
-            names.iter().map(|name| dot(&fitted.cluster, &self.cluster_features(*name, &names))).collect();
+        let mut shares: Vec<_> =
+            names.iter().map(|one| dot(&fitted.cluster, &self.cluster_features(*one, &names))).collect();
         let way = self.way();
         if let Some((_, middle)) = way {
             // Few photos are taken on the way over a sea.

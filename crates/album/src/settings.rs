@@ -109,8 +109,7 @@ impl AlbumSettings {
     /// Reads settings from JSON; missing ones keep their defaults.
     /// Reads settings from JSON; missing ones keep their defaults. Fails on text that is not settings, and on numbers out of range.
     pub fn from_json(text: &str) -> Result<Self> {
-        let settings: Self =
-            serde_json::from_str(text).map_err(|error| AlbumError::Settings { reason: error.to_string() })?;
+        let settings: Self = serde_json::from_str(text).map_err(|e| AlbumError::Settings { reason: e.to_string() })?;
         let s = &settings;
         let shares = [s.stray, s.wrong_tag, 1.0 - s.together];
         let times = [s.moment_s, s.same_view_s, s.clock_nats, s.most_apart, s.look_power, s.most_look];

@@ -125,12 +125,8 @@ pub fn parse_time(text: &str, offset: Option<&str>) -> Result<(f64, bool)> {
         },
     };
     let offset = own.or_else(|| offset.and_then(|text| offset_seconds(text.trim_end_matches('\0').trim())));
-    let numbers: Vec<f64> = clock
-        .split(|c: char| !(c.is_ascii_digit() || c == '.') || c == ':')
-        .filter(|part| !part.is_empty())
-        .map(str::parse::<f64>)
-        .collect::<Result<_, _>>()
-        .map_err(|_| bad())?;
+    let parts = clock.split(|c: char| !(c.is_ascii_digit() || c == '.') || c == ':').filter(|part| !part.is_empty());
+    let numbers: Vec<f64> = parts.map(str::parse::<f64>).collect::<Result<_, _>>().map_err(|_| bad())?;
     if numbers.len() < 3 || numbers.len() > 6 {
         return Err(bad());
     }
@@ -185,8 +181,8 @@ pub fn parse_offset(text: &str) -> Option<f64> {
 /// A time that a clock is ahead (or with `-` behind), such as `90s`, `-5m`, `2h`, `+01:30` or `00:02:30`, in seconds.
 pub fn parse_duration(text: &str) -> Option<f64> {
     let text = text.trim();
-    let (sign, plain) =
-        text.strip_prefix('-').map_or((1.0, text.strip_prefix('+').unwrap_or(text)), |rest| (-1.0, rest));
+    let unsigned = || text.strip_prefix('+').unwrap_or(text);
+    let (sign, plain) = text.strip_prefix('-').map_or_else(|| (1.0, unsigned()), |rest| (-1.0, rest));
     let unit = |end: char| match end {
         's' => Some(1.0),
         'm' => Some(60.0),

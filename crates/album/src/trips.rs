@@ -104,15 +104,11 @@ fn stop(photo: &AlbumPhoto) -> TripStop<'_> {
 impl Album {
     /// Answers as [`Album::answers`] gives them, trip by trip, and for each photo its place by the tags of the others and how people travel
     /// alone, without the images; `None` where there are no other tags. Fails as [`Album::answers`].
-    pub fn answers_in_trips(
-        &self,
-        photos: &[AlbumPhoto],
-        truths: &[LatLon],
-    ) -> Result<Vec<(AlbumAnswer, Option<LatLon>)>> {
-        let mut found: Vec<Option<(AlbumAnswer, Option<LatLon>)>> = vec![None; photos.len()];
-        for Trip { members, known } in cut(photos, false) {
-            let own: Vec<AlbumPhoto> = members.iter().map(|k| photos[*k].clone()).collect();
-            let places: Vec<LatLon> = members.iter().filter_map(|k| truths.get(*k).copied()).collect();
+    pub fn answers_in_trips(&self, all: &[AlbumPhoto], truth: &[LatLon]) -> Result<Vec<(AlbumAnswer, Option<LatLon>)>> {
+        let mut found: Vec<Option<(AlbumAnswer, Option<LatLon>)>> = vec![None; all.len()];
+        for Trip { members, known } in cut(all, false) {
+            let own: Vec<AlbumPhoto> = members.iter().map(|k| all[*k].clone()).collect();
+            let places: Vec<LatLon> = members.iter().filter_map(|k| truth.get(*k).copied()).collect();
             let answers = self.answers_knowing(&own, &known, &places, |_| ())?;
             for (k, both) in members.into_iter().zip(answers.into_iter().zip(self.by_travel(&own, &known)?)) {
                 found[k] = Some(both);

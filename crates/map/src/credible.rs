@@ -94,8 +94,7 @@ mod tests {
 
     #[test]
     fn separate_cells_make_separate_parts() {
-        let cell =
-            |lat: f64, lon: f64| RegionCell { center: LatLon::new(lat, lon).unwrap().to_unit(), radius_rad: 0.02 };
+        let cell = |lat, lon| RegionCell { center: LatLon::new(lat, lon).unwrap().to_unit(), radius_rad: 0.02 };
         let parts = clusters(vec![cell(0.0, 179.0), cell(0.0, -179.5), cell(50.0, 0.0)]);
         assert_eq!(parts.len(), 2);
         assert_eq!(parts.iter().map(Vec::len).max(), Some(2));

@@ -35,11 +35,8 @@ impl FeatureCollection {
 
     /// Adds a line; where it crosses the antimeridian it is cut, as RFC 7946 asks.
     pub fn push_line(&mut self, places: &[LatLon], properties: &[(&str, Value)]) {
-        let parts: Vec<String> = cut_at_antimeridian(places)
-            .iter()
-            .map(|part| list(part.iter().map(|&[lon, lat]| position(lon, lat))))
-            .collect();
-        self.push("MultiLineString", &list(&parts), properties);
+        let part = |part: &Vec<[f64; 2]>| list(part.iter().map(|&[lon, lat]| position(lon, lat)));
+        self.push("MultiLineString", &list(cut_at_antimeridian(places).iter().map(part)), properties);
     }
 
     fn push(&mut self, kind: &str, coordinates: &str, properties: &[(&str, Value)]) {

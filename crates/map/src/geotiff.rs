@@ -16,8 +16,7 @@ fn write(raster: &Raster, file: &mut Cursor<Vec<u8>>) -> tiff::TiffResult<()> {
     /// Version 1.1, four keys: geographic model, cells are areas, WGS 84, degrees.
     const GEO_KEYS: [u16; 20] = [1, 1, 0, 4, 1024, 0, 1, 2, 1025, 0, 1, 1, 2048, 0, 1, 4326, 2054, 0, 1, 9102];
     let window = raster.window();
-    let numbers: Vec<f32> =
-        raster.values().iter().map(|&value| if value.is_finite() { value as f32 } else { f32::NAN }).collect();
+    let numbers: Vec<f32> = raster.values().iter().map(|&v| if v.is_finite() { v as f32 } else { f32::NAN }).collect();
     let mut encoder = TiffEncoder::new(file)?.with_compression(Compression::Deflate(DeflateLevel::Balanced));
     let mut image = encoder.new_image::<Gray32Float>(window.columns() as u32, window.rows() as u32)?;
     let directory = image.encoder();

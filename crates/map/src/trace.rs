@@ -58,8 +58,7 @@ impl Trace {
         let window = Window::globe(rows, rows.saturating_mul(2))?;
         let (last, shown) = (self.frames.len().saturating_sub(1), most.clamp(1, self.frames.len().max(1)));
         let indices = (1..=shown).map(|k| if shown == 1 { last } else { (k - 1) * last / (shown - 1) });
-        let images: Vec<MapImage> =
-            indices.filter(|index| *index < self.frames.len()).map(|index| self.image(index, window)).collect();
+        let images: Vec<_> = indices.filter(|k| *k < self.frames.len()).map(|k| self.image(k, window)).collect();
         sheet_png(&images, columns)
     }
 

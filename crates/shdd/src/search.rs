@@ -185,8 +185,7 @@ impl Search {
                     other > value || (other == value && (other_ring, longitude % n) > (ring, j))
                 };
                 let sides = [(ring, 0), (north, north_shift), (south, south_shift)];
-                let hidden =
-                    (n - 1..=n + 1).any(|step| sides.iter().any(|(ring, shift)| above(*ring, j + shift + step)));
+                let hidden = (n - 1..=n + 1).any(|step| sides.iter().any(|(at, shift)| above(*at, j + shift + step)));
                 if !hidden {
                     found.push(GridMaximum { value, ring, longitude: j });
                 }
@@ -368,16 +367,10 @@ fn order_sums<S: Simd>(simd: S, packed: &[[f32; 2]], table: &[CacheLine], lane: 
 /// Writes a ring pair's orders. With E and O the even and odd sums, the northern spectrum is E + O, the southern
 /// E − O, and the row's is north + i·south at order m and conj(north) + i·conj(south) at −m.
 #[inline(always)]
-fn write_orders(
-    row: &mut [Complex<f32>],
-    first: usize,
-    orders: usize,
-    sums: &[[[f32; LANES]; 4]; ORDERS],
-    lane: usize,
-) {
+fn write_orders(row: &mut [Complex<f32>], first: usize, orders: usize, sums: &[[[f32; LANES]; 4]; ORDERS], at: usize) {
     let (mut ahead, mut behind) = ([Complex::default(); ORDERS], [Complex::default(); ORDERS]);
     for k in 0..ORDERS {
-        let [ec, es, oc, os] = [sums[k][0][lane], sums[k][1][lane], sums[k][2][lane], sums[k][3][lane]];
+        let [ec, es, oc, os] = [sums[k][0][at], sums[k][1][at], sums[k][2][at], sums[k][3][at]];
         let (north_re, north_im, south_re, south_im) = (ec + oc, es + os, ec - oc, es - os);
         ahead[k] = Complex::new(north_re - south_im, north_im + south_re);
         behind[ORDERS - 1 - k] = Complex::new(north_re + south_im, south_re - north_im);

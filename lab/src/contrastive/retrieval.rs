@@ -308,26 +308,22 @@ impl Training {
         let (gradient, targets) = (self.image.logits.to_vec()?, self.targets.to_vec()?);
         let batch = self.targets.rows() as f64;
         let cross_entropy = gradient.iter().zip(&targets).filter(|(_, target)| **target > 0.0);
-        let sum: f64 = cross_entropy
-            .map(|(g, target)| {
-                let p = f64::from(*g) * 2.0 * batch + f64::from(*target);
-                -f64::from(*target) * p.max(1e-30).ln()
-            })
-            .sum();
-        Ok(sum / batch)
+        let loss = |(g, target): (&f32, &f32)| {
+            let p = f64::from(*g) * 2.0 * batch + f64::from(*target);
+            -f64::from(*target) * p.max(1e-30).ln()
+        };
+        Ok(cross_entropy.map(loss).sum::<f64>() / batch)
     }
 }
 
 /// Numbers of the different places, photo by photo.
 fn place_numbers(points: &[UnitVec]) -> Vec<u32> {
     let mut numbers = HashMap::new();
-    points
-        .iter()
-        .map(|point| {
-            let next = numbers.len() as u32;
-            *numbers.entry(point.to_array().map(f64::to_bits)).or_insert(next)
-        })
-        .collect()
+    let mut number = |point: &UnitVec| {
+        let next = numbers.len() as u32;
+        *numbers.entry(point.to_array().map(f64::to_bits)).or_insert(next)
+    };
+    points.iter().map(&mut number).collect()
 }
 
 fn distinct(points: &[UnitVec]) -> Vec<UnitVec> {
@@ -411,10 +407,9 @@ mod tests {
         let task = toy::task(&device, &effort, 5, &training, &validation);
         let fit = |gallery| Contrastive::fit(task, gallery, &mut |_| ()).unwrap();
         let share_within = |answers: Vec<LatLon>, test: &Examples, km: f64| {
-            let near = answers
-                .iter()
-                .zip(test.points())
-                .filter(|(answer, truth)| answer.to_unit().angle_rad(**truth) * locdiff_shdd::sphere::EARTH_RADIUS_KM < km);
+            let near = answers.iter().zip(test.points()).filter(|(answer, truth)| {
+                answer.to_unit().angle_rad(**truth) * locdiff_shdd::sphere::EARTH_RADIUS_KM < km
+            });
             near.count() as f64 / test.len() as f64
         };
         let method = fit(RetrievalGallery::TrainingPlaces);

@@ -91,17 +91,11 @@ impl NnDecoder {
 
     /// How far in km the decoded place of each of `count` even points is from the point itself, after normal noise of that
     /// variance on every number of its encoding: the paper's perturbation drift.
-    pub(crate) fn drifts_km(
-        &self,
-        encoder: &LocationEncoder,
-        variance: f64,
-        count: usize,
-        seed: u64,
-    ) -> Result<Vec<f64>> {
+    pub(crate) fn drifts_km(&self, encoder: &LocationEncoder, noise: f64, count: usize, seed: u64) -> Result<Vec<f64>> {
         let points = even_points([seed, 0xD21F], count);
         let mut rows = encoder.encode_all(&points);
         for (k, value) in rows.iter_mut().enumerate() {
-            *value += (variance.sqrt() * chance::normals([seed, 0xD21F_0001, k as u64]).0) as f32;
+            *value += (noise.sqrt() * chance::normals([seed, 0xD21F_0001, k as u64]).0) as f32;
         }
         let found = self.decode(&rows)?;
         Ok(points.iter().zip(found).map(|(a, b)| a.angle_rad(b) * EARTH_RADIUS_KM).collect())

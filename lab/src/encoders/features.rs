@@ -99,13 +99,10 @@ impl LocationEncoder {
         let (lon_sin, lon_cos) = lon.sin_cos();
         let lat_cos = lat.cos();
         match (&self.state, self.kind) {
-            (State::Anchors(anchors), _) => anchors
-                .iter()
-                .map(|[x, y]| {
-                    let squared = (lon_deg - x).powi(2) + (lat_deg - y).powi(2);
-                    (-squared / (2.0 * RBF_WIDTH_DEG * RBF_WIDTH_DEG)).exp()
-                })
-                .collect(),
+            (State::Anchors(anchors), _) => {
+                let squared = |[x, y]: &[f64; 2]| (lon_deg - x).powi(2) + (lat_deg - y).powi(2);
+                anchors.iter().map(|at| (-squared(at) / (2.0 * RBF_WIDTH_DEG * RBF_WIDTH_DEG)).exp()).collect()
+            }
             (State::Frequencies(frequencies), _) => {
                 let factor = (2.0 / frequencies.len() as f64).sqrt();
                 frequencies.iter().map(|[x, y, shift]| factor * (x * lon + y * lat + shift).cos()).collect()

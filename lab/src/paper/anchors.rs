@@ -145,14 +145,11 @@ impl AnchorTable {
 
     pub fn to_json(&self) -> Value {
         let share = |row: &Row, radius: f64| json!({"radius_km": radius, "share": row.trial.share(radius, &self.photos, &self.bootstrap)});
-        let rows: Vec<Value> = self
-            .rows
-            .iter()
-            .map(|row| {
-                let ours = TABLE_RADII_KM.map(|radius| share(row, radius));
-                json!({"name": row.name, "paper_within_percent": row.paper, "ours": ours})
-            })
-            .collect();
+        let row = |row: &Row| {
+            let ours = TABLE_RADII_KM.map(|radius| share(row, radius));
+            json!({"name": row.name, "paper_within_percent": row.paper, "ours": ours})
+        };
+        let rows: Vec<Value> = self.rows.iter().map(row).collect();
         json!({"title": self.title, "differs": DIFFERENCE, "n": self.photos.len(), "rows": rows})
     }
 }

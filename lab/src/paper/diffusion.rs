@@ -10,13 +10,13 @@ use crate::{
     reading::{CommonReading, READ_DEGREE, Read},
     trial::errors_km,
 };
-use locdiff_model::answer::Globe;
 use locdiff_base::Named;
+use locdiff_model::answer::Globe;
 use locdiff_model::eval::{Bootstrap, Estimate, Rules};
-use locdiff_model::{NetworkKind, Prediction, Reading};
 use locdiff_model::report::{Table, percent_interval};
-use locdiff_shdd::{Coefficients, Decoder};
+use locdiff_model::{NetworkKind, Prediction, Reading};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_shdd::{Coefficients, Decoder};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,6 +35,7 @@ enum Way {
     OneShot { guidance: f32 },
     /// The sampler's own density: the mixture of what the network gives each chain after a share of the way.
     Mixture { chains: usize, steps: usize, share: f64 },
+    /// Samples, their codes pooled.
     Samples { steps: usize, guidance: f32 },
     /// As many draws of the single evaluation's calibrated density, their codes pooled as samples' are: what is lost here the
     /// estimator loses, not the sampler.
@@ -128,18 +129,13 @@ impl<'a> ReadOneWay<'a> {
         chains.into_par_iter().map(density).collect()
     }
 
-    /// Each row's samples, as `what` sees them.
-    fn samples<T>(
-        &self,
-        embeddings: &[f32],
-        settings: (usize, f32),
-        what: impl Fn(&Prediction) -> T,
-    ) -> Result<Vec<T>> {
+    /// Each row's samples, as `of` sees them.
+    fn samples<T>(&self, embeddings: &[f32], settings: (usize, f32), of: impl Fn(&Prediction) -> T) -> Result<Vec<T>> {
         let mut last = self.sampled.lock().unwrap_or_else(PoisonError::into_inner);
         if last.0 != embeddings {
             *last = (embeddings.to_vec(), self.model.sampled(embeddings, settings)?);
         }
-        Ok(last.1.iter().map(what).collect())
+        Ok(last.1.iter().map(of).collect())
     }
 }
 

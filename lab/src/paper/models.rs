@@ -276,16 +276,13 @@ impl ModelTable {
     }
 
     pub fn to_json(&self) -> Value {
-        let rows: Vec<Value> = self
-            .rows
-            .iter()
-            .map(|Done { row, trial, drift_km }| {
-                json!({
-                    "name": row.name, "paper_within_percent": row.paper, "paper_drift_km": row.paper_drift_km,
-                    "drift_km": drift_km, "ours": trial.to_json(&self.photos, &self.bootstrap),
-                })
+        let row = |Done { row, trial, drift_km }: &Done| {
+            json!({
+                "name": row.name, "paper_within_percent": row.paper, "paper_drift_km": row.paper_drift_km,
+                "drift_km": drift_km, "ours": trial.to_json(&self.photos, &self.bootstrap),
             })
-            .collect();
+        };
+        let rows: Vec<Value> = self.rows.iter().map(row).collect();
         json!({"title": self.title, "differs": self.differs, "rows": rows})
     }
 }

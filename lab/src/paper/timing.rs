@@ -80,11 +80,9 @@ impl TimingTable {
     }
 
     pub fn to_json(&self) -> Value {
-        let rows: Vec<Value> = self
-            .rows
-            .iter()
-            .map(|row| json!({"what": row.what, "paper": row.paper, "ours": row.ours, "unit": row.unit}))
-            .collect();
+        let row =
+            |row: &TimedOperation| json!({"what": row.what, "paper": row.paper, "ours": row.ours, "unit": row.unit});
+        let rows: Vec<Value> = self.rows.iter().map(row).collect();
         json!({"device": self.device, "differs": DIFFERENCE, "rows": rows})
     }
 }
@@ -158,23 +156,20 @@ fn encoding() -> Result<TimedOperation> {
 /// Decoding 512 noisy codes at L = 23: over 21,000 anchors as the paper does it, and exactly.
 fn decoding() -> Result<Vec<TimedOperation>> {
     let codec = Codec::new(Degree::new(23)?);
-    let codes: Vec<Coefficients> = (0..512)
-        .map(|k| {
-            let place: LatLon = chance::point([9, 10, k]).to_latlon();
-            let noisy = codec.encode(place).into_vec().into_iter().enumerate();
-            let noise = |i: usize| 0.05 * chance::normals([11, k, i as u64]).0;
-            Coefficients::new(noisy.map(|(i, value)| value + noise(i)).collect())
-        })
-        .collect::<Result<_, _>>()?;
+    let noisy = |k: u64| {
+        let code = codec.encode(chance::point([9, 10, k]).to_latlon()).into_vec().into_iter().enumerate();
+        let noise = |i: usize| 0.05 * chance::normals([11, k, i as u64]).0;
+        Coefficients::new(code.map(|(i, value)| value + noise(i)).collect())
+    };
+    let codes: Vec<Coefficients> = (0..512).map(noisy).collect::<Result<_, _>>()?;
     let anchors = Decoder::Anchors(Anchors::new(&Grid::fibonacci(21_000)?, 0.0)?);
-    [("21,000 anchors", anchors), ("exact maximum", Decoder::Exact { window_rad: None })]
-        .into_iter()
-        .map(|(name, decoder)| {
-            codec.decode_batch(&codes, &decoder)?;
-            let start = Instant::now();
-            codec.decode_batch(&codes, &decoder)?;
-            let ours = start.elapsed().as_secs_f64();
-            Ok(TimedOperation { what: format!("decoding 512 codes, L = 23, {name}"), paper: 0.0012, ours, unit: "s" })
-        })
-        .collect()
+    let timed = |(name, decoder): (&str, Decoder)| {
+        codec.decode_batch(&codes, &decoder)?;
+        let start = Instant::now();
+        codec.decode_batch(&codes, &decoder)?;
+        let ours = start.elapsed().as_secs_f64();
+        Ok(TimedOperation { what: format!("decoding 512 codes, L = 23, {name}"), paper: 0.0012, ours, unit: "s" })
+    };
+    let exact = ("exact maximum", Decoder::Exact { window_rad: None });
+    [("21,000 anchors", anchors), exact].into_iter().map(timed).collect()
 }

@@ -31,14 +31,8 @@ pub(crate) trait PlaceSampler {
     /// Whether it takes steps, so that their number is chosen too.
     const HAS_STEPS: bool = true;
 
-    /// `samples` places for every row of standardised embeddings.
-    fn sample(
-        &self,
-        params: &Params,
-        inputs: &[f32],
-        samples: usize,
-        settings: SamplerSettings,
-    ) -> Result<Vec<UnitVec>>;
+    /// `count` places for every row of standardised embeddings.
+    fn sample(&self, params: &Params, inputs: &[f32], count: usize, settings: SamplerSettings) -> Result<Vec<UnitVec>>;
 
     fn own_parameters(&self) -> usize {
         0

@@ -10,7 +10,9 @@ pub(crate) enum SamplePooling {
     /// The sample with the smallest sum of distances to the others.
     Medoid,
     /// The sample where Gaussian kernels of this width about all samples add up highest.
-    Densest { width_km: f64 },
+    Densest {
+        width_km: f64,
+    },
 }
 
 /// All that validation may choose from.

@@ -1,6 +1,6 @@
 //! A density as a picture in Mercator's projection, ready to be stretched over a map.
 
-use crate::{Heat, Raster, render::heat_colour};
+use crate::{Heat, Raster, render::encode_png, render::heat_colour};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use serde_json::{Value, json};
 use std::f64::consts::{PI, TAU};
@@ -123,17 +123,7 @@ fn indexed_png(width: usize, height: usize, indices: &[u8]) -> Vec<u8> {
         palette.extend(colour.map(|channel| channel.round() as u8));
         opacities.push((255.0 * opacity).round() as u8);
     }
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
-    encoder.set_color(png::ColorType::Indexed);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_palette(palette);
-    encoder.set_trns(opacities);
-    encoder
-        .write_header()
-        .and_then(|mut writer| writer.write_image_data(indices))
-        .expect("an image of a checked size goes into memory");
-    bytes
+    encode_png(width, height, indices, Some((palette, opacities)))
 }
 
 #[cfg(test)]
@@ -165,12 +155,10 @@ mod tests {
             assert!(image.y[0] < world_y(lat) && world_y(lat) < image.y[1]);
             assert!(image.x[1] - image.x[0] < 0.2);
             // The darkest pixel is the density's peak.
-            let mut reader = png::Decoder::new(std::io::Cursor::new(&image.png)).read_info().unwrap();
-            let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-            let info = reader.next_frame(&mut pixels).unwrap();
+            let (width, height, pixels) = crate::render::decode_png(&image.png);
             let darkest = (0..pixels.len()).max_by_key(|&at| pixels[at]).unwrap();
-            let row = (darkest / info.width as usize) as f64 + 0.5;
-            let peak = latitude(image.y[0] + row / f64::from(info.height) * (image.y[1] - image.y[0]));
+            let row = (darkest / width as usize) as f64 + 0.5;
+            let peak = latitude(image.y[0] + row / f64::from(height) * (image.y[1] - image.y[0]));
             assert!((peak - lat).abs() < 1.5, "{lat}: {peak}");
         }
     }

@@ -42,13 +42,13 @@ fn units() -> &'static [Unit] {
         let bytes = inflate(include_bytes!("../../assets/admin1.bin"));
         let mut unpacker = Unpacker::new(&bytes);
         let list = |text: String| text.split('|').filter(|one| !one.is_empty()).map(str::to_owned).collect();
-        (0..unpacker.number())
-            .map(|_| {
-                let [country, code, name, others, groups] = std::array::from_fn(|_| unpacker.string());
-                let polygons = unpack_polygons(&mut unpacker);
-                Unit { country, code, name, other_names: list(others), groups: list(groups), polygons }
-            })
-            .collect()
+        let count = unpacker.number();
+        let mut unit = |_| {
+            let [country, code, name, others, groups] = std::array::from_fn(|_| unpacker.string());
+            let polygons = unpack_polygons(&mut unpacker);
+            Unit { country, code, name, other_names: list(others), groups: list(groups), polygons }
+        };
+        (0..count).map(&mut unit).collect()
     })
 }
 
@@ -59,8 +59,7 @@ pub fn state_outlines(south_west: [f64; 2], north_east: [f64; 2]) -> Vec<(usize,
     let rings = RINGS.get_or_init(|| {
         let boxed = |polygon: &'static Polygon| {
             let ring = &polygon.outer[..];
-            let corner =
-                |of: fn(f64, f64) -> f64, first| [0, 1].map(|k| ring.iter().map(|point| point[k]).fold(first, of));
+            let corner = |of: fn(f64, f64) -> f64, first| [0, 1].map(|k| ring.iter().map(|at| at[k]).fold(first, of));
             (corner(f64::min, f64::INFINITY), corner(f64::max, f64::NEG_INFINITY), ring)
         };
         units().iter().flat_map(|unit| &unit.polygons).map(boxed).collect()
@@ -107,10 +106,8 @@ pub(crate) fn near(name: &str) -> Vec<String> {
     const TOLD: usize = 3;
     let wanted = folded(name);
     let names = units().iter().flat_map(|unit| std::iter::once(&unit.name).chain(&unit.groups));
-    let mut scored: Vec<(f64, &str)> = names
-        .map(|name| (strsim::jaro_winkler(&folded(name), &wanted), name.as_str()))
-        .filter(|(score, _)| *score >= ALIKE)
-        .collect();
+    let scored = names.map(|name| (strsim::jaro_winkler(&folded(name), &wanted), name.as_str()));
+    let mut scored: Vec<(f64, &str)> = scored.filter(|(score, _)| *score >= ALIKE).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     scored.dedup_by(|a, b| a.1 == b.1);
     scored.into_iter().take(TOLD).map(|(_, name)| name.to_owned()).collect()

@@ -31,8 +31,7 @@ pub enum PlaceKind {
 pub fn place_names(least_population: u32) -> Vec<PlaceName> {
     let mut countries = country_names();
     countries.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut towns: Vec<_> =
-        Places::bundled().towns_with_population().filter(|town| town.2 >= least_population).collect();
+    let mut towns: Vec<_> = Places::bundled().towns_with_population().filter(|one| one.2 >= least_population).collect();
     towns.sort_by_key(|town| std::cmp::Reverse(town.2));
     let towns = towns.into_iter().map(|(name, place, population)| PlaceName {
         place,
@@ -82,13 +81,11 @@ mod tests {
         }
         let rank = |name: &str| names.iter().position(|other| other.text == name).unwrap();
         assert!(rank("Russia") < rank("France") && rank("France") < rank("Luxembourg"));
-        let towns: Vec<u32> = names
-            .iter()
-            .filter_map(|name| match name.kind {
-                PlaceKind::Town { population } => Some(population),
-                PlaceKind::Country { .. } => None,
-            })
-            .collect();
+        let population = |name: &PlaceName| match name.kind {
+            PlaceKind::Town { population } => Some(population),
+            PlaceKind::Country { .. } => None,
+        };
+        let towns: Vec<u32> = names.iter().filter_map(population).collect();
         assert!((50..400).contains(&towns.len()), "{}", towns.len());
         assert!(towns.is_sorted_by(|a, b| a >= b));
     }

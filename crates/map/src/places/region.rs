@@ -171,6 +171,7 @@ mod tests {
     #[test]
     fn continents_states_and_circles() {
         for (name, inside, outside) in [
+            ("China", (39.999, 116.275), (35.7, 139.7)),
             ("Europe", (48.9, 2.4), (4.9, -52.4)),
             ("south america", (4.9, -52.4), (48.9, 2.4)),
             ("Asia", (35.7, 139.7), (51.5, -0.1)),

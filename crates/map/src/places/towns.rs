@@ -134,8 +134,7 @@ impl Places {
             of.iter().all(|part| names.iter().any(|name| folded(name) == *part))
         };
         let named = self.towns.iter().filter(|town| folded(self.name(town)) == name);
-        let mut found: Vec<NearestPlace> =
-            named.map(|town| self.seen_from(town, town.place)).filter(is_there).collect();
+        let mut found: Vec<_> = named.map(|town| self.seen_from(town, town.place)).filter(is_there).collect();
         found.sort_by_key(|town| std::cmp::Reverse(town.population));
         if let [first, second, ..] = &found[..]
             && LARGER * second.population > first.population
@@ -172,14 +171,12 @@ impl Places {
         const WIDEST_KM: f64 = 45.0;
         let reach_deg = (WIDEST_KM / EARTH_RADIUS_KM).to_degrees();
         let point = place.to_unit();
-        self.towns[self.latitudes.band(place.lat_deg(), reach_deg)]
-            .iter()
-            .filter(|town| {
-                let radius_km = (f64::from(town.population_thousands) / (4.0 * std::f64::consts::PI)).sqrt();
-                town.place.to_unit().angle_rad(point) * EARTH_RADIUS_KM <= radius_km.clamp(3.0, WIDEST_KM)
-            })
-            .max_by_key(|town| town.population_thousands)
-            .map(|town| self.seen_from(town, place))
+        let is_around = |town: &&Town| {
+            let radius_km = (f64::from(town.population_thousands) / (4.0 * std::f64::consts::PI)).sqrt();
+            town.place.to_unit().angle_rad(point) * EARTH_RADIUS_KM <= radius_km.clamp(3.0, WIDEST_KM)
+        };
+        let near = self.towns[self.latitudes.band(place.lat_deg(), reach_deg)].iter().filter(is_around);
+        near.max_by_key(|town| town.population_thousands).map(|town| self.seen_from(town, place))
     }
 
     fn name(&self, town: &Town) -> &str {
@@ -240,8 +237,7 @@ mod tests {
 
     #[test]
     fn names_find_towns() {
-        let (find, search) =
-            (|text: &str| Places::bundled().find(text), |text: &str| Places::bundled().search(text, 3));
+        let (find, search) = (|text| Places::bundled().find(text), |text: &str| Places::bundled().search(text, 3));
         for (text, code) in [("kyoto", "JP"), ("Paris, Texas", "US")] {
             assert_eq!(find(text).unwrap().unwrap().country_code, code);
         }

@@ -84,7 +84,7 @@ impl MapImage {
 
     /// Draws the map. PNG, 8-bit RGB.
     pub fn to_png(&self) -> Vec<u8> {
-        encode_png(self.window.columns(), self.window.rows(), &self.to_rgb())
+        encode_png(self.window.columns(), self.window.rows(), &self.to_rgb(), None)
     }
 
     /// Draws the map: three bytes a pixel, row after row from the top.
@@ -161,17 +161,28 @@ impl MapImage {
     }
 }
 
-/// PNG, 8-bit RGB.
-fn encode_png(width: usize, height: usize, pixels: &[u8]) -> Vec<u8> {
+/// PNG, 8-bit RGB, or indices into a palette of colours and their opacities.
+pub(crate) fn encode_png(w: usize, h: usize, pixels: &[u8], palette: Option<(Vec<u8>, Vec<u8>)>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
-    encoder.set_color(png::ColorType::Rgb);
+    let mut encoder = png::Encoder::new(&mut bytes, w as u32, h as u32);
+    encoder.set_color(if palette.is_some() { png::ColorType::Indexed } else { png::ColorType::Rgb });
     encoder.set_depth(png::BitDepth::Eight);
-    encoder
-        .write_header()
-        .and_then(|mut writer| writer.write_image_data(pixels))
-        .expect("an image of a checked size goes into memory");
+    if let Some((colours, opacities)) = palette {
+        encoder.set_palette(colours);
+        encoder.set_trns(opacities);
+    }
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(pixels));
+    written.expect("an image of a checked size goes into memory");
     bytes
+}
+
+/// Width, height and pixels of a PNG.
+#[cfg(test)]
+pub(crate) fn decode_png(png: &[u8]) -> (u32, u32, Vec<u8>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    (info.width, info.height, pixels)
 }
 
 /// 30°, or what gives a small window some four lines.
@@ -187,16 +198,10 @@ mod tests {
     use crate::contour_polygons;
     use locdiff_shdd::sphere::LatLon;
 
-    fn decode(png: &[u8]) -> (u32, u32, Vec<u8>) {
-        let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut pixels).unwrap();
-        (info.width, info.height, pixels)
-    }
-
     #[test]
     fn a_plain_map_shows_land_and_sea() {
-        let (width, height, pixels) = decode(&MapImage::new(Window::globe(360, 720).unwrap()).graticule(0.0).to_png());
+        let map = MapImage::new(Window::globe(360, 720).unwrap()).graticule(0.0);
+        let (width, height, pixels) = decode_png(&map.to_png());
         assert_eq!((width, height), (720, 360));
         let pixel = |lat: f64, lon: f64| {
             let index = 3 * ((90.0 - lat) as usize * 2 * 720 + (lon + 180.0) as usize * 2);
@@ -224,7 +229,7 @@ mod tests {
                 .marker(place)
                 .marker(Marker::new(LatLon::new(89.0, 0.0).unwrap()).shape(MarkerShape::Circle).label("far away"))
                 .title("Fiji – λ unknown");
-            let (width, height, _) = decode(&image.to_png());
+            let (width, height, _) = decode_png(&image.to_png());
             assert_eq!((width as usize, height as usize), (window.columns(), window.rows()));
         }
     }

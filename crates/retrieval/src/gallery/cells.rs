@@ -90,8 +90,8 @@ pub(crate) struct Cells {
 impl Cells {
     /// Sorts places.
     pub(crate) fn new(places: &[LatLon]) -> Self {
-        let mut entries: Vec<Entry> =
-            places.par_iter().enumerate().map(|(row, place)| Entry::new(row as u32, *place)).collect();
+        let mut entries: Vec<_> =
+            places.par_iter().enumerate().map(|(k, place)| Entry::new(k as u32, *place)).collect();
         entries.par_sort_unstable_by_key(|entry| (entry.cell, entry.row));
         Self { entries }
     }
@@ -142,8 +142,7 @@ impl Cells {
             _ => runs.push(run),
         };
         // Children are pushed in reverse, so that cells come in ascending order.
-        let mut pending: Vec<(u8, u64, Range<usize>)> =
-            (0..12).rev().map(|cell| (0, cell, 0..self.entries.len())).collect();
+        let mut pending: Vec<(u8, _, _)> = (0..12).rev().map(|cell| (0, cell, 0..self.entries.len())).collect();
         while let Some((depth, cell, around)) = pending.pop() {
             let shift = 2 * u32::from(DEPTH - depth);
             let run = self.position(cell << shift, &around)..self.position((cell + 1) << shift, &around);
@@ -212,8 +211,8 @@ mod tests {
                     Cap { centre: centre.to_unit(), radius_km }
                 })
                 .collect();
-            let mut found: Vec<usize> =
-                cells.within(&caps).into_iter().flatten().map(|at| cells.entries()[at].row as usize).collect();
+            let found = cells.within(&caps).into_iter().flatten();
+            let mut found: Vec<usize> = found.map(|at| cells.entries()[at].row as usize).collect();
             found.sort_unstable();
             let inside = |place: &LatLon, slack: f64| {
                 caps.iter().any(|cap| cap.centre.angle_rad(place.to_unit()) * EARTH_RADIUS_KM <= cap.radius_km + slack)

@@ -119,8 +119,7 @@ impl Description {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(bad(error.to_string())),
         };
-        let this: Self =
-            serde_json::from_str(&text).map_err(|error| bad(format!("not a gallery's description: {error}")))?;
+        let this: Self = serde_json::from_str(&text).map_err(|e| bad(format!("not a gallery's description: {e}")))?;
         let (version, dimension, most) = (this.version, this.dimension, QuantisedQuery::MOST_NUMBERS);
         if version != VERSION {
             let remedy = "build the gallery again";

@@ -100,20 +100,15 @@ impl Gallery {
 
     /// The same for many queries at once, each with the hits that it has alone; codes pass the processor once for all
     /// of them. Fails as [`Gallery::search`] does; one query that cannot be used fails all.
-    pub fn search_many(
-        &self,
-        queries: &[impl AsRef<[f32]>],
-        caps: Option<&[Cap]>,
-        most: usize,
-    ) -> Result<Vec<Vec<Hit>>> {
-        let queries: Vec<Vec<f32>> = queries.iter().map(|query| self.unit(query.as_ref())).collect::<Result<_>>()?;
+    pub fn search_many(&self, asked: &[impl AsRef<[f32]>], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Vec<Hit>>> {
+        let asked: Vec<Vec<f32>> = asked.iter().map(|query| self.unit(query.as_ref())).collect::<Result<_>>()?;
         let runs = caps.map_or_else(|| std::iter::once(0..self.len()).collect(), |caps| self.cells.within(caps));
         if most == 0 || runs.is_empty() {
-            return Ok(vec![Vec::new(); queries.len()]);
+            return Ok(vec![Vec::new(); asked.len()]);
         }
         let tasks = tasks(runs);
-        let mut found = Vec::with_capacity(queries.len());
-        for few in queries.chunks(BATCH) {
+        let mut found = Vec::with_capacity(asked.len());
+        for few in asked.chunks(BATCH) {
             let candidates = self.candidates(few, &tasks, most)?;
             let pairs: Vec<_> = few.iter().zip(candidates).collect();
             // One query takes all cores; of many each takes one.
@@ -136,8 +131,7 @@ impl Gallery {
     /// The best of the rows at some positions, by their full vectors.
     fn best(&self, query: &[f32], candidates: &[usize], most: usize) -> Result<Vec<Hit>> {
         let scores = self.exact_scores(query, candidates)?;
-        let hit =
-            |(position, score): (&usize, f32)| Hit { row: self.row(*position), place: self.place(*position), score };
+        let hit = |(at, score): (&usize, f32)| Hit { row: self.row(*at), place: self.place(*at), score };
         let mut hits: Vec<Hit> = candidates.iter().zip(scores).map(hit).collect();
         hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
         hits.truncate(most);

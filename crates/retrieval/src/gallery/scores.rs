@@ -90,8 +90,7 @@ impl Gallery {
             }
             all[position] = *score;
         }
-        let hit =
-            |(&position, &score): (&usize, &f32)| Hit { row: self.row(position), place: self.place(position), score };
+        let hit = |(&at, &score): (&usize, &f32)| Hit { row: self.row(at), place: self.place(at), score };
         let mut best: Vec<Hit> = candidates.iter().zip(&exact).map(hit).collect();
         best.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
         Ok(Scores { all, best })

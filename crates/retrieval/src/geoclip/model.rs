@@ -57,8 +57,7 @@ impl Settings {
             |reason: String| GeoClipError::Weights { file: file.clone(), reason: locdiff_base::one_line(&reason) };
         let text = locdiff_base::read_text_bounded(&path, 1 << 20)
             .map_err(|error| bad(format!("{error}; make the folder with `locdiff import geoclip`")))?;
-        let settings: Self =
-            serde_json::from_str(&text).map_err(|error| bad(format!("not GeoCLIP's settings: {error}")))?;
+        let settings: Self = serde_json::from_str(&text).map_err(|e| bad(format!("not GeoCLIP's settings: {e}")))?;
         settings.check().map_err(bad)?;
         Ok(settings)
     }

@@ -44,8 +44,7 @@ fn read(bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, String> {
         return Err(reason.to_owned());
     }
     let mut archive = Archive::open(bytes)?;
-    let roots: Vec<String> =
-        archive.names().filter_map(|name| name.strip_suffix("/data.pkl").map(str::to_owned)).collect();
+    let roots: Vec<_> = archive.names().filter_map(|name| name.strip_suffix("/data.pkl").map(str::to_owned)).collect();
     let [root] = &roots[..] else {
         return Err(format!("it has {} members called data.pkl, where a .pth file has one", roots.len()));
     };
