@@ -1,5 +1,5 @@
-//! What a training step reads, made on a CUDA device as a part of the recorded step: rows drawn from a table in its memory. The
-//! numbers are those that the host makes for a CPU.
+//! What a training step reads, made on a CUDA device as a part of the recorded step: rows drawn from a table in its
+//! memory. The numbers are those that the host makes for a CPU.
 #![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
 
 use crate::{

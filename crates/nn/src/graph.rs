@@ -3,11 +3,10 @@
 use crate::{Device, Result, cuda, device::Backend};
 
 /// A sequence of operations that is run many times: a training step, a whole sampler.
-///
 /// On CUDA the first [`Recorded::run`] runs the operations one by one (which prepares everything they need), the second
-/// records them into a CUDA graph, and every run from there on launches that graph with one call and does not look at
-/// the closure again. On the CPU every run calls the closure. So the closure must do the same thing each time, with
-/// everything that changes (data, counters, rates) in device memory, and it must not read results back.
+/// records them into a CUDA graph, and later runs launch that graph with one call. On the CPU every run calls the closure.
+/// So the closure must do the same thing each time, with everything that changes (data, counters, rates) in device memory,
+/// and it must not read results back.
 pub struct Recorded {
     device: Device,
     prepared: bool,
@@ -36,7 +35,7 @@ impl Recorded {
         Ok(())
     }
 
-    /// Forgets the recording: the next run prepares anew.
+    /// Forgets the recording: the next run prepares again.
     pub fn clear(&mut self) {
         self.prepared = false;
         self.graph = None;

@@ -10,15 +10,11 @@ use std::sync::Arc;
 /// Kernels of this crate that are compiled only for those who ask.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kernels {
-    /// Inference in bf16.
     Bf16,
     /// Attention of heads of 33 to 64 values, as most have.
     Attention,
-    /// Convolutions.
     Conv,
-    /// What a training step reads.
     Feed,
-    /// Photos on their way into a network.
     Photos,
 }
 

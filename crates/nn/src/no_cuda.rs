@@ -6,7 +6,7 @@
 use crate::{
     NnError, Precision, Result, View, ViewMut,
     bf16::Bf16View,
-    kernel_args::{Arg, Grid, ProductBias, ProductOutput},
+    kernel_args::{Arg, EitherView, Grid},
     kernels::{KernelSource, Kernels},
     ops::Transpose,
     pictures::{Picture, Plane},
@@ -53,7 +53,7 @@ never! {
         record(&mut dyn FnMut() -> Result<()>) -> Result<Graph>;
         launch(&'static str, Grid, &[Arg<'_>]) -> Result<()>;
         gemm(&ViewMut<'_>, View<'_>, Transpose, View<'_>, Transpose, f32, Option<View<'_>>) -> Result<()>;
-        gemm_bf16(ProductOutput<'_>, Bf16View<'_>, Bf16View<'_>, f32, Option<ProductBias<'_>>) -> Result<()>;
+        gemm_bf16(EitherView<'_>, Bf16View<'_>, Bf16View<'_>, f32, Option<EitherView<'_>>) -> Result<()>;
     }
     Graph { launch() -> Result<()>; }
     Inbox new(usize) { send(&ViewMut<'_>, &[f32]) -> Result<()>; }

@@ -48,7 +48,7 @@ impl Adam {
     /// One step: clips, updates the weights, updates the average. Can be captured.
     pub fn step(&mut self, params: &mut Params, grads: &Gradients) -> Result<()> {
         let Self { config, m, v, ema, step, control, scratch } = self;
-        let (w, g, ema) = (params.flat_mut(), grads.flat(), ema.as_mut().map(Params::flat_mut));
+        let (w, g, ema) = (params.flat_mut(), grads.flat.view(), ema.as_mut().map(Params::flat_mut));
         let [m, v, control, scratch] = [m, v, control, scratch].map(Tensor::view_mut);
         ops::adam_step(config, ops::AdamBuffers { w, g, m, v, ema, step, control, scratch })
     }

@@ -18,10 +18,8 @@ const ALIGN: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Init {
     /// Uniform in ±bound. With bound `1/√fan_in` this is `PyTorch`'s default for `Linear` (weight and bias).
-    Uniform {
-        /// The bound.
-        bound: f64,
-    },
+    #[allow(missing_docs, reason = "the variant explains its fields")]
+    Uniform { bound: f64 },
     /// All zero.
     Zero,
 }
@@ -128,10 +126,16 @@ impl ParamsBuilder {
         let mut values = vec![0.0; self.len.max(1)];
         let key = [seed as u32, (seed >> 32) as u32, 0x5EED, 0];
         for (number, entry) in self.entries.iter().enumerate() {
-            draw(&mut values[entry.range()], entry, key, number as u32);
+            let Init::Uniform { bound } = entry.init else { continue };
+            for (k, four) in values[entry.range()].chunks_mut(4).enumerate() {
+                for (value, word) in four.iter_mut().zip(random::block(key, number as u32, k)) {
+                    *value = (bound * (2.0 * f64::from(random::uniform(word)) - 1.0)) as f32;
+                }
+            }
         }
-        let flat = Tensor::from_slice(device, 1, values.len(), &values)?;
-        Ok(Params::new(Arc::new(self.entries), flat))
+        let mut params = self.build_blank(device)?;
+        params.upload(&values)?;
+        Ok(params)
     }
 
     /// Creates the buffer with zeros, to be filled from a file: nothing is drawn.
@@ -141,19 +145,10 @@ impl ParamsBuilder {
     }
 }
 
-fn draw(values: &mut [f32], entry: &Entry, key: random::State, stream: u32) {
-    let Init::Uniform { bound } = entry.init else { return };
-    for (k, four) in values.chunks_mut(4).enumerate() {
-        for (value, word) in four.iter_mut().zip(random::block(key, stream, k)) {
-            *value = (bound * (2.0 * f64::from(random::uniform(word)) - 1.0)) as f32;
-        }
-    }
-}
-
 /// The weights of a model: one flat buffer with names.
 pub struct Params {
     pub(crate) layout: Arc<Vec<Entry>>,
-    flat: Tensor,
+    pub(crate) flat: Tensor,
     /// Weights laid out for products on the CPU, as long as nothing changes.
     packed: Mutex<HashMap<ParamId, Arc<Packed>>>,
 }
@@ -257,10 +252,6 @@ impl Params {
         Ok(Self::new(Arc::clone(&self.layout), flat))
     }
 
-    pub(crate) fn flat(&self) -> View<'_> {
-        self.flat.view()
-    }
-
     pub(crate) fn flat_mut(&mut self) -> ViewMut<'_> {
         self.flat_changing().view_mut()
     }
@@ -269,7 +260,7 @@ impl Params {
 /// The gradients of a model's weights, laid out as [`Params`].
 pub struct Gradients {
     layout: Arc<Vec<Entry>>,
-    flat: Tensor,
+    pub(crate) flat: Tensor,
 }
 
 impl Gradients {
@@ -304,9 +295,5 @@ impl Gradients {
     /// Adds others of the same parameters, or replaces by them: a batch in several passes. Can be recorded.
     pub fn gather(&mut self, other: &Self, replace: bool) -> Result<()> {
         crate::ops::gather_gradients(self.flat.view_mut(), other.flat.view(), replace)
-    }
-
-    pub(crate) fn flat(&self) -> View<'_> {
-        self.flat.view()
     }
 }

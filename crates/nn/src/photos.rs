@@ -1,5 +1,5 @@
-//! Photos on their way into a network on CUDA: JPEG files decoded by the device (nvJPEG, where it is installed and the device has decoders
-//! beside its multiprocessors), resized and normalised there, or pixels that the host made; beside the pass over those before.
+//! Photos on their way into a network on CUDA: JPEG files decoded by the device (nvJPEG, if it is installed and the device
+//! has such decoders), resized and normalised there, or pixels that the host made, while the network works on others.
 #![cfg_attr(not(feature = "cuda"), allow(dead_code))] // reason: without CUDA nothing reads them
 
 pub use crate::pictures::{Jpeg, MOST_BYTES, Picture, SideTaps, TakenJpeg};
@@ -7,8 +7,9 @@ pub use crate::pictures::{Jpeg, MOST_BYTES, Picture, SideTaps, TakenJpeg};
 use crate::{Device, Result, View, bf16::Bf16Tensor, cuda, error::check_shape, kernels::Kernels};
 use std::sync::Arc;
 
-/// What a program calls before all else, so that photos are decoded beside a network on CUDA at their full rate: asks CUDA for more queues
-/// (`CUDA_DEVICE_MAX_CONNECTIONS=32`, unless it is set). Does nothing where other threads run already; CUDA must not have been started.
+/// What a program calls before all else, so that photos are decoded at full rate while a network runs on CUDA: asks CUDA
+/// for more queues (`CUDA_DEVICE_MAX_CONNECTIONS=32`, unless it is set). Does nothing if other threads run already; CUDA
+/// must not have been started.
 ///
 /// ```standalone_crate
 /// locdiff_nn::photos::ask_for_queues();
@@ -84,8 +85,8 @@ pub struct Call {
 }
 
 impl Call {
-    /// Decodes what is a file: several calls at once, each on a thread of its own, as the decoder makes the caller wait. False where a file
-    /// is refused: then the call is to be given back.
+    /// Decodes what is a file: several calls at once, each on a thread of its own, as the decoder makes the caller wait.
+    /// False if a file is refused: then the call is to be given back.
     pub fn decode(&mut self) -> Result<bool> {
         self.call.decode()
     }

@@ -4,7 +4,6 @@ use crate::{Device, Indices, NnError, Result, cpu::random::RowStates, error::che
 
 /// A counter-based generator (Philox4x32-10): the number drawn at a place depends on (seed, counter, stream, index) and
 /// nothing else, with the same integers on the CPU and on CUDA.
-///
 /// The counter is the training step or the sampler's run; [`Rng::advance`] adds one, on the device, so that a captured
 /// graph draws new numbers each time. Inside one step every place that draws has a stream number of its own. State and
 /// stream numbers are all there is: a run resumed with [`Rng::set`] continues bit for bit.

@@ -15,7 +15,6 @@ pub(crate) enum DataMut<'a> {
 }
 
 /// A read-only window: `rows × cols` values, row `r` starting `r * stride` values into the storage.
-///
 /// A stride of 0 repeats one row for ever ([`View::broadcast_rows`]).
 #[derive(Clone, Copy)]
 pub struct View<'a> {
@@ -126,7 +125,6 @@ impl ViewMut<'_> {
         View { data, rows: self.rows, cols: self.cols, stride: self.stride }
     }
 
-    /// The CUDA context the window lives on, `None` on the CPU.
     pub(crate) fn cuda(&self) -> Option<Arc<cuda::Context>> {
         match &self.data {
             DataMut::Cpu(_) => None,

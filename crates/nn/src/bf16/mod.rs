@@ -1,7 +1,5 @@
 //! Inference in bf16 on CUDA: matrices that stay rounded, products between them by `cuBLASLt`, and what a transformer has
-//! between its products. Sums, norms, soft maxima and the residual stream are f32.
-//!
-//! The CPU computes in f32 and has no such matrices.
+//! between its products. Sums, norms, soft maxima and the residual stream are f32. The CPU computes in f32 and has no such matrices.
 #![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
 
 mod matrix;
@@ -11,7 +9,7 @@ pub use matrix::{Bf16Tensor, Bf16View, Bf16ViewMut};
 use crate::{
     Gelu, Result, View, ViewMut,
     error::check_shape,
-    kernel_args::{Grid, ProductBias, ProductOutput, args},
+    kernel_args::{EitherView, Grid, args},
 };
 
 /// The widest row of a norm: a warp holds it in registers.
@@ -31,7 +29,7 @@ pub fn linear(y: Bf16ViewMut<'_>, x: Bf16View<'_>, w: Bf16View<'_>, bias: Option
     let y = y.0;
     check_product(OP, (y.rows, y.cols), &x, &w)?;
     bias.iter().try_for_each(|bias| bias.expect_shape(OP, "bias", 1, y.cols))?;
-    y.context().gemm_bf16(ProductOutput::Bf16(y), x, w, 0.0, bias.map(ProductBias::Bf16))
+    y.context().gemm_bf16(EitherView::Bf16(y), x, w, 0.0, bias.map(EitherView::Bf16))
 }
 
 /// `y = x·wᵀ + beta·y + bias` in f32; the bias one row.
@@ -39,7 +37,7 @@ pub fn linear_f32(y: ViewMut<'_>, x: Bf16View<'_>, w: Bf16View<'_>, beta: f32, b
     const OP: &str = "bf16::linear_f32";
     check_product(OP, (y.rows, y.cols), &x, &w)?;
     bias.iter().try_for_each(|bias| bias.expect_shape(OP, "bias", 1, y.cols))?;
-    x.context().gemm_bf16(ProductOutput::F32(&y), x, w, beta, bias.map(ProductBias::F32))
+    x.context().gemm_bf16(EitherView::F32(y.as_view()), x, w, beta, bias.map(EitherView::F32))
 }
 
 fn check_norm(op: &'static str, cols: usize, gain_shift: Option<&View<'_>>) -> Result<()> {

@@ -82,10 +82,7 @@ pub(crate) fn for_rows2(a: MatMut<'_>, b: MatMut<'_>, f: impl Fn(usize, &mut [f3
     if task >= rows {
         run(0, a_data, b_data);
     } else {
-        a_data
-            .par_chunks_mut(task * a_stride)
-            .zip(b_data.par_chunks_mut(task * b_stride))
-            .enumerate()
-            .for_each(|(k, (x, y))| run(k * task, x, y));
+        let blocks = a_data.par_chunks_mut(task * a_stride).zip(b_data.par_chunks_mut(task * b_stride));
+        blocks.enumerate().for_each(|(k, (x, y))| run(k * task, x, y));
     }
 }

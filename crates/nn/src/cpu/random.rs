@@ -122,7 +122,6 @@ pub(crate) fn fill_row(state: State, stream: u32, first: usize, row: &mut [f32],
     });
 }
 
-/// Fills a matrix with standard normal numbers, or with uniform ones.
 pub(crate) fn fill(out: MatMut<'_>, Place { state, first_row }: Place, stream: u32, normal: bool) {
     let (cols, transform): (_, Transform) = (out.cols, if normal { normals } else { uniforms });
     for_rows(out, |r, row| fill_row(state, stream, (first_row + r) * cols, row, transform));
@@ -152,7 +151,6 @@ pub(crate) fn fill_indices(out: &mut [u32], bound: u32, Place { state, first_row
     });
 }
 
-/// What a dropout mask is made from.
 #[derive(Clone, Copy)]
 pub(crate) struct DropoutKey {
     pub(crate) place: Place,
@@ -221,10 +219,8 @@ mod tests {
     fn normals_have_the_right_moments() {
         let mut values = vec![0.0_f32; 200_000];
         fill_row([1, 2, 3, 4], 5, 0, &mut values, normals);
-        let n = values.len() as f64;
-        let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / n;
-        let variance = values.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>() / n;
-        let fourth = values.iter().map(|&v| f64::from(v).powi(4)).sum::<f64>() / n;
+        let moment = |k: i32| values.iter().map(|&v| f64::from(v).powi(k)).sum::<f64>() / values.len() as f64;
+        let [mean, variance, fourth] = [1, 2, 4].map(moment);
         assert!(mean.abs() < 0.01 && (variance - 1.0).abs() < 0.02 && (fourth - 3.0).abs() < 0.1);
     }
 

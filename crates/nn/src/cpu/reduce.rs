@@ -78,10 +78,6 @@ simd_kernel! {
         for a in a { *a *= factor; }
     }
 
-    fn subtract_in_place(a: &mut [f32], value: f32) {
-        for a in a { *a -= value; }
-    }
-
     pub(crate) fn add_row(out: &mut [f32], x: &[f32]) {
         for (o, x) in out.iter_mut().zip(x) { *o += x; }
     }
@@ -99,14 +95,6 @@ pub(crate) fn softmax_row(x: &mut [f32], bias: &[f32], scale: f32) -> f32 {
     let total = exp_in_place(x, max);
     scale_in_place(x, scale / total);
     max + total.ln()
-}
-
-/// In place `x ← x + bias − lse`; returns lse.
-pub(crate) fn log_softmax_row(x: &mut [f32], bias: &[f32]) -> f32 {
-    let max = max_with(x, bias);
-    let value = max + exp_sum(x, max).ln();
-    subtract_in_place(x, value);
-    value
 }
 
 /// Σ x², in blocks of 2¹⁵ values.

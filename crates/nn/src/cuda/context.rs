@@ -7,7 +7,7 @@ use crate::{
 };
 use cudarc::{
     cublaslt,
-    driver::{self, CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaStream, sys},
+    driver::{self, CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaStream, DeviceRepr, PinnedHostSlice, sys},
     nvrtc::{self, CompileOptions},
 };
 use locdiff_base::{setting, timed};
@@ -37,7 +37,7 @@ static MODULES: [KernelSource; 9] = [
             include_str!("kernels/optim.cu"),
         ],
         kernels: "activate activate_backward dropout dropout_backward dropout_sine dropout_sine_backward film \
-            film_backward axpby scale round_bf16 gather_rows mix_rows sinusoidal column_sums softmax log_softmax \
+            film_backward axpby scale round_bf16 gather_rows mix_rows sinusoidal column_sums softmax \
             row_dot layer_norm normalise normalise_backward point_loss reverse_kl \
             fill_random fill_row_noise fill_indices drop_rows sampler_step advance_counter gather_gradients \
             squared_norm_partials adam_prepare adam",
@@ -123,6 +123,12 @@ pub(crate) struct Context {
     name: String,
 }
 
+/// Numbers that may have any bits.
+pub(super) trait PlainNumber: DeviceRepr {}
+
+impl PlainNumber for f32 {}
+impl PlainNumber for u32 {}
+
 fn unavailable(reason: String) -> NnError {
     NnError::CudaUnavailable { reason }
 }
@@ -204,6 +210,20 @@ impl Context {
 
     pub(crate) fn memory_free_bytes(&self) -> Result<usize> {
         Ok(self.device.mem_get_info().map_err(failed("asking for free memory"))?.0)
+    }
+
+    pub(super) fn new_stream(&self) -> Result<Arc<CudaStream>> {
+        self.device.new_stream().map_err(failed("creating a stream"))
+    }
+
+    pub(super) fn new_event(&self) -> Result<CudaEvent> {
+        self.device.new_event(None).map_err(failed("creating an event"))
+    }
+
+    /// Page-locked memory with any numbers in it.
+    pub(super) fn pinned<T: PlainNumber>(&self, len: usize) -> Result<PinnedHostSlice<T>> {
+        // SAFETY: these numbers may have any bits.
+        unsafe { self.device.alloc_pinned_with_flags(len, 0) }.map_err(failed("allocating page-locked memory"))
     }
 
     pub(super) fn bind(&self) -> Result<()> {

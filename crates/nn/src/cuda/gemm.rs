@@ -8,7 +8,7 @@ use crate::{
     Precision, Result, View, ViewMut,
     bf16::Bf16View,
     error::check_shape,
-    kernel_args::{Arg, Grid, ProductBias, ProductOutput},
+    kernel_args::{Arg, EitherView, Grid},
     kinds::Transpose,
 };
 use cudarc::{
@@ -55,24 +55,21 @@ impl Context {
     /// `c = x·wᵀ + beta·c + bias` between bf16 matrices that stay rounded.
     pub(crate) fn gemm_bf16(
         self: &Arc<Self>,
-        c: ProductOutput<'_>,
+        c: EitherView<'_>,
         x: Bf16View<'_>,
         w: Bf16View<'_>,
         beta: f32,
-        bias: Option<ProductBias<'_>>,
+        bias: Option<EitherView<'_>>,
     ) -> Result<()> {
         if x.rows == 0 || w.rows == 0 || x.cols == 0 {
             return check_shape(x.cols != 0, "gemm", || "an empty inner dimension on CUDA".to_owned());
         }
-        let (c_at, c_stride, output_bf16) = match &c {
-            ProductOutput::Bf16(view) => (self.address_bf16(view)?, view.stride, true),
-            ProductOutput::F32(view) => (self.address_mut(view)?, view.stride, false),
+        let place = |view: EitherView<'_>| match view {
+            EitherView::Bf16(view) => (self.address_bf16(&view), view.stride, true),
+            EitherView::F32(view) => (self.address(&view), view.stride, false),
         };
-        let bias_at = match &bias {
-            Some(ProductBias::Bf16(view)) => Some(self.address_bf16(view)?),
-            Some(ProductBias::F32(view)) => Some(self.address(view)?),
-            None => None,
-        };
+        let (c_at, c_stride, output_bf16) = place(c);
+        let (c_at, bias_at) = (c_at?, bias.map(|bias| place(bias).0).transpose()?);
         let (a_at, b_at) = (self.address_bf16(&x)?, self.address_bf16(&w)?);
         let (sizes, strides) = ([x.rows, w.rows, x.cols], [x.stride, w.stride, c_stride]);
         let ops = [Transpose::No, Transpose::Yes];
@@ -124,7 +121,6 @@ impl Context {
     }
 
     /// Rounds an operand to bf16 in the stream's scratch memory; returns its address and row stride.
-    ///
     /// The memory is used again by the stream's next product, which comes after this one.
     fn rounded(self: &Arc<Self>, operand: View<'_>, place: usize) -> Result<(u64, usize)> {
         let stride = operand.cols.next_multiple_of(ROUNDED_ALIGNMENT);

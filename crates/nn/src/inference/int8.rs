@@ -255,19 +255,17 @@ mod tests {
                 };
                 let output = run(false);
                 assert_eq!(output, run(true));
-                for r in 0..rows {
+                for (r, o) in (0..rows * outputs).map(|at| (at / outputs, at % outputs)) {
                     let row = &input[r * stride..][..inputs];
                     let length = row.iter().map(|x| x * x).sum::<f32>().sqrt();
-                    for o in 0..outputs {
-                        let sum = bias[o] + row.iter().zip(&weights[o * inputs..]).map(|(x, w)| x * w).sum::<f32>();
-                        let expected = match finish {
-                            Finish::Store => sum,
-                            Finish::Add => sum + 2.0,
-                            Finish::Activate(_) => sum / (1.0 + (-1.702 * sum).exp()),
-                        };
-                        let off = (output[r * output_stride + o] - expected).abs();
-                        assert!(off <= 0.02 * length + 1e-6, "{finish:?} {r} {o}: {off} of {expected}");
-                    }
+                    let sum = bias[o] + row.iter().zip(&weights[o * inputs..]).map(|(x, w)| x * w).sum::<f32>();
+                    let expected = match finish {
+                        Finish::Store => sum,
+                        Finish::Add => sum + 2.0,
+                        Finish::Activate(_) => sum / (1.0 + (-1.702 * sum).exp()),
+                    };
+                    let off = (output[r * output_stride + o] - expected).abs();
+                    assert!(off <= 0.02 * length + 1e-6, "{finish:?} {r} {o}: {off} of {expected}");
                 }
             }
         }

@@ -160,26 +160,17 @@ mod tests {
             let (weights, bias) = (noise(inputs * outputs, 1), noise(outputs, 2));
             let layer = Pointwise::new(inputs, &weights, &bias, false);
             let (stride, channels) = (inputs + 5, padded(outputs));
-            let input = noise(pixels * stride, 3);
-            let residual = noise(pixels * channels, 4);
+            let (input, residual) = (noise(pixels * stride, 3), noise(pixels * channels, 4));
             for set in InstructionSet::ALL {
                 let mut output = vec![9.0; pixels * channels];
-                set.run(Run {
-                    layer: &layer,
-                    input: &input,
-                    stride,
-                    output: &mut output,
-                    grid: Grid::packed(pixels),
-                    residual: Some(&residual),
-                    walk: Walk::default(),
-                });
-                for p in 0..pixels {
-                    for o in 0..outputs {
-                        let row = weights[o * inputs..][..inputs].iter().zip(&input[p * stride..]);
-                        let sum: f32 = row.map(|(w, x)| w * x).sum();
-                        let expected = sum + bias[o] + residual[p * channels + o];
-                        assert!((output[p * channels + o] - expected).abs() < 1e-5, "{inputs} {outputs} {p} {o}");
-                    }
+                let (layer, input, output_to) = (&layer, &input[..], &mut output);
+                let (grid, walk) = (Grid::packed(pixels), Walk::default());
+                set.run(Run { layer, input, stride, output: output_to, grid, residual: Some(&residual), walk });
+                for (p, o) in (0..pixels * outputs).map(|at| (at / outputs, at % outputs)) {
+                    let row = weights[o * inputs..][..inputs].iter().zip(&input[p * stride..]);
+                    let sum: f32 = row.map(|(w, x)| w * x).sum();
+                    let expected = sum + bias[o] + residual[p * channels + o];
+                    assert!((output[p * channels + o] - expected).abs() < 1e-5, "{inputs} {outputs} {p} {o}");
                 }
             }
         }

@@ -1,5 +1,4 @@
 //! The tile registers of processors with AMX: whether they are here, their shapes, and the products of what they hold.
-
 #![allow(unsafe_code)] // reason: inline assembly; each has its SAFETY note
 
 use crate::cpu::simd::{BLOCK, Level, level};
@@ -61,7 +60,6 @@ struct Config {
 
 /// Adds to sums the products of tiles, step by step. After the middle parts of weights come those `$then` bytes behind the
 /// high ones; with `$last`, which uses them up, these are the low ones.
-///
 /// A tile is loaded as soon as its register is free and long before it is used.
 macro_rules! add_products {
     ($rows:ident, $weights:ident, $sums:ident, $fresh:ident, $next:ident, $then:literal, $($last:literal,)*) => {{

@@ -1,5 +1,4 @@
 //! Matrix products by the tile instructions (AMX) of processors that have them, as exact as f32.
-//!
 //! The instructions multiply numbers of 8 bits (bf16) and add in f32, 16 times as many in a cycle as f32 products. A
 //! number of f32 is the sum of three of 8 bits, high, middle and low, without any rest; a product is then the sum of nine,
 //! of which the three smallest are below what f32 rounds and left out. Six products at a sixteenth of the time each are
@@ -179,7 +178,7 @@ impl Product<'_> {
     /// Sums of some blocks of a row as its outputs.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
     fn store<'a>(&self, values: &mut [f32], blocks: &Range<usize>, sums: impl Fn(usize) -> &'a [f32; BLOCK]) {
-        let bias = &self.layer.bias().as_chunks::<BLOCK>().0[blocks.clone()];
+        let bias = &self.layer.bias.as_chunks::<BLOCK>().0[blocks.clone()];
         for (block, (values, bias)) in values.as_chunks_mut::<BLOCK>().0.iter_mut().zip(bias).enumerate() {
             let (sums, old) = (sums(block), if self.finish == Finish::Add { *values } else { [0.0; BLOCK] });
             *values = std::array::from_fn(|lane| old[lane] + (sums[lane] + bias[lane]));

@@ -1,7 +1,7 @@
 //! The network: blocks and the wires between them.
 
 use crate::{
-    ParamsBuilder, Result, Tensor, View,
+    ParamsBuilder, Result, Tensor, View, ViewMut,
     layers::{Accumulate, CSiren, CsUnetConfig, Layout, Linear, csunet_config::MOST_NUMBERS},
 };
 use locdiff_base::setting;
@@ -23,6 +23,10 @@ impl Port {
     pub(crate) fn read<'a>(&self, buffers: &'a [Tensor]) -> View<'a> {
         buffers[self.buffer].view().columns(self.columns.clone())
     }
+
+    pub(crate) fn write<'a>(&self, buffer: &'a mut Tensor) -> ViewMut<'a> {
+        buffer.view_mut().columns(self.columns.clone())
+    }
 }
 
 /// A block and where it reads and writes.
@@ -40,7 +44,6 @@ pub(crate) struct Wired {
 }
 
 /// The conditional Siren U-Net; made by [`CsUnetConfig::register`].
-///
 /// Parameter names are those of the `PyTorch` prototype: `inp`, `dn.k` and `up.k` (or `mid.k`) with `x`, `I`, `t.0`,
 /// `t.2` and `o`, and `out`.
 #[derive(Debug, Clone)]

@@ -79,13 +79,10 @@ impl CsUnetWorkspace {
 pub enum ForwardMode<'a> {
     /// No dropout.
     Evaluate,
-    /// Dropout drawn from `rng`, the blocks using the streams from `first_stream` on.
-    Train {
-        /// The generator; its counter must differ from step to step.
-        rng: &'a Rng,
-        /// The first of as many streams as there are blocks.
-        first_stream: u32,
-    },
+    /// Dropout drawn from `rng`, whose counter must differ from step to step; every block uses a stream of its own, from
+    /// `first_stream` on.
+    #[allow(missing_docs, reason = "the variant explains its fields")]
+    Train { rng: &'a Rng, first_stream: u32 },
 }
 
 impl<'a> ForwardMode<'a> {
@@ -124,8 +121,7 @@ impl CsUnet {
             };
             device.on_lane(0, || (1..self.blocks.len()).try_for_each(|k| modulate(work, k)))?;
             modulate(work, 0)?;
-            let inp_to = work.buffers[self.inp_to.buffer].view_mut().columns(self.inp_to.columns.clone());
-            self.inp.forward(params, inp_to, x)?;
+            self.inp.forward(params, self.inp_to.write(&mut work.buffers[self.inp_to.buffer]), x)?;
             device.join_lane(1)?;
             for (k, wired) in self.blocks.iter().enumerate() {
                 if k == 1 {
@@ -133,15 +129,9 @@ impl CsUnet {
                 }
                 let dropout = mode.dropout(self.config().dropout, k);
                 let (from, to) = two(&mut work.buffers, wired.from.buffer, wired.to.buffer);
-                wired.block.forward(
-                    params,
-                    &mut work.states[k],
-                    to.view_mut().columns(wired.to.columns.clone()),
-                    from.view().columns(wired.from.columns.clone()),
-                    work.h_cond.view().columns(wired.cond.clone()),
-                    dropout,
-                    &work.times,
-                )?;
+                let (y, x) = (wired.to.write(to), from.view().columns(wired.from.columns.clone()));
+                let (state, h_cond) = (&mut work.states[k], work.h_cond.view().columns(wired.cond.clone()));
+                wired.block.forward(params, state, y, x, h_cond, dropout, &work.times)?;
             }
             if self.blocks.len() == 1 {
                 device.join_lane(0)?;
@@ -167,33 +157,20 @@ impl CsUnet {
             let forward_only = || setting::<NnError>("training", false, "make the workspace with training = true");
             let back = work.backward.as_mut().ok_or_else(forward_only)?;
             let out_in = self.out_from.read(&work.buffers);
-            let d_out_in = back.buffers[self.out_from.buffer].view_mut().columns(self.out_from.columns.clone());
+            let d_out_in = self.out_from.write(&mut back.buffers[self.out_from.buffer]);
             device.on_lane(0, || self.out.weight_gradient(grads, out_in, d_out))?;
             self.out.input_gradient(params, d_out_in, d_out, Accumulate::No)?;
             for (k, wired) in self.blocks.iter().enumerate().rev() {
                 let (from, to) = two(&mut back.buffers, wired.from.buffer, wired.to.buffer);
                 let (state, inner) = (&work.states[k], &mut back.inner[k]);
-                wired.block.backward_inputs(
-                    params,
-                    state,
-                    inner,
-                    back.h_cond.view_mut().columns(wired.cond.clone()),
-                    (from.view_mut().columns(wired.from.columns.clone()), wired.skip_gradient),
-                    to.view().columns(wired.to.columns.clone()),
-                    dropout,
-                    times,
-                )?;
+                let (dx, dy) = (wired.from.write(from), to.view().columns(wired.to.columns.clone()));
+                let (dh, dx) = (back.h_cond.view_mut().columns(wired.cond.clone()), (dx, wired.skip_gradient));
+                wired.block.backward_inputs(params, state, inner, dh, dx, dy, dropout, times)?;
+                let time = times.of(&work.time_hidden).columns(wired.time.clone());
+                let d_time = times.of_mut(&mut back.time_hidden).columns(wired.time.clone());
+                let x = wired.from.read(&work.buffers);
                 device.on_lane(1 + k % (Device::LANES - 1), || {
-                    wired.block.backward_weights(
-                        params,
-                        grads,
-                        state,
-                        inner,
-                        wired.from.read(&work.buffers),
-                        times.of(&work.time_hidden).columns(wired.time.clone()),
-                        times.of_mut(&mut back.time_hidden).columns(wired.time.clone()),
-                        times,
-                    )
+                    wired.block.backward_weights(params, grads, state, inner, x, time, d_time, times)
                 })?;
             }
             device.on_lane(0, || self.cond.weight_gradient(grads, cond, back.h_cond.view()))?;

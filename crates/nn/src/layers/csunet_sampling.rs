@@ -84,12 +84,10 @@ impl CsUnet {
         let h_cond = conditioning.h_cond.view();
         let h_cond = if h_cond.rows() == 1 { h_cond.broadcast_rows(0, batch) } else { h_cond };
         let SamplingWorkspace { hx, h, z, buffers } = work;
-        let to = buffers[self.inp_to.buffer].view_mut().columns(self.inp_to.columns.clone());
-        self.inp.infer(params, to, x)?;
+        self.inp.infer(params, self.inp_to.write(&mut buffers[self.inp_to.buffer]), x)?;
         for (k, wired) in self.blocks.iter().enumerate() {
             let (from, to) = two(buffers, wired.from.buffer, wired.to.buffer);
-            let from = from.view().columns(wired.from.columns.clone());
-            let to = to.view_mut().columns(wired.to.columns.clone());
+            let (from, to) = (from.view().columns(wired.from.columns.clone()), wired.to.write(to));
             let modulation = conditioning.modulation[k].view().broadcast_rows(step, batch);
             wired.block.x.infer(params, hx[k].view_mut(), from)?;
             ops::film(h[k].view_mut(), hx[k].view(), modulation, h_cond.columns(wired.cond.clone()))?;

@@ -7,13 +7,11 @@ mod csunet_passes;
 mod csunet_sampling;
 mod linear;
 mod mlp;
-mod times;
 
-pub(crate) use csiren::{CSiren, CSirenGradients, CSirenState};
+pub(crate) use csiren::{CSiren, CSirenGradients, CSirenState, Times};
 pub use csunet::CsUnet;
 pub use csunet_config::{CsUnetConfig, Layout};
 pub use csunet_passes::{CsUnetWorkspace, ForwardMode};
 pub use csunet_sampling::{Conditioning, SamplingWorkspace};
 pub use linear::{Accumulate, Linear};
 pub use mlp::{Mlp, MlpWork};
-pub(crate) use times::Times;

@@ -107,7 +107,6 @@ pub fn activate_backward(kind: Activation, dx: ViewMut<'_>, x: View<'_>, dy: Vie
 }
 
 /// Dropout of `z` in place, then `y = sin(w0·z)`: the end of a C-Siren block.
-///
 /// Dropped values of `z` are left as −0.0, from which [`dropout_sine_backward`] reads the mask.
 pub fn dropout_sine(y: ViewMut<'_>, z: ViewMut<'_>, w0: f32, dropout: Option<Dropout<'_>>) -> Result<()> {
     const OP: &str = "dropout_sine";
@@ -137,12 +136,11 @@ pub fn dropout_sine_backward(dz: ViewMut<'_>, z: View<'_>, dy: View<'_>, w0: f32
 
 /// Dropout of `y` in place; dropped values are left as −0.0, from which [`dropout_backward`] reads the mask.
 pub fn dropout(y: ViewMut<'_>, dropout: Dropout<'_>) -> Result<()> {
-    const OP: &str = "dropout";
     if dropout.probability <= 0.0 {
         return Ok(());
     }
     let (threshold, scale) = dropout.threshold_and_scale();
-    run!(OP, Grid::each(&y), [&y, y.cols, dropout.rng, dropout.stream, threshold, scale]; y, dropout =>
+    run!("dropout", Grid::each(&y), [&y, y.cols, dropout.rng, dropout.stream, threshold, scale]; y, dropout =>
         for_rows(y, |r, y| dropout.apply(r, y)))
 }
 
@@ -227,8 +225,9 @@ pub fn mix_rows(out: ViewMut<'_>, a: View<'_>, b: View<'_>, coefficients: View<'
     expect_shapes!(OP, out.rows, out.cols; a, b);
     expect_shapes!(OP, coefficients.rows, 2; coefficients);
     check_shape(t.len() == out.rows, OP, || format!("{} time steps for {} rows", t.len(), out.rows))?;
-    run!(OP, Grid::each(&out), [&out, a, b, coefficients, t, out.cols, coefficients.rows]; out, a, b, coefficients, t => {
-        check_indices(OP, t, coefficients.rows)?;
+    let steps = coefficients.rows;
+    run!(OP, Grid::each(&out), [&out, a, b, coefficients, t, out.cols, steps]; out, a, b, coefficients, t => {
+        check_indices(OP, t, steps)?;
         for_rows(out, |r, out| {
             let c = coefficients.row(t[r] as usize);
             mix_row(out, a.row(r), b.row(r), c[0], c[1]);

@@ -15,9 +15,7 @@ fn shape(view: &View<'_>, op: Transpose) -> (usize, usize) {
     }
 }
 
-/// `c = op(a)·op(b) + beta·c + bias`, the bias one row added to every row.
-///
-/// With `beta` = 0 what `c` held is ignored.
+/// `c = op(a)·op(b) + beta·c + bias`, the bias one row added to every row. With `beta` = 0 what `c` held is ignored.
 pub fn gemm(
     mut c: ViewMut<'_>,
     a: View<'_>,

@@ -95,7 +95,6 @@ pub fn point_loss(
 }
 
 /// KL(q‖p) of every row, where q and p are the softmax of the logits plus `bias` (one row of log-weights).
-///
 /// `q_logits` becomes `scale` times the gradient by q's logits; `p_logits` is used as scratch. With weights w of q,
 /// KL = Σ w·(q − p) − lse q + lse p, and its gradient w·(q − p − Σ w·(q − p)): each exponential is taken once.
 pub fn reverse_kl(

@@ -9,7 +9,6 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Values one task takes.
 const PIECE: usize = 1 << 14;
 
 simd_kernel! {
@@ -31,7 +30,6 @@ simd_kernel! {
     }
 }
 
-/// The flat buffers one Adam step reads and writes.
 pub(crate) struct AdamBuffers<'a> {
     pub(crate) w: ViewMut<'a>,
     pub(crate) g: View<'a>,
@@ -94,16 +92,15 @@ pub(crate) fn adam_step(config: &AdamConfig, buffers: AdamBuffers<'_>) -> Result
     let counter = &mut step.cpu_mut(OP)?[0];
     *counter += 1;
     let norm_squared = if config.clip_norm > 0.0 { squared_norm(g) } else { 0.0 };
-    let slots = control.cpu(OP)?.data;
-    Control::at_step(config, *counter, norm_squared).write(slots);
-    let control = Control::read(slots);
+    let now = Control::at_step(config, *counter, norm_squared);
+    now.write(control.cpu(OP)?.data);
     let pieces = w.par_chunks_mut(PIECE).zip(g.par_chunks(PIECE));
     let pieces = pieces.zip(m.par_chunks_mut(PIECE)).zip(v.par_chunks_mut(PIECE));
     match ema {
         Some(ema) => pieces
             .zip(ema.cpu(OP)?.data.par_chunks_mut(PIECE))
-            .for_each(|((((w, g), m), v), ema)| adam_piece(w, g, m, v, ema, control, rates)),
-        None => pieces.for_each(|(((w, g), m), v)| adam_piece(w, g, m, v, &mut [], control, rates)),
+            .for_each(|((((w, g), m), v), ema)| adam_piece(w, g, m, v, ema, now, rates)),
+        None => pieces.for_each(|(((w, g), m), v)| adam_piece(w, g, m, v, &mut [], now, rates)),
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::{
     Result, View, ViewMut,
     cpu::{
         PARALLEL_FROM, for_rows, for_rows2,
-        reduce::{add_four_rows, add_row, dot, log_softmax_row, softmax_row},
+        reduce::{add_four_rows, add_row, dot, softmax_row},
     },
     error::check_shape,
     kernel_args::{Grid, expect_shapes, run},
@@ -30,29 +30,15 @@ pub fn column_sums(out: ViewMut<'_>, x: View<'_>, accumulate: bool) -> Result<()
     })
 }
 
-fn check_rows(op: &'static str, x: &View<'_>, lse: &View<'_>, bias: Option<&View<'_>>) -> Result<()> {
-    check_shape(x.cols > 0, op, || "no columns".to_owned())?;
-    expect_shapes!(op, x.rows, 1; lse);
-    bias.map_or(Ok(()), |bias| bias.expect_shape(op, "bias", 1, x.cols))
-}
-
 /// In place `x ← scale·softmax(x + bias)` row by row, and the log-sum-exp of `x + bias` into `lse`.
 pub fn softmax(x: ViewMut<'_>, lse: ViewMut<'_>, bias: Option<View<'_>>, scale: f32) -> Result<()> {
     const OP: &str = "softmax";
-    check_rows(OP, &x.as_view(), &lse.as_view(), bias.as_ref())?;
+    check_shape(x.cols > 0, OP, || "no columns".to_owned())?;
+    expect_shapes!(OP, x.rows, 1; lse);
+    bias.iter().try_for_each(|bias| bias.expect_shape(OP, "bias", 1, x.cols))?;
     run!(OP, Grid::Rows(x.rows), [&x, &lse, bias, x.cols, scale]; x, lse => {
         let bias = bias.map(|bias| bias.cpu(OP)).transpose()?.map_or(&[][..], |bias| bias.row(0));
         for_rows2(x, lse, |_, x, lse| lse[0] = softmax_row(x, bias, scale));
-    })
-}
-
-/// In place `x ← x + bias − lse` row by row, and the log-sum-exp of `x + bias` into `lse`.
-pub fn log_softmax(x: ViewMut<'_>, lse: ViewMut<'_>, bias: Option<View<'_>>) -> Result<()> {
-    const OP: &str = "log_softmax";
-    check_rows(OP, &x.as_view(), &lse.as_view(), bias.as_ref())?;
-    run!(OP, Grid::Rows(x.rows), [&x, &lse, bias, x.cols]; x, lse => {
-        let bias = bias.map(|bias| bias.cpu(OP)).transpose()?.map_or(&[][..], |bias| bias.row(0));
-        for_rows2(x, lse, |_, x, lse| lse[0] = log_softmax_row(x, bias));
     })
 }
 

@@ -91,7 +91,6 @@ pub fn noise(len: usize, key: u32) -> Vec<f32> {
 }
 
 /// Compares a gradient with the central difference of `f` along a fixed direction.
-///
 /// `f` returns a value of order 1 to 10 summed in f64: with steps of 1e-2 its f32 noise moves the difference by 1e-4.
 #[track_caller]
 pub fn check_gradient(what: &str, x: &[f32], gradient: &[f32], mut f: impl FnMut(&[f32]) -> f64) {
