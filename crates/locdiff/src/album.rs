@@ -62,10 +62,11 @@ impl Locator {
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn locate_album<I>(&self, photos: I, options: &AlbumOptions) -> Result<AlbumRun, LocateError>
-    where
-        I: IntoIterator<Item: Into<Source>, IntoIter: Send>,
-    {
+    pub fn locate_album(
+        &self,
+        photos: impl IntoIterator<Item: Into<Source>>,
+        options: &AlbumOptions,
+    ) -> Result<AlbumRun, LocateError> {
         let sources: Vec<Source> = photos.into_iter().map(Into::into).collect();
         self.locate_album_with(sources, options, Control::new())
     }
@@ -105,7 +106,8 @@ impl Locator {
     ) -> Result<ReadAlbum, LocateError> {
         let asked = Arc::new(options.asked()?);
         self.check(&asked)?;
-        let mut stage = self.read(sources, asked.clone(), control).with_thumbnails(control.thumbnails);
+        let mut stage = self.read(sources, asked.clone(), control);
+        stage.embedder.thumbnails = control.thumbnails;
         let mut read = Vec::new();
         while let Some(few) = stage.next_block()? {
             block(&few);

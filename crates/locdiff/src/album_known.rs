@@ -93,16 +93,14 @@ fn soft_place(text: &str, album: &Album) -> Result<SoftPlace, LocateError> {
     }
     let region = Region::in_words(text)?;
     let area_km2: f64 = region.polygons().iter().map(|polygon| polygon.area_km2().abs()).sum();
-    let corners = region.polygons().iter().flat_map(|polygon| &polygon.outer);
-    let sum = corners.filter_map(|[lon, lat]| LatLon::new(*lat, *lon).ok()).fold([0.0; 3], |sum, corner| {
-        let own = corner.to_unit().to_array();
-        [sum[0] + own[0], sum[1] + own[1], sum[2] + own[2]]
-    });
+    let corners = || {
+        let all = region.polygons().iter().flat_map(|polygon| &polygon.outer);
+        all.filter_map(|[lon, lat]| LatLon::new(*lat, *lon).ok()).map(LatLon::to_unit)
+    };
+    let sum = corners().map(UnitVec::to_array).fold([0.0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]]);
     match UnitVec::new(sum[0], sum[1], sum[2]) {
         Ok(middle) if area_km2 < SMALL_KM2 => {
-            let reach = region.polygons().iter().flat_map(|polygon| &polygon.outer);
-            let reach = reach.filter_map(|[lon, lat]| LatLon::new(*lat, *lon).ok());
-            let km = reach.map(|corner| corner.to_unit().angle_rad(middle) * EARTH_RADIUS_KM).fold(0.0, f64::max);
+            let km = corners().map(|corner| corner.angle_rad(middle) * EARTH_RADIUS_KM).fold(0.0, f64::max);
             Ok(SoftPlace::Around(middle.to_latlon(), (0.6 * km).clamp(1.0, 200.0)))
         }
         _ => Ok(album.within(region)),

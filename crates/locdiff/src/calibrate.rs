@@ -127,11 +127,7 @@ impl CalibrateRequest {
         let calibration = fit(&globe, &background, &seen, &other, self.samples, self.seed)?;
         let mut calibration = with_gallery(self, calibration, &globe, &model, (seen, other))?;
         calibration.encoder = model.config().encoder.clone().or_else(|| file.encoder().cloned());
-        if control.is_stopped() {
-            return Err(LocateError::stopped());
-        }
-        calibration.save(self.export.as_ref().unwrap_or(&self.model))?;
-        Ok(calibration)
+        save(calibration, self.export.as_ref().unwrap_or(&self.model), control)
     }
 }
 
@@ -152,9 +148,13 @@ fn calibrate_geoclip(
         read.push((file.embedding(*row)?.values().to_vec(), truth[*row], groups[*row]));
         control.advance(Progress::Read);
     }
-    let fit = crate::geoclip_model::calibrate_geoclip(folder, &read, device)?;
-    let mut calibration = with_gallery(request, fit.calibration, &fit.globe, &fit.model, (fit.seen, Vec::new()))?;
+    let (model, globe, fitted, seen) = crate::geoclip_model::calibrate_geoclip(folder, &read, device)?;
+    let mut calibration = with_gallery(request, fitted, &globe, &model, (seen, Vec::new()))?;
     calibration.encoder = file.encoder().cloned();
+    save(calibration, folder, control)
+}
+
+fn save(calibration: Calibration, folder: &Path, control: Control<'_>) -> Result<Calibration, LocateError> {
     if control.is_stopped() {
         return Err(LocateError::stopped());
     }
@@ -190,7 +190,7 @@ impl Observer<'_> {
     }
 }
 
-#[cfg_attr(not(feature = "gallery"), expect(unused_variables, unused_mut, reason = "no gallery"))]
+#[cfg_attr(not(feature = "gallery"), allow(unused_variables, unused_mut, reason = "no gallery"))]
 fn with_gallery(
     request: &CalibrateRequest,
     calibration: Calibration,

@@ -21,7 +21,7 @@ pub enum Progress {
     ShardAgain(u32),
 }
 
-/// A run's strings: a flag that stops it, a function that is called for every photo, a clock for its stages.
+/// Run control: a flag that stops a run, a function that is called for every photo, a clock for its stages.
 ///
 /// ```
 /// use locdiff::Control;
@@ -43,7 +43,7 @@ pub struct Control<'a> {
 }
 
 impl<'a> Control<'a> {
-    /// One that never stops and tells nobody.
+    /// One that never stops and reports nothing.
     pub fn new() -> Self {
         Self::default()
     }
@@ -104,7 +104,7 @@ impl<'a> Control<'a> {
     }
 }
 
-/// How long threads worked on photos, all threads together.
+/// How long threads worked on photos, all threads together. See [`Control::with_times`].
 #[derive(Debug, Default)]
 pub struct StageTimes {
     pub(crate) decode: AtomicU64,

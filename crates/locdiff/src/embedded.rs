@@ -5,7 +5,7 @@ use locdiff_model::Query;
 use locdiff_shdd::sphere::LatLon;
 use locdiff_vision::Taken;
 
-/// A photo as its embeddings: what is kept of it between the encoder and the model.
+/// A photo as its embeddings, between the encoder and the model: see [`Locator::embed`](crate::Locator::embed).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[must_use]

@@ -13,9 +13,9 @@ use std::path::Path;
 
 pub(crate) enum GalleryUse {
     /// Answers are read off one density of both: LocDiff+kNN.
-    Mix { retriever: Box<dyn Retriever>, names: PhotoNames },
+    Mix { retriever: Box<dyn Retriever>, names: Vec<String> },
     /// It settles places near the samples: LocDiff-H.
-    Settle { hybrid: Hybrid, names: PhotoNames },
+    Settle { hybrid: Hybrid, names: Vec<String> },
 }
 
 impl GalleryUse {
@@ -34,7 +34,7 @@ impl GalleryUse {
         let (Self::Mix { names, .. } | Self::Settle { names, .. }) = self;
         let part = answer.from_density.as_mut().and_then(|from| from.gallery.as_mut());
         if let Some(found) = part.and_then(|part| part.matched.as_mut()) {
-            found.name = names.0.get(found.row - 1).cloned();
+            found.name = names.get(found.row - 1).cloned();
         }
     }
 }
@@ -67,23 +67,17 @@ impl HybridChanges {
 }
 
 /// The names of a gallery's photos, where its folder has a list of them.
-#[derive(Default)]
-pub(crate) struct PhotoNames(Vec<String>);
-
-impl PhotoNames {
-    pub(crate) fn of(gallery: &Path) -> Result<Self, LocateError> {
-        let list = gallery.join(PHOTO_LIST);
-        if !list.is_file() {
-            return Ok(Self::default());
-        }
-        let mut table = TableReader::open(&list)?;
-        let at = table.column(&["path"])?;
-        let mut names = Vec::new();
-        while let Some((_, mut fields)) = table.next_row()? {
-            names.push(fields.swap_remove(at));
-        }
-        Ok(Self(names))
+fn photo_names(gallery: &Path) -> Result<Vec<String>, LocateError> {
+    let (list, mut names) = (gallery.join(PHOTO_LIST), Vec::new());
+    if !list.is_file() {
+        return Ok(names);
     }
+    let mut table = TableReader::open(&list)?;
+    let at = table.column(&["path"])?;
+    while let Some((_, mut fields)) = table.next_row()? {
+        names.push(fields.swap_remove(at));
+    }
+    Ok(names)
 }
 
 impl Locator {
@@ -107,7 +101,7 @@ impl Locator {
             let remedy = "GeoCLIP has no samples to retrieve near: let the gallery mix";
             return Err(setting("gallery rule", rule.name(), remedy));
         }
-        let names = PhotoNames::of(gallery)?;
+        let names = photo_names(gallery)?;
         if let Some(hybrid) = options.open_hybrid(device, &mut progress)? {
             self.gallery = Some(GalleryUse::Settle { hybrid, names });
             return Ok(self);
@@ -119,10 +113,10 @@ impl Locator {
     /// that the calibration has for this gallery, or a cautious one where it has none.
     /// Fails on a gallery of another encoder.
     pub fn with_gallery(self, gallery: Box<dyn Retriever>) -> Result<Self, LocateError> {
-        self.with_mix(gallery, PhotoNames::default())
+        self.with_mix(gallery, Vec::new())
     }
 
-    fn with_mix(mut self, retriever: Box<dyn Retriever>, names: PhotoNames) -> Result<Self, LocateError> {
+    fn with_mix(mut self, retriever: Box<dyn Retriever>, names: Vec<String>) -> Result<Self, LocateError> {
         let columns = self.model().config().embedding_dim;
         retriever.check_embeddings("the model", columns, self.model().config().encoder.as_ref())?;
         self.check_encoder(retriever.encoder())?;

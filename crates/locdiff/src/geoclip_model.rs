@@ -121,13 +121,8 @@ fn unfitted(temperature: f64) -> Result<Calibration, LocateError> {
 /// A photo's embedding, its place and its collection.
 pub(crate) type KnownRow = (Vec<f32>, LatLon, usize);
 
-/// A fit, and what a gallery beside the model can be fitted to.
-pub(crate) struct GeoClipFit {
-    pub(crate) model: Model,
-    pub(crate) globe: Arc<Globe>,
-    pub(crate) calibration: Calibration,
-    pub(crate) seen: Vec<Observation>,
-}
+/// A flat network with its globe, a fit, and what a gallery combined with the model can be fitted to.
+pub(crate) type GeoClipFit = (Model, Arc<Globe>, Calibration, Vec<Observation>);
 
 /// Fits temperature, width and share of the places' kernels, the window and the radii, to embeddings of photos whose places are known.
 pub(crate) fn calibrate_geoclip(folder: &Path, rows: &[KnownRow], device: &Device) -> Result<GeoClipFit, LocateError> {
@@ -160,7 +155,7 @@ pub(crate) fn calibrate_geoclip(folder: &Path, rows: &[KnownRow], device: &Devic
     let globe = Arc::new(Globe::new(DEGREE)?);
     let plain = Calibration { places: Some(settings), ..unfitted(retriever.temperature())? };
     let calibration = fit_places(&globe, &plain, &seen, nll_nats)?;
-    Ok(GeoClipFit { model, globe, calibration, seen })
+    Ok((model, globe, calibration, seen))
 }
 
 fn embeddings(rows: &[KnownRow]) -> Vec<Vec<f32>> {

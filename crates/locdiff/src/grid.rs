@@ -86,14 +86,9 @@ fn around(points: &[UnitVec], pixel_deg: f64) -> Result<Window, LocateError> {
 /// Where the arc that holds all longitudes begins, and how wide it is: all but the widest gap between two neighbours.
 fn widest_gap(sorted: &[f64]) -> (f64, f64) {
     let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return (-180.0, 360.0) };
-    let mut best = (*first, 360.0 - (first + 360.0 - last));
-    for pair in sorted.windows(2) {
-        let width = 360.0 - (pair[1] - pair[0]);
-        if width < best.1 {
-            best = (pair[1], width);
-        }
-    }
-    best
+    let whole = (*first, 360.0 - (first + 360.0 - last));
+    let arcs = sorted.windows(2).map(|pair| (pair[1], 360.0 - (pair[1] - pair[0])));
+    arcs.fold(whole, |best, arc| if arc.1 < best.1 { arc } else { best })
 }
 
 #[cfg(test)]

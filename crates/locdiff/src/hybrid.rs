@@ -21,11 +21,6 @@ pub struct Hybrid {
 }
 
 impl Hybrid {
-    /// Numbers of the embeddings that retrieval takes.
-    pub fn input_dimension(&self) -> usize {
-        self.retriever.input_dimension()
-    }
-
     /// Fails if embeddings of `name` are not the retrieval's: another number of values, or another encoder.
     pub fn check_embeddings(
         &self,
@@ -86,14 +81,14 @@ pub(crate) fn open_retriever(
     device: &Device,
     mut progress: impl FnMut(usize),
 ) -> Result<Box<dyn Retriever>, LocateError> {
-    let Some(folder) = geoclip else {
-        if !gallery.is_dir() {
-            let remedy = "it is no folder: build a gallery from photos, or give GeoCLIP's folder for a file of places";
-            return Err(setting("gallery", gallery.display(), remedy));
-        }
-        return Ok(Box::new(PhotoRetriever::new(Gallery::open(gallery)?)?));
-    };
-    Ok(Box::new(open_geoclip(gallery, folder, device, |done, _| progress(done))?))
+    if let Some(folder) = geoclip {
+        return Ok(Box::new(open_geoclip(gallery, folder, device, |done, _| progress(done))?));
+    }
+    if !gallery.is_dir() {
+        let remedy = "it is no folder: build a gallery from photos, or give GeoCLIP's folder for a file of places";
+        return Err(setting("gallery", gallery.display(), remedy));
+    }
+    Ok(Box::new(PhotoRetriever::new(Gallery::open(gallery)?)?))
 }
 
 /// A file of places, or a folder of their vectors, with GeoCLIP's folder.

@@ -5,7 +5,8 @@ use locdiff_io::data::RowFile;
 use locdiff_vision::sources::{PhotoSource, Photos};
 use std::{path::Path, sync::Arc};
 
-/// Photos, or embeddings with those for the retrieval where it has its own.
+/// Photos, or embeddings with those for the retrieval if it has its own: sources for
+/// [`Locator::locate_all`](crate::Locator::locate_all).
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Inputs {

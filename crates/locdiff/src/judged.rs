@@ -54,7 +54,7 @@ impl LocatorOptions {
     }
 }
 
-/// How good answers are, where the truth is known.
+/// How good answers are, if the truth is known. Answers are counted by [`AnswerScore::add`].
 #[derive(Debug, Default)]
 pub struct AnswerScore {
     /// Answer, truth, and whether it could be told.

@@ -297,10 +297,13 @@ impl Locator {
         if let (Some(GalleryUse::Mix { retriever, .. }), Some(mix)) =
             (&self.gallery, &self.reader.calibration().gallery)
         {
-            use crate::retrieval::FoundNeighbours;
             let embeddings: Vec<Vec<f32>> = photos.iter().map(|photo| photo.for_retrieval()).collect();
             let hits = retriever.retrieve_many(&embeddings, mix.kernels.neighbours)?;
-            return Ok(hits.into_iter().map(|hits| Retrieved::Neighbours(FoundNeighbours::new(hits))).collect());
+            let found = |hits: Vec<_>| {
+                let neighbours = crate::retrieval::neighbours(&hits);
+                Retrieved::Neighbours(hits, neighbours)
+            };
+            return Ok(hits.into_iter().map(found).collect());
         }
         Ok(photos.iter().map(|_| Retrieved::Nothing).collect())
     }

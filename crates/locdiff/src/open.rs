@@ -86,19 +86,16 @@ fn open_geoclip(
     progress: &mut dyn FnMut(usize),
 ) -> Result<Locator, LocateError> {
     let opened = GeoClipModel::open(folder, device, &mut *progress)?;
-    let encoder = if options.without_encoder {
-        None
-    } else {
-        Some(Encoder::open_on(&by_name(&geoclip_encoder(options.encoder.clone(), &opened, folder)?), device)?)
-    };
+    let encoder = if options.without_encoder { None } else { Some(geoclip_encoder(options, &opened, folder)?) };
+    let encoder = encoder.map(|encoder| Encoder::open_on(&by_name(&encoder), device)).transpose()?;
     Locator::of_geoclip(opened, encoder)?.with_gallery_of(options, device, progress)
 }
 
 /// The encoder of a GeoCLIP model: the one that is given, else the one that it names.
 #[cfg(feature = "gallery")]
-fn geoclip_encoder(given: Option<PathBuf>, opened: &GeoClipModel, folder: &Path) -> Result<PathBuf, LocateError> {
-    if let Some(encoder) = given {
-        return Ok(encoder);
+fn geoclip_encoder(options: &LocatorOptions, opened: &GeoClipModel, folder: &Path) -> Result<PathBuf, LocateError> {
+    if let Some(encoder) = &options.encoder {
+        return Ok(encoder.clone());
     }
     let Some(name) = opened.places.encoder() else {
         let remedy = "its folder names no encoder: give that of CLIP ViT-L/14";

@@ -23,18 +23,18 @@ pub struct Read {
 /// Photos as embeddings, a block at a time: the one stage before every answer.
 pub struct EmbedSources<'a> {
     sources: Fuse<Box<dyn Iterator<Item = Source> + Send + 'a>>,
-    options: Arc<LocateOptions>,
-    most: usize,
+    pub(crate) options: Arc<LocateOptions>,
+    pub(crate) most: usize,
     next: usize,
-    embedder: Embedder<'a>,
+    pub(crate) embedder: Embedder<'a>,
     opened: Vec<Opened>,
     begun: VecDeque<BegunBlock>,
 }
 
-struct Embedder<'a> {
+pub(crate) struct Embedder<'a> {
     encoder: Option<&'a Encoder>,
-    control: Control<'a>,
-    thumbnails: Option<Thumbnails>,
+    pub(crate) control: Control<'a>,
+    pub(crate) thumbnails: Option<Thumbnails>,
     limits: locdiff_vision::PhotoLimits,
     views: Views,
     require_place: bool,
@@ -74,35 +74,13 @@ impl<'a> EmbedSources<'a> {
         control: Control<'a>,
     ) -> Self {
         let sources: Box<dyn Iterator<Item = Source> + Send + 'a> = Box::new(sources.into_iter());
-        let embedder = Embedder {
-            encoder,
-            control,
-            thumbnails: None,
-            limits: options.limits(),
-            views: Views::of(&options),
-            require_place: false,
-            in_batches,
-        };
+        let (views, limits, thumbnails, require_place) = (Views::of(&options), options.limits(), None, false);
+        let embedder = Embedder { encoder, control, thumbnails, limits, views, require_place, in_batches };
         let (opened, begun) = (Vec::new(), VecDeque::new());
         Self { sources: sources.fuse(), options, most: BLOCK, next: 0, embedder, opened, begun }
     }
 
-    pub(crate) fn with_block(self, most: usize) -> Self {
-        Self { most, ..self }
-    }
-
-    pub(crate) fn with_control(mut self, control: Control<'a>) -> Self {
-        self.embedder.control = control;
-        self
-    }
-
-    pub(crate) fn with_thumbnails(mut self, thumbnails: Option<Thumbnails>) -> Self {
-        self.embedder.thumbnails = thumbnails;
-        self
-    }
-
-    /// For files of embeddings: photos from number `next` on, in batches, with views of their own. Photos without a place have no views if one
-    /// is required.
+    /// For files: photos from number `next` on, in batches. Photos without a place have no views if one is required.
     pub(crate) fn for_files(
         mut self,
         (next, most): (usize, usize),
@@ -112,10 +90,6 @@ impl<'a> EmbedSources<'a> {
     ) -> Self {
         (self.embedder.views, self.embedder.limits, self.embedder.require_place) = (views, limits, require_place);
         Self { next, most, ..self }
-    }
-
-    pub(crate) fn options(&self) -> &LocateOptions {
-        &self.options
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

@@ -7,7 +7,8 @@ use locdiff_model::{TraceStep, answer::Answer};
 use serde_json::Value;
 use std::{collections::VecDeque, sync::Arc};
 
-/// Answers in the order of the photos: an iterator with one item for each. A failure that is no photo's ends it and is its last item.
+/// Answers in the order of the photos, by [`Locator::locate_all`]: an iterator with one item for each. A failure that is no
+/// photo's ends it and is its last item.
 #[must_use]
 pub struct Run<'a> {
     locator: &'a Locator,
@@ -60,10 +61,11 @@ impl Locator {
     /// # }
     /// # Ok::<(), locdiff::LocateError>(())
     /// ```
-    pub fn locate_all<'a, I>(&'a self, photos: I, options: &LocateOptions) -> Result<Run<'a>, LocateError>
-    where
-        I: IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
-    {
+    pub fn locate_all<'a>(
+        &'a self,
+        photos: impl IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
+        options: &LocateOptions,
+    ) -> Result<Run<'a>, LocateError> {
         let options = options.resolved()?;
         self.check(&options)?;
         let sources: Boxed<'a> = Box::new(photos.into_iter().map(Into::into));
@@ -78,21 +80,19 @@ impl Locator {
         options: Arc<LocateOptions>,
         control: Control<'a>,
     ) -> EmbedSources<'a> {
-        EmbedSources::new(self.encoder(), self.is_on_gpu(), sources, options, control)
-            .with_block(self.photos_per_block())
+        let mut photos = EmbedSources::new(self.encoder(), self.is_on_gpu(), sources, options, control);
+        photos.most = self.photos_per_block();
+        photos
     }
 
     /// One answer for photos of one place, from the geometric mean of their densities.
     /// Fails as [`Locator::locate_with`] does. The first photo that cannot be used fails them all.
-    pub fn locate_together<'a, I>(
+    pub fn locate_together<'a>(
         &'a self,
-        photos: I,
+        photos: impl IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
         options: &LocateOptions,
         control: Control<'a>,
-    ) -> Result<Answer, LocateError>
-    where
-        I: IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
-    {
+    ) -> Result<Answer, LocateError> {
         let options = options.resolved()?;
         let sources: Boxed<'a> = Box::new(photos.into_iter().map(Into::into));
         let photo = self.read(sources, Arc::new(options.clone()), control).together()?;
@@ -103,13 +103,15 @@ impl Locator {
 
 impl<'a> Run<'a> {
     /// Stops, tells progress and keeps embeddings as a program asks.
-    pub fn with_control(self, control: Control<'a>) -> Self {
-        Self { photos: self.photos.with_control(control), ..self }
+    pub fn with_control(mut self, control: Control<'a>) -> Self {
+        self.photos.embedder.control = control;
+        self
     }
 
     /// With a small JPEG of each photo.
-    pub fn with_thumbnails(self, with_thumbnails: bool) -> Self {
-        Self { photos: self.photos.with_thumbnails(with_thumbnails.then_some(Thumbnails::LARGE)), ..self }
+    pub fn with_thumbnails(mut self, with_thumbnails: bool) -> Self {
+        self.photos.embedder.thumbnails = with_thumbnails.then_some(Thumbnails::LARGE);
+        self
     }
 
     /// With the backward process of each photo.
@@ -123,11 +125,9 @@ impl<'a> Run<'a> {
         if self.is_over {
             return Ok(None);
         }
-        let block = match self.photos.next_block() {
-            Ok(Some(read)) => self.locator.answer_read(read, self.photos.options(), self.with_trace).map(Some),
-            Ok(None) => Ok(None),
-            Err(error) => Err(error),
-        };
+        let read = self.photos.next_block();
+        let answer = |read| self.locator.answer_read(read, &self.photos.options, self.with_trace);
+        let block = read.and_then(|read| read.map(answer).transpose());
         self.is_over = !matches!(block, Ok(Some(_)));
         block
     }

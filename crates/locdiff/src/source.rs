@@ -40,11 +40,7 @@ enum Kind {
     Bytes(Box<dyn AsRef<[u8]> + Send + Sync>, String),
     Read(Box<ReadPhoto>),
     Embedded(Box<EmbeddedPhoto>),
-    Row {
-        file: Arc<RowFile>,
-        row: usize,
-        retrieval: Option<Arc<RowFile>>,
-    },
+    Row(Arc<RowFile>, usize, Option<Arc<RowFile>>),
 }
 
 /// What is known of a photo beside itself; it goes before what the photo says.
@@ -88,8 +84,7 @@ impl Source {
 
     /// A row of a file of embeddings, and of another file where retrieval has its own.
     pub fn row(file: &Arc<RowFile>, row: usize, retrieval: Option<&Arc<RowFile>>) -> Self {
-        let kind = Kind::Row { file: file.clone(), row, retrieval: retrieval.cloned() };
-        Self::new(Some(format!("row {}", row + 1)), kind)
+        Self::new(Some(format!("row {}", row + 1)), Kind::Row(file.clone(), row, retrieval.cloned()))
     }
 
     /// The same under another name.
@@ -147,7 +142,7 @@ impl Source {
     pub(crate) fn own_embedding(&self) -> Option<Result<EmbeddedPhoto, LocateError>> {
         match &self.kind {
             Kind::Embedded(photo) => Some(Ok((**photo).clone())),
-            Kind::Row { file, row, retrieval } => Some(row_of(file, *row, retrieval.as_deref())),
+            Kind::Row(file, row, retrieval) => Some(row_of(file, *row, retrieval.as_deref())),
             Kind::Photo(_) | Kind::Bytes(..) | Kind::Read(_) => None,
         }
     }
@@ -157,7 +152,7 @@ impl Source {
         match &self.kind {
             Kind::Photo(source) => Some((source.contents(limits), source.called_in_messages())),
             Kind::Bytes(contents, called) => Some((Ok((**contents).as_ref().to_vec()), called.clone())),
-            Kind::Read(_) | Kind::Embedded(_) | Kind::Row { .. } => None,
+            Kind::Read(_) | Kind::Embedded(_) | Kind::Row(..) => None,
         }
     }
 
@@ -166,7 +161,7 @@ impl Source {
             Kind::Photo(source) => Ok(source.read(limits)?),
             Kind::Bytes(contents, called) => Ok(Photo::decode((**contents).as_ref(), called, limits)?),
             Kind::Read(read) => read(limits),
-            Kind::Embedded(_) | Kind::Row { .. } => Err(Failure::NoEncoder.into()),
+            Kind::Embedded(_) | Kind::Row(..) => Err(Failure::NoEncoder.into()),
         }
     }
 }
@@ -204,7 +199,7 @@ impl From<PhotoSource> for Source {
 /// What a photo without a name is called in messages.
 pub(crate) const UNNAMED: &str = "the photo";
 
-/// Where an answer's photo came from.
+/// Where an answer's photo came from: [`Located::origin`](crate::Located::origin).
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Origin {

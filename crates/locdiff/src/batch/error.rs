@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why a job could not be planned, run or merged.
+/// Why a [`Job`](crate::batch::Job) could not be planned, run or merged.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]

@@ -65,23 +65,17 @@ fn whole_part(job: &Job, shard: u32) -> Result<Part> {
 
 /// All parts in their order; fails before the first where one is missing, and where one is another program's.
 fn parts(job: &Job) -> Result<impl Iterator<Item = Result<(PathBuf, Part)>>> {
-    let missing = job.missing();
-    let unfinished = |missing: usize, first: u32| BatchError::Unfinished { missing, shards: job.shards(), first };
-    if let Some(first) = missing.first() {
-        return Err(unfinished(missing.len(), *first));
+    if let [first, rest @ ..] = &job.missing()[..] {
+        return Err(BatchError::Unfinished { missing: 1 + rest.len(), shards: job.shards(), first: *first });
     }
     let mut expected: Option<String> = None;
     Ok((0..job.shards()).map(move |shard| {
         let part = whole_part(job, shard)?;
-        match &expected {
-            Some(expected) if *expected != part.maker => {
-                Err(BatchError::OtherMaker { shard, met: part.maker, expected: expected.clone() })
-            }
-            _ => {
-                expected.get_or_insert_with(|| part.maker.clone());
-                Ok((job.part_path(shard), part))
-            }
+        let expected = expected.get_or_insert_with(|| part.maker.clone());
+        if *expected != part.maker {
+            return Err(BatchError::OtherMaker { shard, met: part.maker, expected: expected.clone() });
         }
+        Ok((job.part_path(shard), part))
     }))
 }
 
@@ -128,15 +122,13 @@ fn embeddings(job: &Job, out: &Path, dtype: Dtype) -> Result<Merged> {
     let mut first = String::new();
     for part in parts {
         let (path, part) = part?;
-        if writer.is_none() {
-            let (columns, encoder) = (part.columns, &part.encoder);
-            let names = ["embeddings"];
-            writer = Some(MatrixWriter::create_embeddings(out, columns, dtype, &names, encoder)?);
-        }
+        let create = || MatrixWriter::create_embeddings(out, part.columns, dtype, &["embeddings"], &part.encoder);
+        let writer = match &mut writer {
+            Some(writer) => writer,
+            none => none.insert(create()?),
+        };
         for row in part.rows.chunks_exact(part.columns) {
-            if let Some(writer) = &mut writer {
-                writer.write_row(&row.iter().map(|&value| value.into()).collect::<Vec<f64>>())?;
-            }
+            writer.write_row(&row.iter().map(|&value| value.into()).collect::<Vec<f64>>())?;
         }
         let before = tables.counts.rows;
         for (k, object) in part.objects(&path)?.iter().enumerate() {

@@ -3,7 +3,7 @@
 use crate::LocateError;
 use std::{io, path::PathBuf};
 
-/// Why photos could not be embedded.
+/// Why photos could not be embedded by an [`EmbedRun`](super::EmbedRun).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]

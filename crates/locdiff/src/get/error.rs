@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-/// Why something was not fetched. What was fetched so far is kept, and a second call goes on from there.
+/// Why something was not fetched by a [`GetPlan`](super::GetPlan). What came is kept, and a second call goes on from there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]

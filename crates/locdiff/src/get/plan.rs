@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where things come from and go to.
+/// Where things come from and go to. See [`GetPlan`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct GetSettings {
@@ -37,15 +37,19 @@ impl GetSettings {
 }
 
 /// What is to be fetched: sizes are known, nothing of it is here yet.
+///
+/// ```no_run
+/// use locdiff::get::{GetPlan, GetSettings, Installed};
+/// let settings = GetSettings::new(Installed::data_folder().unwrap());
+/// let plan = GetPlan::new("geoclip", settings)?;
+/// println!("{} bytes", plan.bytes());
+/// plan.run(&mut |_, _| true)?;
+/// # Ok::<(), locdiff::get::GetError>(())
+/// ```
 pub struct GetPlan {
     settings: GetSettings,
     remote: Remote,
-    things: Vec<Thing>,
-}
-
-struct Thing {
-    what: &'static Published,
-    files: Vec<Wanted>,
+    things: Vec<(&'static Published, Vec<Wanted>)>,
 }
 
 struct Wanted {
@@ -69,7 +73,7 @@ impl GetPlan {
             }
             plan.remote.by_hand = by_hand(what);
             let files = what.files.iter().map(|file| plan.wanted(what, file)).collect::<Result<_, _>>()?;
-            plan.things.push(Thing { what, files });
+            plan.things.push((what, files));
         }
         Ok(plan)
     }
@@ -81,11 +85,11 @@ impl GetPlan {
 
     /// What is fetched: names, licences, and bytes that come and bytes that earlier runs brought.
     pub fn things(&self) -> impl Iterator<Item = (&'static Published, u64, u64)> {
-        self.things.iter().map(|thing| {
-            let stage = Stage::of(&self.settings.home, thing.what.name);
-            let all = thing.files.iter().map(Wanted::bytes).sum();
-            let done = thing.files.iter().map(|file| self.transfer(file, &stage.part(file.file.name)).done()).sum();
-            (thing.what, all, done)
+        self.things.iter().map(|(what, files)| {
+            let stage = Stage::of(&self.settings.home, what.name);
+            let all = files.iter().map(Wanted::bytes).sum();
+            let done = files.iter().map(|file| self.transfer(file, &stage.part(file.file.name)).done()).sum();
+            (*what, all, done)
         })
     }
 
@@ -97,7 +101,7 @@ impl GetPlan {
     /// Fetches it. `progress` is told what is done, and the bytes that came for it; it stops where that answers false, and what came is kept for
     /// the next time. Fails on connections that break again and again, other bytes than were published, a full disk.
     pub fn run(&self, progress: &mut dyn FnMut(&str, u64) -> bool) -> Result<(), GetError> {
-        for Thing { what, files } in &self.things {
+        for (what, files) in &self.things {
             let stage = Stage::begin(&self.settings.home, what.name)?;
             let mut kept = Vec::new();
             for wanted in files {

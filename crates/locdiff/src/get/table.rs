@@ -1,6 +1,6 @@
 //! What can be fetched: the one table of names.
 
-/// Something published that can be fetched by its name.
+/// Something published that can be fetched by its name. See [`Published::all`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Published {

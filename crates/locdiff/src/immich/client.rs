@@ -46,23 +46,18 @@ enum Ask<'a> {
 }
 
 impl Immich {
-    /// The server at an address such as `http://127.0.0.1:2283` or `https://photos.example`. Nothing is sent yet. Over https its certificate is
-    /// checked by Mozilla's list. Fails on an address that is none.
+    /// The server at an address such as `http://127.0.0.1:2283` or `https://photos.example`. Nothing is sent yet. Over https its
+    /// certificate is checked by authorities of one's own, as PEM, else by Mozilla's list. Fails on an address or authorities
+    /// that cannot be read.
     ///
     /// ```
     /// use locdiff::immich::{ApiKey, Immich};
-    /// let server = Immich::new("http://127.0.0.1:2283/api/", ApiKey::new("key")?)?;
+    /// let server = Immich::new("http://127.0.0.1:2283/api/", ApiKey::new("key")?, None)?;
     /// assert_eq!(server.server(), "http://127.0.0.1:2283");
-    /// assert!(Immich::new("photos.example", ApiKey::new("key")?).is_err());
+    /// assert!(Immich::new("photos.example", ApiKey::new("key")?, None).is_err());
     /// # Ok::<(), locdiff::immich::ImmichError>(())
     /// ```
-    pub fn new(address: &str, key: ApiKey) -> Result<Self> {
-        Self::trusting(address, key, None)
-    }
-
-    /// The same, where its certificate is checked by authorities of one's own, as PEM.
-    /// Fails on an address that is none, or authorities that are none.
-    pub fn trusting(address: &str, key: ApiKey, authorities: Option<&[u8]>) -> Result<Self> {
+    pub fn new(address: &str, key: ApiKey, authorities: Option<&[u8]>) -> Result<Self> {
         let bad = |reason| ImmichError::Address { address: locdiff_base::excerpt(address), reason };
         let server = address.trim().trim_end_matches('/');
         let server = server.strip_suffix("/api").unwrap_or(server).trim_end_matches('/');

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why the server or a file could not be used.
+/// Why the server or a file could not be used. See [`Immich`](crate::immich::Immich).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]

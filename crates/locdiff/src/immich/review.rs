@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The suggestions of a file; every decision is written to it at once, so that `apply` finds it.
+/// The suggestions of a file for a [`ReviewSession`](crate::review::ReviewSession). Every decision is written to the file at once,
+/// so that `apply` finds it.
 #[derive(Debug)]
 pub struct Review {
     immich: Arc<Immich>,

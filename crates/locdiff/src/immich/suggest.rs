@@ -16,7 +16,7 @@ const TAG_KM: f64 = 0.05;
 
 type Timed = (Asset, f64);
 
-/// A server's photos with a time, as trips.
+/// A server's photos with a time, as trips for a [`Suggester`].
 #[derive(Debug)]
 pub struct Trips {
     photos: Vec<Timed>,
@@ -76,7 +76,7 @@ pub struct TripSuggestions {
     pub failures: Vec<String>,
 }
 
-/// Answers trips, and keeps the embeddings of their photos: a run that was cut off goes on.
+/// Answers [`Trips`], and keeps the embeddings of their photos: a run that was cut off goes on.
 pub struct Suggester<'a> {
     locator: &'a Locator,
     server: Arc<Immich>,

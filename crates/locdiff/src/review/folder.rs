@@ -89,8 +89,7 @@ impl FolderReview {
         let path = Self::own_file(folder, "photos.jsonl")?;
         let mut cache = EmbeddingCache::open(&path, locator.encoder()).map_err(ReviewError::of)?;
         let ours = self.written()?;
-        let mut sources = Vec::with_capacity(photos.len());
-        let mut stamps = Vec::with_capacity(photos.len());
+        let (mut sources, mut stamps) = (Vec::with_capacity(photos.len()), Vec::with_capacity(photos.len()));
         for (k, (path, key)) in photos.iter().zip(&self.keys).enumerate() {
             let stamp = FileStamp::of(path);
             // Where the place was written into the photo itself, the pixels are the same.
@@ -145,7 +144,7 @@ impl FolderReview {
             locator.place_album(album, &self.options, changes, &mut locked(&self.trips), control)
         };
         let [found, _] = locked(&self.clocks).clone();
-        let found = if let Some(found) = found {
+        let mut clocks = if let Some(found) = found {
             found
         } else {
             let first = place(&changes)?;
@@ -155,7 +154,6 @@ impl FolderReview {
             }
             first.clocks
         };
-        let mut clocks = found;
         for (camera, &ahead_s) in &decisions.clocks {
             let was = clocks.iter().position(|clock| clock.camera == *camera).map(|k| clocks.remove(k));
             let (by_track, photos) = was.map_or((false, 0), |was| (was.by_track, was.photos));
@@ -235,10 +233,11 @@ impl ReviewBackend for FolderReview {
     }
 
     fn ways(&self) -> Vec<(&'static str, String)> {
+        let in_place = "into the photos; each stays beside itself as NAME_original".to_owned();
         let copies = format!("into copies in {}", self.copies.display());
         vec![
             ("sidecars", "into files NAME.xmp beside the photos".to_owned()),
-            ("in_place", "into the photos; each stays beside itself as NAME_original".to_owned()),
+            ("in_place", in_place),
             ("copies", copies),
         ]
     }
@@ -352,8 +351,7 @@ impl ReviewBackend for FolderReview {
             }
         }
         let [done, kept, nothing] = counts;
-        let files = locdiff_base::counted(done, "file");
-        let mut words = format!("{files} taken back.");
+        let mut words = format!("{} taken back.", locdiff_base::counted(done, "file"));
         if kept > 0 {
             let _ = write!(words, " {kept} changed since and stay.");
         }

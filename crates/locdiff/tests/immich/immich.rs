@@ -13,7 +13,7 @@ use std::{path::Path, path::PathBuf, sync::Arc, sync::atomic::AtomicBool, time::
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn open(fake: &Fake) -> Immich {
-    Immich::new(&fake.url, ApiKey::new(KEY).unwrap()).unwrap().with_pause(Duration::from_millis(1))
+    Immich::new(&fake.url, ApiKey::new(KEY).unwrap(), None).unwrap().with_pause(Duration::from_millis(1))
 }
 
 fn suggestions(fake: &Fake, takes: &[bool]) -> Suggestions {
@@ -52,7 +52,7 @@ fn pages_are_followed_and_places_read() {
 #[test]
 fn a_wrong_key_is_said_and_not_shown() {
     let fake = Fake::new(&[None]);
-    let server = Immich::new(&fake.url, ApiKey::new("wrong-secret").unwrap()).unwrap();
+    let server = Immich::new(&fake.url, ApiKey::new("wrong-secret").unwrap(), None).unwrap();
     let error = server.assets(&Filter::default(), |_| ()).unwrap_err();
     assert!(error.to_string().contains("401") && error.to_string().contains("API key is not known"), "{error}");
     assert!(!format!("{error:?} {error} {server:?}").contains("secret"));
@@ -75,12 +75,12 @@ fn what_is_no_immich_is_said() {
     fake.set(|state| state.failing = Some(("search".into(), 200, 1))); // an empty page
     let error = open(&fake).assets(&Filter::default(), |_| ()).unwrap_err();
     assert!(matches!(error, ImmichError::Answer { .. }), "{error}");
-    let nobody = Immich::new("http://127.0.0.1:1", ApiKey::new(KEY).unwrap()).unwrap();
+    let nobody = Immich::new("http://127.0.0.1:1", ApiKey::new(KEY).unwrap(), None).unwrap();
     let error = nobody.with_pause(Duration::ZERO).assets(&Filter::default(), |_| ()).unwrap_err();
     assert!(matches!(error, ImmichError::Network { .. }), "{error}");
-    assert!(Immich::new("ftp://photos.example", ApiKey::new(KEY).unwrap()).is_err());
-    assert!(Immich::trusting("https://photos.example", ApiKey::new(KEY).unwrap(), Some(b"no PEM")).is_err());
-    assert!(Immich::new("http://user:word@host", ApiKey::new(KEY).unwrap()).is_err());
+    assert!(Immich::new("ftp://photos.example", ApiKey::new(KEY).unwrap(), None).is_err());
+    assert!(Immich::new("https://photos.example", ApiKey::new(KEY).unwrap(), Some(b"no PEM")).is_err());
+    assert!(Immich::new("http://user:word@host", ApiKey::new(KEY).unwrap(), None).is_err());
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn a_server_over_https_needs_a_certificate_that_is_trusted() {
     });
     let authority = std::fs::read(fixture("authority.pem")).unwrap();
     let trusting = |pem: Option<&[u8]>| {
-        let server = Immich::trusting(&fake.url, ApiKey::new(KEY).unwrap(), pem).unwrap();
+        let server = Immich::new(&fake.url, ApiKey::new(KEY).unwrap(), pem).unwrap();
         server.with_pause(Duration::from_millis(1))
     };
     assert_eq!(trusting(Some(&authority)).assets(&Filter::default(), |_| ()).unwrap().len(), 2);

@@ -85,7 +85,7 @@ impl ImmichArgs {
     pub(crate) fn run(self) -> Result<()> {
         let authority = self.authority.map(|path| std::fs::read(&path).with_context(|| path.display().to_string()));
         let key = ApiKey::find(self.key_file.as_deref())?;
-        let server = Arc::new(Immich::trusting(&self.url, key, authority.transpose()?.as_deref())?);
+        let server = Arc::new(Immich::new(&self.url, key, authority.transpose()?.as_deref())?);
         match self.what {
             What::Suggest(args) => args.run(&server),
             What::Review(args) => review(server, &args),
