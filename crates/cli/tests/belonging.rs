@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{TRAIN, command, fixture, model_of_towns, ok, photos_of_towns, read, refused, refused_with};
+use common::{TRAIN, command, fixture, ok, photos_of_towns, read, refused, refused_with};
 use locdiff_testing::wait_for_file;
 use std::process::Stdio;
 use std::{fs, path::Path};
@@ -43,52 +43,10 @@ fn a_folder_belongs_to_one_run_at_a_time() {
     }
 }
 
-/// Numbers of a settings' file are checked before anything is allocated.
 #[test]
-fn settings_out_of_bounds_are_named_with_their_file() {
+fn codes_and_galleries_out_of_bounds_are_named_with_their_file() {
     let path = &*common::scratch();
-    model_of_towns(path);
-    let config = read(path.join("run/config.json"));
-    let calibrate = "calibrate --model run --embeddings photos.npy --truth photos.csv --device cpu --samples 2";
-    ok(path, calibrate);
-    for (from, to, words) in [
-        ("\"width\": 32", "\"width\": 1000000000000", "width = 1000000000000"),
-        ("\"width\": 32", "\"width\": 20000", "its settings ask for"),
-        ("\"hidden\": null", "\"hidden\": 1000000000000", "hidden = 1000000000000"),
-        ("\"depth\": 3", "\"depth\": 1000000000000", "depth = 1000000000000"),
-        ("\"degree\": 7", "\"degree\": 1000000000000", "1000000000000"),
-        ("\"embedding_dim\": 5", "\"embedding_dim\": 1000000000000", "embedding_dim = 1000000000000"),
-        ("\"diffusion_steps\": ", "\"diffusion_steps\": 99999999", "diffusion_steps"),
-        ("\"points\": ", "\"points\": 99999999999", "quadrature points"),
-    ] {
-        assert!(config.contains(from), "{from}: {config}");
-        fs::write(path.join("run/config.json"), config.replacen(from, to, 1)).unwrap();
-        let message = refused(path, "locate --model run --embeddings photos.npy --device cpu");
-        assert!(message.contains("run/config.json: ") && message.contains(words), "{to}: {message}");
-    }
-    fs::write(path.join("run/config.json"), &config).unwrap();
-    for (flags, words) in [
-        ("--width 1000000000000", "width = 1000000000000"),
-        ("--hidden 1000000000000", "hidden = 1000000000000"),
-        ("--batch 1000000000000", "batch = 1000000000000"),
-    ] {
-        let train = TRAIN.replace(flags.split(' ').next().unwrap(), "--seed 1 --log-every");
-        let train = train.replace("--out run", "--out other");
-        refused_with(path, &format!("{train} {flags} --embeddings photos.npy --locations photos.csv"), words);
-    }
-    let train = TRAIN.replace("--degree 7", "--degree 511").replace("--out run", "--out other");
-    refused_with(path, &format!("{train} --embeddings photos.npy --locations photos.csv"), "quadrature points");
-    // A probe for other embeddings was passed over in silence.
-    let text = read(path.join("run/calibration.json"));
-    let strangers = "\"strangers\": {\"probe\": {\"weights\": [1.0], \"bias\": 0.0}, \"factors\": {\"evidence\": 1.0, \
-                     \"background_weight\": 0.0, \"floor\": 0.1}, \"radius_levels\": [0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9]},";
-    let text = text.replacen("\"fit\":", &format!("{strangers}\"fit\":"), 1);
-    fs::write(path.join("run/calibration.json"), text).unwrap();
-    refused_with(
-        path,
-        "locate --model run --embeddings photos.npy --device cpu",
-        "run/calibration.json: its probe has 1 weights, but the model takes embeddings of 5 numbers",
-    );
+    photos_of_towns(path);
     // Codes of any finite size decode, or are refused by row and value.
     ok(path, "encode --at 1,2 --at 3,4 -L 7 -o codes.csv");
     for factor in ["1e30", "1e100", "1e300"] {

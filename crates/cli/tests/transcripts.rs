@@ -3,6 +3,7 @@
 //! | line | meaning |
 //! |---|---|
 //! | `write FILE TEXT`, `copy FIXTURE FILE`, `folder NAME`, `remove NAME` | prepare the folder; `\n` and `\e` are a new line and ESC |
+//! | `replace FILE TEXT → TEXT`, `restore FILE` | changes the first such text; the file is as it was when all were kept |
 //! | `let NAME TEXT`, `env NAME VALUE` | `{NAME}` is the text, a variable has the value, from here on |
 //! | `stdin FILE` | the next command reads the file |
 //! | `$ COMMAND` | runs the program, words in '…' may hold blanks; it must end well unless the next line is one of the next three |
@@ -20,7 +21,7 @@
 //! | `keep`, `kept` | all files are what they were |
 
 use crate::common::{self, command, fixture, model_of_towns, read, root, scratch, stderr, write_npy};
-use crate::{belonging, embed, evaluate, geoclip, hybrid, inputs, tagging};
+use crate::{batch, belonging, embed, evaluate, geoclip, hybrid, inputs, tagging};
 use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 use locdiff_testing::{files, output_in_time};
 use serde_json::Value;
@@ -43,6 +44,7 @@ macro_rules! transcripts {
 transcripts! {
     an_existing_file_survives_a_failed_run;
     answers_are_matched_and_counted after evaluate::toy;
+    answers_do_not_depend_on_shards after batch::photos;
     a_name_is_listed_fetched_from_a_folder_and_removed;
     a_track_and_stated_places_count;
     a_trained_model_finds_the_towns after text_embeddings;
@@ -50,6 +52,7 @@ transcripts! {
     bad_tables_of_albums_are_named;
     codes_go_through_pipes_in_every_format;
     densities_are_judged after flat_codes;
+    embeddings_do_not_depend_on_shards after batch::photos;
     evaluate_refuses_wrong_files_in_one_line after evaluate::toy;
     every_decoder_answers;
     existing_files_need_force after towns_and_few;
@@ -60,6 +63,7 @@ transcripts! {
     one_output_alone_goes_to_standard_output after towns_and_few;
     hybrid_rules_and_refusals after hybrid::train_and_test;
     places_of_many_photos_are_one_file;
+    settings_out_of_bounds_are_named_with_their_file after model_of_towns;
     the_golden_table after golden_errors;
     train_names_bad_input_in_one_line after short_table;
     what_geoclip_has_not_is_said after geoclip::prepare;
@@ -67,12 +71,14 @@ transcripts! {
 
 #[cfg(all(unix, feature = "bundled"))]
 transcripts! {
+    an_encoder_is_described_checked_and_timed after embed::dead_encoder;
     another_encoder_is_refused_with_both_names after two_encoders;
     an_output_belongs_to_one_flag after tagging::photos;
     a_copy_is_an_album after tagging::photos;
     a_dry_run_says_all_and_writes_nothing after tagging::photos;
     a_photo_comes_through_standard_input;
     a_tag_is_replaced_only_when_asked_by_name after tagging::photos;
+    a_folder_of_photos_with_places_trains_a_model after embed::with_places;
     bad_photos_have_one_exit_code;
     copies_of_photos_are_trained_with after |path| belonging::embed(path, "mine", "--augment 2");
     densities_are_rasters;
@@ -80,6 +86,7 @@ transcripts! {
     embed_refuses_at_once_what_cannot_work after one_photo_and_a_cut_tar;
     existing_files_of_photos_need_force;
     exit_codes_of_tagging_are_the_same_in_both_commands after tagging::photos;
+    files_tables_lists_and_shards_give_the_same_rows after embed::in_every_kind_of_input;
     guesses_are_no_tags_unless_asked_for after tagging::photos;
     large_photos_and_odd_tables_name_flags_that_there_are after |path| write(path, "large.png", embed::large_png());
     names_from_outside_stay_text;
@@ -231,6 +238,12 @@ impl Player {
             "stdin" => self.stdin = Some(fs::File::open(path).unwrap()),
             "save" => fs::write(path, &self.printed).unwrap(),
             "keep" => self.kept = files(&self.folder),
+            "restore" => fs::write(&path, &self.kept[&path]).unwrap(),
+            "replace" => {
+                let ((from, to), text) = (more.split_once(" → ").unwrap(), read(&path));
+                fs::write(path, text.replacen(from, to, 1)).unwrap();
+                return Some(text.contains(from));
+            }
             "read" => {
                 (self.out, self.err) = (String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned(), String::new());
             }
