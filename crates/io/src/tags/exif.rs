@@ -67,7 +67,7 @@ fn utc((tiff, gps): &(&Tiff<'_>, Directory)) -> Option<String> {
 /// The fractions of a tag; 0 where one is 0/0, as some writers give unused parts.
 pub(crate) fn rationals(tiff: &Tiff<'_>, directory: &Directory, tag: u16) -> Option<Vec<f64>> {
     let bytes = tiff.value(directory, tag, &[RATIONAL, SIGNED_RATIONAL], MOST_TEXT)?;
-    let number = |four: &[u8]| four.first_chunk().map_or(0, |four| tiff.order().read_u32(*four));
+    let number = |four: &[u8]| four.first_chunk().map_or(0, |four| tiff.order.read_u32(*four));
     let parts = bytes.as_chunks::<8>().0.iter().map(|eight| (number(eight), number(&eight[4..])));
     Some(parts.map(|(above, below)| if above == 0 { 0.0 } else { f64::from(above) / f64::from(below) }).collect())
 }

@@ -32,15 +32,15 @@ pub(crate) fn with_location(mut tiff: Tiff<'_>, tag: &GeoTag, overwrite: Overwri
     let mut directory = Directory { entries: kept, next: 0 };
     entries(&mut tiff, tag)?.into_iter().for_each(|entry| directory.put(entry));
     let gps_offset = tiff.append_directory(directory)?;
-    let pointer = tiff.order().u32(gps_offset);
+    let pointer = tiff.order.u32(gps_offset);
     first.put(tiff.entry(GPS_POINTER, LONG, 1, &pointer)?);
     let first_offset = tiff.append_directory(first)?;
     tiff.set_first(first_offset);
-    Ok(tiff.into_bytes())
+    Ok(tiff.bytes.into_owned())
 }
 
 fn entries(tiff: &mut Tiff<'_>, tag: &GeoTag) -> Result<Vec<Entry>, Reason> {
-    let order = tiff.order();
+    let order = tiff.order;
     let (lat_deg, lon_deg) = (tag.place.lat_deg(), tag.place.lon_deg());
     let ascii = |text: &str| [text.as_bytes(), b"\0"].concat();
     let mut values: Vec<(u16, u16, u32, Vec<u8>)> = vec![

@@ -90,7 +90,7 @@ fn tiff_pictures(tiff: &Tiff<'_>) -> Vec<(usize, usize)> {
 fn olympus_picture(tiff: &Tiff<'_>) -> Option<(usize, usize)> {
     let exif = tiff.below(&tiff.first().ok()?, EXIF_POINTER)?;
     let note_at = tiff.pointer(exif.find(MAKER_NOTE)?) as usize;
-    let note = tiff.bytes().get(note_at..)?;
+    let note = tiff.bytes.get(note_at..)?;
     let heads = [(&b"OLYMPUS\0"[..], 8), (b"OM SYSTEM\0", 12)];
     let (_, order_at) = heads.into_iter().find(|(head, _)| note.starts_with(head))?;
     let order = if note.get(order_at..)?.starts_with(b"MM") { ByteOrder::Big } else { ByteOrder::Little };

@@ -1,15 +1,6 @@
 //! When a place is sure enough to be written: the one rule of `locate`, `album` and `immich`.
 
 /// Which estimates become tags. People act on a tag, so by default only what is sure does.
-///
-/// ```
-/// use locdiff_io::tags::TagRule;
-/// let rule = TagRule::default();
-/// assert_eq!(rule.doubt(true, 12.0, None), None);
-/// assert_eq!(rule.doubt(true, 210.0, None).unwrap(), "not sure to within 25 km");
-/// assert_eq!(rule.doubt(false, 12.0, None).unwrap(), "I can't tell where it was taken");
-/// assert_eq!(TagRule::GUESSES.doubt(false, 5229.0, None), None);
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TagRule {
     /// The radius that holds 90 % may be this long; `None` for every guess.

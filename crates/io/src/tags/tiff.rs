@@ -75,8 +75,8 @@ impl Directory {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Tiff<'a> {
-    bytes: Cow<'a, [u8]>,
-    order: ByteOrder,
+    pub(crate) bytes: Cow<'a, [u8]>,
+    pub(crate) order: ByteOrder,
 }
 
 impl<'a> Tiff<'a> {
@@ -103,18 +103,6 @@ impl<'a> Tiff<'a> {
         Self { bytes: bytes.into(), order }
     }
 
-    pub(crate) fn order(&self) -> ByteOrder {
-        self.order
-    }
-
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.bytes.into_owned()
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
     pub(crate) fn first(&self) -> Result<Directory, Reason> {
         self.directory(self.first_offset()?)
     }
@@ -126,12 +114,11 @@ impl<'a> Tiff<'a> {
     pub(crate) fn directory(&self, offset: u32) -> Result<Directory, Reason> {
         let start = offset as usize;
         let count = usize::from(self.order.read_u16(self.array_at(start)?));
-        let entries = (0..count)
-            .map(|index| {
-                let [a, b, rest @ ..] = self.array_at::<12>(start + 2 + 12 * index)?;
-                Ok(Entry { tag: self.order.read_u16([a, b]), rest })
-            })
-            .collect::<Result<_, Reason>>()?;
+        let entry = |index: usize| {
+            let [a, b, rest @ ..] = self.array_at::<12>(start + 2 + 12 * index)?;
+            Ok(Entry { tag: self.order.read_u16([a, b]), rest })
+        };
+        let entries = (0..count).map(entry).collect::<Result<_, Reason>>()?;
         // Some writers leave out the pointer at the very end.
         let next = self.u32_at(start + 2 + 12 * count).unwrap_or(0);
         Ok(Directory { entries, next })

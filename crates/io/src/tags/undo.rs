@@ -47,21 +47,6 @@ impl Undo {
 /// that were changed. Those that changed since stay, also in the journal. With `dry_run` nothing is changed. Nothing
 /// outside the journal's folder is ever read or changed. Fails if the journal cannot be read or names other files,
 /// another run writes there, or a file cannot be removed or written.
-///
-/// ```
-/// use locdiff_io::tags::{GeoTag, Journal, Overwrite, Undo, prepare_sidecar, undo};
-/// # let folder = tempfile::tempdir()?;
-/// # let (photo, list) = (folder.path().join("a.jpg"), folder.path().join("list.jsonl"));
-/// # std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/rgb.jpg"), &photo)?;
-/// let tag = GeoTag::new(locdiff_shdd::sphere::LatLon::new(48.86, 2.35)?);
-/// prepare_sidecar(&photo, &tag, Overwrite::NEVER)?.write(Some(&mut Journal::at(&list)))?;
-/// let done = undo(&list, false)?;
-/// assert_eq!(done[0].1, Undo::Removed);
-/// // A line that leaves the folder: refused, by its number.
-/// std::fs::write(&list, "{\"file\":\"../a.jpg\",\"hash\":\"00\",\"kept\":null}")?;
-/// assert!(undo(&list, false).unwrap_err().to_string().contains("line 1: "));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub fn undo(journal: &Path, dry_run: bool) -> Result<Vec<(PathBuf, Undo)>> {
     let journal = if journal.is_dir() { journal.join(JOURNAL_NAME) } else { journal.to_owned() };
     let mut list = Journal::at(&journal).0;

@@ -33,14 +33,6 @@ pub struct EfficientNetLiteConfig {
 impl EfficientNetLiteConfig {
     /// Lite0 … Lite4 as published: stem, head and the number of blocks of the first and the last stage are those of
     /// Lite0; widths are rounded to multiples of 8, losing at most a tenth. Fails above 4, or for an empty embedding.
-    ///
-    /// ```
-    /// use locdiff_vision::EfficientNetLiteConfig;
-    /// let lite4 = EfficientNetLiteConfig::lite(4, 512)?;
-    /// assert_eq!(lite4.stages[5].repeat, 8);
-    /// assert_eq!(lite4.stages[6].out, 448);
-    /// # Ok::<(), locdiff_vision::VisionError>(())
-    /// ```
     pub fn lite(version: usize, embedding: usize) -> Result<Self> {
         // repeat, kernel, stride, expand, out
         const LITE0: [[usize; 5]; 7] = [

@@ -46,11 +46,6 @@ impl EfficientNetLite {
         Ok(Self { stem, blocks, head, embed, workspaces: Pool::default() })
     }
 
-    /// Values of an embedding.
-    pub fn embedding(&self) -> usize {
-        self.embed.outputs()
-    }
-
     /// The embeddings of normalised pictures, `[n, height, width, 3]`, on all threads. Fails with
     /// [`crate::VisionError::InputSize`] unless `pictures` holds a whole number of pictures of at least one pixel.
     pub fn forward(&self, pictures: &[f32], height: usize, width: usize) -> Result<Vec<Vec<f32>>> {
@@ -112,7 +107,7 @@ impl EfficientNetLite {
 
 impl Network for EfficientNetLite {
     fn embedding(&self) -> usize {
-        EfficientNetLite::embedding(self)
+        self.embed.outputs()
     }
 
     fn batch(&self) -> usize {

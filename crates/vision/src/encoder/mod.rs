@@ -163,14 +163,6 @@ impl Encoder {
 
     /// The encoder's name and a hash of its settings, preprocessing and weights: the same on every device, and whether it
     /// was read from a folder or from memory.
-    ///
-    /// ```
-    /// # use locdiff_vision::Encoder;
-    /// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    /// let encoder = Encoder::open(&root.join("models/streetview-lite2"))?;
-    /// assert_eq!(encoder.fingerprint().name(), "streetview-lite2");
-    /// # Ok::<(), locdiff_vision::VisionError>(())
-    /// ```
     pub fn fingerprint(&self) -> &Arc<Fingerprint> {
         &self.fingerprint
     }

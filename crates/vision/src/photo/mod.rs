@@ -25,15 +25,6 @@ use std::{fs, io::Cursor, path::Path};
 type AnyDecoder<'a> = Box<dyn ImageDecoder + 'a>;
 
 /// An upright picture of sRGB bytes, row by row.
-///
-/// ```
-/// use locdiff_vision::{Photo, PhotoLimits};
-/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-/// let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
-/// assert_eq!((photo.width(), photo.height()), (640, 427));
-/// assert!(photo.gps().is_none());
-/// # Ok::<(), locdiff_vision::VisionError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Photo {
     width: u32,

@@ -13,18 +13,6 @@ use std::ops::RangeInclusive;
 /// `i` depends on (seed, i, k) and nothing else, so that copies can be made in any order and again.
 ///
 /// Nothing is mirrored unless asked: a mirrored street drives on the wrong side and its script cannot be read.
-///
-/// ```
-/// use locdiff_vision::{Augmentation, Photo, PhotoLimits};
-/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-/// let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
-/// let augmentation = Augmentation::default();
-/// assert_eq!(augmentation.view(&photo, 7, 0, 0)?, photo);
-/// let view = augmentation.view(&photo, 7, 0, 1)?;
-/// assert_eq!(view.width(), view.height());
-/// assert_eq!(view, augmentation.view(&photo, 7, 0, 1)?);
-/// # Ok::<(), locdiff_vision::VisionError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Augmentation {
     /// Share of the photo's area that a crop keeps.

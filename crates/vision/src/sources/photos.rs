@@ -73,29 +73,22 @@ impl Photos {
     }
 
     fn add(&mut self, path: &Path, path_column: Option<&str>) -> Result<()> {
-        if path.as_os_str() == "-" {
-            self.sources.push(from_standard_input()?);
-            return Ok(());
-        }
-        if let Some(list) = path.to_str().and_then(|text| text.strip_prefix('@')) {
-            self.sources.extend(table::list(Path::new(list))?);
-            return Ok(());
-        }
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-        let is_folder = fs::metadata(path).is_ok_and(|metadata| metadata.is_dir());
-        match extension.as_deref() {
-            _ if is_folder => {
+        match (extension.as_deref(), path.to_str().and_then(|text| text.strip_prefix('@'))) {
+            _ if path.as_os_str() == "-" => self.sources.push(from_standard_input()?),
+            (_, Some(list)) => self.sources.extend(table::list(Path::new(list))?),
+            _ if fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) => {
                 let walk = folder::walk(path);
                 self.sources.extend(walk.photos);
                 self.passed_over.extend(walk.passed);
                 self.skipped.extend(walk.skipped);
             }
-            Some("gz" | "tgz" | "zst" | "xz" | "bz2") => {
+            (Some("gz" | "tgz" | "zst" | "xz" | "bz2"), _) => {
                 return Err(IngestError::Compressed { path: path.to_owned() });
             }
-            Some("csv") => self.sources.extend(table::table(path, path_column)?),
-            Some("parquet") => self.sources.extend(parquet::photos(path)?),
-            Some(end @ ("tar" | "zip")) => {
+            (Some("csv"), _) => self.sources.extend(table::table(path, path_column)?),
+            (Some("parquet"), _) => self.sources.extend(parquet::photos(path)?),
+            (Some(end @ ("tar" | "zip")), _) => {
                 let (found, others) = if end == "tar" { shard::photos(path)? } else { zipped::photos(path)? };
                 self.sources.extend(found);
                 self.passed_over.others += others;
@@ -154,10 +147,10 @@ fn from_standard_input() -> Result<PhotoSource> {
 
 /// The same path for the same photo: links resolved and `.` left out, as far as that goes.
 fn true_path(photo: &PhotoSource) -> PathBuf {
-    let resolved = photo.file_path().and_then(|path| fs::canonicalize(path).ok());
     if let Some(row) = photo.row_number() {
         return photo.path().join(row.to_string());
     }
+    let resolved = photo.file_path().and_then(|path| fs::canonicalize(path).ok());
     let plain = || Path::new(photo.name()).components().filter(|part| *part != Component::CurDir).collect();
     resolved.unwrap_or_else(plain)
 }

@@ -42,14 +42,6 @@ impl PlaceSource {
 }
 
 /// A photo that has been found, but not read yet.
-///
-/// ```
-/// use locdiff_vision::sources::{PhotoLimits, PhotoSource};
-/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-/// let source = PhotoSource::file(path);
-/// assert_eq!(source.read(&PhotoLimits::default())?.width(), 640);
-/// # Ok::<(), locdiff_vision::VisionError>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct PhotoSource {
     name: String,

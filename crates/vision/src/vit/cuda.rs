@@ -17,17 +17,14 @@ const ROWS: usize = 40_000;
 const BATCH_STEP: usize = 64;
 const GRAPHS: usize = 4;
 
-/// A product whose result stays in bf16.
-struct Inner {
+/// A product: with a bias of bf16 its result stays in bf16, with one of f32 it is added to the residual stream.
+struct Product<B> {
     weight: Bf16Tensor,
-    bias: Bf16Tensor,
+    bias: B,
 }
 
-/// A product added to the residual stream.
-struct Outer {
-    weight: Bf16Tensor,
-    bias: Tensor,
-}
+type Inner = Product<Bf16Tensor>;
+type Outer = Product<Tensor>;
 
 struct Layer {
     norm1: Tensor,
@@ -193,10 +190,9 @@ impl VisionTransformerCuda {
 }
 
 impl Inner {
-    fn new(device: &Device, inputs: usize, dense: &Dense) -> Result<Self> {
-        let outputs = dense.bias.len();
-        let weight = Bf16Tensor::from_slice(device, outputs, inputs, &dense.weight)?;
-        Ok(Self { weight, bias: Bf16Tensor::from_slice(device, 1, outputs, &dense.bias)? })
+    fn new(device: &Device, inputs: usize, Dense { weight, bias }: &Dense) -> Result<Self> {
+        let weight = Bf16Tensor::from_slice(device, bias.len(), inputs, weight)?;
+        Ok(Self { weight, bias: Bf16Tensor::from_slice(device, 1, bias.len(), bias)? })
     }
 
     fn run(&self, y: Bf16ViewMut<'_>, x: Bf16View<'_>) -> locdiff_nn::Result<()> {
@@ -205,10 +201,9 @@ impl Inner {
 }
 
 impl Outer {
-    fn new(device: &Device, inputs: usize, dense: &Dense) -> Result<Self> {
-        let outputs = dense.bias.len();
-        let weight = Bf16Tensor::from_slice(device, outputs, inputs, &dense.weight)?;
-        Ok(Self { weight, bias: Tensor::from_slice(device, 1, outputs, &dense.bias)? })
+    fn new(device: &Device, inputs: usize, Dense { weight, bias }: &Dense) -> Result<Self> {
+        let weight = Bf16Tensor::from_slice(device, bias.len(), inputs, weight)?;
+        Ok(Self { weight, bias: Tensor::from_slice(device, 1, bias.len(), bias)? })
     }
 
     fn add(&self, stream: ViewMut<'_>, x: Bf16View<'_>, stays: f32) -> locdiff_nn::Result<()> {

@@ -141,16 +141,10 @@ impl<T: ReadTensor> VitReader<'_, T> {
             *bias = (f64::from(*bias) + sum) as f32;
             row.fill(0.0);
         }
-        Ok(LayerWeights {
-            norm1: self.after()?,
-            query,
-            key_value,
-            out: self.dense("head.attention.out_proj", width, width)?,
-            norm2: self.norm("head.layernorm")?,
-            fc1: self.dense("head.mlp.fc1", width, inner)?,
-            fc2: self.dense("head.mlp.fc2", inner, width)?,
-            replaces: true,
-        })
+        let (norm1, out) = (self.after()?, self.dense("head.attention.out_proj", width, width)?);
+        let (norm2, fc1) = (self.norm("head.layernorm")?, self.dense("head.mlp.fc1", width, inner)?);
+        let fc2 = self.dense("head.mlp.fc2", inner, width)?;
+        Ok(LayerWeights { norm1, query, key_value, out, norm2, fc1, fc2, replaces: true })
     }
 
     /// `[projection, width]`, or nothing.

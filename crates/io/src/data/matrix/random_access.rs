@@ -14,21 +14,6 @@ const SMALL_BYTES: u64 = 256 << 20;
 /// A `.npy` or safetensors matrix whose rows can be read in any order and from many threads at once.
 ///
 /// Small files are held in memory; of larger ones every row is read where it lies, as by [`PositionedFile`].
-///
-/// ```
-/// use locdiff_io::data::{Dtype, MatrixWriter, RowFile};
-/// # let folder = tempfile::tempdir().unwrap();
-/// let path = folder.path().join("x.npy");
-/// let mut writer = MatrixWriter::create(&path, None, 2, Dtype::F32, "x")?;
-/// writer.write_row(&[1.0, 2.0])?;
-/// writer.write_row(&[3.0, 4.0])?;
-/// writer.finish()?;
-/// let file = RowFile::open(&path, None)?;
-/// let mut row = [0.0; 2];
-/// file.read_row(1, &mut row)?;
-/// assert_eq!((file.rows(), row), (2, [3.0, 4.0]));
-/// # Ok::<(), locdiff_io::data::DataError>(())
-/// ```
 #[derive(Debug)]
 pub struct RowFile {
     name: String,

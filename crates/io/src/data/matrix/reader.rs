@@ -14,16 +14,6 @@ const ARRAY_EXPECTED: &str = "one array of numbers";
 ///
 /// A CSV file may begin with a header line: a first line without any number is one. In `.npy` and safetensors files an
 /// array `[D]` is one row.
-///
-/// ```
-/// use locdiff_io::data::{Format, MatrixReader};
-/// let mut reader = MatrixReader::from_bytes("x.jsonl", b"[1, 2.5]\n[3, 4]\n".to_vec(), Format::Jsonl, None)?;
-/// assert_eq!(reader.columns(), 2);
-/// let mut values = Vec::new();
-/// while reader.read_row(&mut values)? {}
-/// assert_eq!(values, [1.0, 2.5, 3.0, 4.0]);
-/// # Ok::<(), locdiff_io::data::DataError>(())
-/// ```
 pub struct MatrixReader {
     source: Rows,
     columns: usize,

@@ -9,18 +9,6 @@ use std::path::Path;
 
 /// Writes rows one by one; their number need not be known. Nothing is left on the disk unless
 /// [`MatrixWriter::finish`] succeeds.
-///
-/// ```
-/// use locdiff_io::data::{Dtype, MatrixReader, MatrixWriter};
-/// # let folder = tempfile::tempdir().unwrap();
-/// let path = folder.path().join("codes.npy");
-/// let mut writer = MatrixWriter::create(&path, None, 3, Dtype::F32, "coefficients")?;
-/// writer.write_row(&[0.25, -1.0, 2.0])?;
-/// writer.finish()?;
-/// let rows: Vec<_> = MatrixReader::open(&path, None, None)?.collect::<Result<_, _>>()?;
-/// assert_eq!(rows, [[0.25, -1.0, 2.0]]);
-/// # Ok::<(), locdiff_io::data::DataError>(())
-/// ```
 #[derive(Debug)]
 pub struct MatrixWriter {
     output: Output,

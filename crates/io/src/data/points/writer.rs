@@ -13,18 +13,6 @@ use std::path::Path;
 /// The columns are given in their order and must include `lat` and `lon`; the others take the `extra` numbers of
 /// each row. CSV and JSON lines write all of them. `.npy` holds lat and lon only; safetensors holds them as the
 /// tensor `points` and each other column as a tensor of its own, collected in memory until the end.
-///
-/// ```
-/// use locdiff_io::data::PointWriter;
-/// use locdiff_shdd::sphere::LatLon;
-/// # let folder = tempfile::tempdir().unwrap();
-/// let path = folder.path().join("found.csv");
-/// let mut writer = PointWriter::create(&path, None, &["row", "lat", "lon", "log_density"])?;
-/// writer.write(LatLon::new(48.86, 2.35).unwrap(), &[1.0, -3.25])?;
-/// writer.finish()?;
-/// assert_eq!(std::fs::read_to_string(&path).unwrap(), "row,lat,lon,log_density\n1,48.86,2.35,-3.25\n");
-/// # Ok::<(), locdiff_io::data::DataError>(())
-/// ```
 #[derive(Debug)]
 pub struct PointWriter {
     output: Output,
