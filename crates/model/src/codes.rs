@@ -33,13 +33,8 @@ impl CodeWriter {
     /// A writer on a CUDA device, for recorded steps. Fails on the CPU, or if device memory is too small.
     pub fn on_device(&self, device: &Device) -> Result<DeviceHarmonics, NnError> {
         let (steps, diagonal) = self.harmonics.recurrence();
-        let recurrence = Recurrence {
-            degree: self.harmonics.degree().get(),
-            steps: &steps,
-            diagonal: &diagonal,
-            factors: &self.filter,
-            kept: self.kept.as_deref(),
-        };
+        let (degree, kept) = (self.harmonics.degree().get(), self.kept.as_deref());
+        let recurrence = Recurrence { degree, steps: &steps, diagonal: &diagonal, factors: &self.filter, kept };
         DeviceHarmonics::new(device, recurrence)
     }
 

@@ -98,8 +98,8 @@ pub enum QuadratureRecipe {
 
 /// Above this degree a Fibonacci grid that resolves the densities would be too large.
 const LARGEST_FIBONACCI_DEGREE: usize = 31;
-/// Fibonacci points for every number of a code, up to L = 23: 12,288 there. Above, the densities' width falls with L²,
-/// so that points must grow with L⁴.
+/// Fibonacci points for every number of a code, up to L = 23. Above, the densities' width falls with L², so that points
+/// must grow with L⁴.
 const POINTS_PER_NUMBER: f64 = 12_288.0 / 576.0;
 /// Points of a pool: a share for the Fibonacci grid, the rest about training locations.
 const POOL_POINTS: usize = 49_152;
@@ -237,8 +237,8 @@ impl ModelConfig {
         Self { degree, quadrature, low_pass_km, kept: None, ..self }
     }
 
-    /// The blur that did best on validation photos for the loss `nll`, 3200/(L+1) km: 100 km at L = 31, 67 km at
-    /// L = 47. Without it a network of this size learns the training photos' exact places by heart.
+    /// The blur that did best on validation photos for the loss `nll`: 100 km at L = 31, 67 km at L = 47. Without it a
+    /// network of this size learns the training photos' exact places by heart.
     pub fn usual_low_pass_km(degree: usize) -> f64 {
         3200.0 / (degree as f64 + 1.0)
     }
@@ -298,27 +298,18 @@ impl ModelConfig {
         (self.degree + 1) * (self.degree + 1)
     }
 
-    /// A CS-UNet's settings.
     pub(crate) fn cs_unet(&self) -> CsUnetConfig {
-        CsUnetConfig {
-            time_dim: self.time_dim,
-            hidden: self.hidden,
-            width: self.width,
-            depth: self.depth,
-            layout: self.layout,
-            dropout: self.dropout,
-            w0: self.w0,
-            width_multiple: self.width_multiple,
-            ..CsUnetConfig::new(self.code_dim(), self.embedding_dim)
-        }
+        let Self { time_dim, hidden, width, depth, layout, dropout, w0, width_multiple, .. } = *self;
+        let base = CsUnetConfig::new(self.code_dim(), self.embedding_dim);
+        CsUnetConfig { time_dim, hidden, width, depth, layout, dropout, w0, width_multiple, ..base }
     }
 
     /// The noise schedule. Fails on a length it does not take.
     pub fn schedule(&self) -> Result<Schedule> {
-        Ok(match self.schedule {
-            ScheduleKind::Cosine => Schedule::cosine(self.diffusion_steps)?,
-            ScheduleKind::Linear => Schedule::linear(self.diffusion_steps)?,
-        })
+        match self.schedule {
+            ScheduleKind::Cosine => Schedule::cosine(self.diffusion_steps),
+            ScheduleKind::Linear => Schedule::linear(self.diffusion_steps),
+        }
     }
 
     /// The factor of the low-pass filter for each degree l = 0 … L: `exp(−l(l+1)σ²/2)`, all ones without a filter.

@@ -84,14 +84,9 @@ impl DeviceDecoder {
         let points = DevicePoints::from_slice(device, points)?;
         let mut candidates = Tensor::zeros(device, points.len(), harmonics.numbers)?;
         harmonics.write(candidates.view_mut(), &points, false)?;
-        Ok(Self {
-            codes: Tensor::zeros(device, most, harmonics.numbers)?,
-            scores: Tensor::zeros(device, most, points.len())?,
-            device: device.clone(),
-            harmonics,
-            candidates,
-            kind,
-        })
+        let codes = Tensor::zeros(device, most, harmonics.numbers)?;
+        let scores = Tensor::zeros(device, most, points.len())?;
+        Ok(Self { codes, scores, device: device.clone(), harmonics, candidates, kind })
     }
 
     /// The places of codes on the host, row by row. Fails on more codes than asked for, or no whole rows.

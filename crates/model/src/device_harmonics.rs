@@ -46,8 +46,7 @@ impl DevicePoints {
     }
 }
 
-/// The recurrence that makes spherical harmonics of points: `Y_lm = Q_lm(z)·(Re|Im)(x+iy)^m`,
-/// `Q_lm = a·z·Q_{l−1,m} + c·Q_{l−2,m}`.
+/// The recurrence of spherical harmonics: `Y_lm = Q_lm(z)·(Re|Im)(x+iy)^m`, `Q_lm = a·z·Q_{l−1,m} + c·Q_{l−2,m}`.
 pub struct DeviceHarmonics {
     device: Device,
     pub(crate) degree: usize,
@@ -59,9 +58,7 @@ pub struct DeviceHarmonics {
     pub(crate) numbers: usize,
 }
 
-/// What [`DeviceHarmonics`] are made of.
 pub(crate) struct Recurrence<'a> {
-    /// The largest degree L.
     pub(crate) degree: usize,
     /// `[a, c]` for every degree l and order m, (L+1)² of them, `l·(L+1) + m`; read where m < l.
     pub(crate) steps: &'a [[f64; 2]],
@@ -95,35 +92,23 @@ impl DeviceHarmonics {
             Indices::from_slice(device, &columns)
         });
         let factors = if factors.is_empty() { None } else { Some(Tensor::from_slice(device, 1, numbers, factors)?) };
-        Ok(Self {
-            device: device.clone(),
-            steps: Doubles::from_slice(device, steps.as_flattened(), OP)?,
-            diagonal: Doubles::from_slice(device, diagonal, OP)?,
-            factors,
-            columns: columns.transpose()?,
-            degree,
-            numbers,
-        })
+        let steps = Doubles::from_slice(device, steps.as_flattened(), OP)?;
+        let (diagonal, columns) = (Doubles::from_slice(device, diagonal, OP)?, columns.transpose()?);
+        Ok(Self { device: device.clone(), steps, diagonal, factors, columns, degree, numbers })
     }
 
     /// The harmonics of all points, one row a point; `filtered`: times the factors. Fails on a matrix of another shape or device.
     pub fn write(&self, out: ViewMut<'_>, points: &DevicePoints, filtered: bool) -> Result<()> {
-        self.launch(&out, points, None, points.count, filtered)
+        self.launch(&out, points, None, filtered)
     }
 
     /// The filtered harmonics of the points of these rows. Fails as [`DeviceHarmonics::write`].
     pub fn write_rows(&self, out: ViewMut<'_>, points: &DevicePoints, rows: &Indices) -> Result<()> {
-        self.launch(&out, points, Some(rows), rows.len(), true)
+        self.launch(&out, points, Some(rows), true)
     }
 
-    fn launch(
-        &self,
-        out: &ViewMut<'_>,
-        points: &DevicePoints,
-        rows: Option<&Indices>,
-        count: usize,
-        filtered: bool,
-    ) -> Result<()> {
+    fn launch(&self, out: &ViewMut<'_>, points: &DevicePoints, rows: Option<&Indices>, filtered: bool) -> Result<()> {
+        let count = rows.map_or(points.count, Indices::len);
         if (out.rows(), out.cols()) != (count, self.numbers) {
             let detail = format!("{count} rows of {} into {}×{}", self.numbers, out.rows(), out.cols());
             return Err(NnError::Shape { op: "DeviceHarmonics", detail });

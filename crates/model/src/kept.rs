@@ -5,9 +5,8 @@ use locdiff_base::setting;
 use locdiff_shdd::sphere::UnitVec;
 
 impl ModelConfig {
-    /// A model on the `count` coefficients that are largest in mean square over places: the others are never learned, and
-    /// zero in every code it gives.
-    /// Fails if there are no places, no coefficients or more than there are.
+    /// A model on the `count` coefficients that are largest in mean square over places; the others stay zero. Fails if
+    /// there are no places, no coefficients or more than there are.
     pub fn keep_dimensions(self, count: usize, places: &[UnitVec]) -> Result<Self> {
         let whole = Self { kept: None, ..self };
         let dimension = whole.code_dim();
@@ -55,7 +54,6 @@ impl ModelConfig {
         (0..=self.degree).map(|l| before(l * l)..before((l + 1) * (l + 1))).collect()
     }
 
-    /// What is wrong with the kept coefficients, if anything.
     pub(crate) fn check_kept(&self) -> Result<()> {
         let Some(kept) = &self.kept else { return Ok(()) };
         let rises = kept.windows(2).all(|pair| pair[0] < pair[1]);

@@ -19,13 +19,6 @@ const LARGEST_CONFIG_BYTES: u64 = 1 << 20;
 const LARGEST_WEIGHTS_BYTES: u64 = 1 << 34;
 
 /// Mean and deviation of every column of the training embeddings.
-///
-/// ```
-/// use locdiff_model::Standardisation;
-/// let mut rows = [3.0, 10.0];
-/// Standardisation { mean: vec![1.0, 10.0], deviation: vec![2.0, 5.0] }.apply(&mut rows);
-/// assert_eq!(rows, [1.0, 0.0]);
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardisation {
     /// The means.
@@ -85,9 +78,8 @@ fn bad_file(path: &Path, reason: impl ToString) -> ModelError {
 }
 
 impl Model {
-    /// A model with fresh weights from the configuration's seed. One whose quadrature is a pool needs
-    /// [`Model::set_quadrature`] before it can be saved or sampled from.
-    /// Fails on settings that do not fit together, or too little device memory.
+    /// A model with fresh weights from the configuration's seed. A pool is set by [`Model::set_quadrature`]. Fails on
+    /// settings that do not fit together, or too little device memory.
     pub fn new(device: &Device, config: ModelConfig) -> Result<Self> {
         let seed = config.seed;
         Self::with_params(config, |builder| builder.build(device, seed))
@@ -117,7 +109,6 @@ impl Model {
         &mut self.config
     }
 
-    /// The network.
     pub(crate) fn net(&self) -> &Network {
         &self.net
     }
@@ -175,8 +166,8 @@ impl Model {
         self.save_as(folder, false)
     }
 
-    /// Writes the folder with the network's weights rounded to f16: half the size, for models that are distributed.
-    /// Fails on a folder that cannot be written.
+    /// Writes the folder with weights rounded to f16, for models that are distributed. Fails on a folder that cannot be
+    /// written.
     pub fn save_half(&self, folder: &Path) -> Result<()> {
         self.save_as(folder, true)
     }

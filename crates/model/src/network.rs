@@ -28,7 +28,6 @@ pub(crate) enum NetworkBuffers {
 }
 
 impl NetworkBuffers {
-    /// The output of the last forward pass, batch × numbers of a code.
     pub(crate) fn output(&self) -> View<'_> {
         match self {
             Self::CsUnet(work) => work.output(),
@@ -62,8 +61,8 @@ impl Network {
         })
     }
 
-    /// The output for noisy codes `x` at times `t` and embeddings `cond`; for [`NetworkKind::Bayes`] that at pure noise.
-    /// Fails on shapes that do not fit.
+    /// The output for noisy codes `x` at times `t` and embeddings `cond`; for [`NetworkKind::Bayes`] that at pure
+    /// noise.
     pub(crate) fn forward(
         &self,
         params: &Params,
@@ -80,7 +79,7 @@ impl Network {
         }
     }
 
-    /// The gradients of all weights for the gradient `d_out` of the output. Fails on shapes that do not fit.
+    /// The gradients of all weights for the gradient `d_out` of the output.
     pub(crate) fn backward(
         &self,
         params: &Params,
@@ -107,9 +106,7 @@ pub(crate) enum Denoising {
 impl Denoising {
     /// For `rows` noisy codes and embeddings `cond`, one for all codes or one for each.
     pub(crate) fn new(
-        net: &Network,
-        config: &ModelConfig,
-        params: &Params,
+        (net, config, params): (&Network, &ModelConfig, &Params),
         rows: usize,
         cond: View<'_>,
         timesteps: &[f32],
@@ -130,7 +127,6 @@ impl Denoising {
         Ok(made)
     }
 
-    /// Replaces the embeddings, in place.
     pub(crate) fn set_cond(&mut self, net: &Network, params: &Params, cond: View<'_>) -> Result<(), NnError> {
         match (net, self) {
             (Network::CsUnet(net), Self::CsUnet { conditioning, .. }) => net.set_cond(params, conditioning, cond),
@@ -142,11 +138,9 @@ impl Denoising {
     /// The output for noisy codes `x` at a step of the time table.
     pub(crate) fn predict(
         &mut self,
-        net: &Network,
-        params: &Params,
+        (net, params): (&Network, &Params),
         out: ViewMut<'_>,
-        x: View<'_>,
-        step: usize,
+        (x, step): (View<'_>, usize),
     ) -> Result<(), NnError> {
         match (net, self) {
             (Network::CsUnet(net), Self::CsUnet { work, conditioning }) => {

@@ -16,8 +16,7 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// For a model's loss; `anchors` are the model's, where its loss has any.
-    /// Fails on missing anchors, or too little device memory.
+    /// For a model's loss and its `anchors`. Fails if anchors are missing, or device memory is too small.
     pub fn new(
         device: &Device,
         config: &ModelConfig,
@@ -28,7 +27,7 @@ impl Objective {
         let quadrature = match (config.loss, anchors) {
             (LossKind::Nll | LossKind::Kl, anchors) => {
                 let none = || locdiff_base::BadSetting::new("quadrature", "none", "nll and kl need anchors");
-                Some(integrals(Arc::new(anchors.ok_or_else(none)?.on_device(device, codes)?), batch)?)
+                Some(integrals(device, Arc::new(anchors.ok_or_else(none)?.on_device(device, codes)?), batch)?)
             }
             (LossKind::KlPaper, _) => {
                 let grid = QuadratureGrid::blank(device, codes.dimension(), PAPER_ANCHORS, None)?;
@@ -58,10 +57,8 @@ impl Objective {
     /// place, or what the network should give for the losses `l1` and `l2`. Fails on shapes that do not fit.
     pub fn apply(
         &mut self,
-        de: ViewMut<'_>,
-        loss: ViewMut<'_>,
-        e: View<'_>,
-        target: View<'_>,
+        (de, loss): (ViewMut<'_>, ViewMut<'_>),
+        (e, target): (View<'_>, View<'_>),
         scale: f32,
     ) -> Result<(), NnError> {
         let kind = match (self.kind, &mut self.quadrature) {
@@ -75,8 +72,8 @@ impl Objective {
     }
 }
 
-/// The points that a configuration asks for; `locations` are the training locations, for a pool.
-/// Fails on a recipe that cannot be followed.
+/// The points that a configuration asks for, pooled about training `locations`. Fails on a recipe that cannot be
+/// followed.
 pub(crate) fn make_quadrature(config: &ModelConfig, locations: &[UnitVec]) -> Result<Option<QuadraturePoints>> {
     let made = match config.quadrature {
         _ if !config.loss.has_quadrature() => return Ok(None),

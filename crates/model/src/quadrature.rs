@@ -31,9 +31,9 @@ impl QuadraturePoints {
         Ok(Self { points: grid.points().to_vec(), log_weights })
     }
 
-    /// `count` points: a Fibonacci grid, and jittered copies of training locations at several scales of 1/(L+1). Each
-    /// point's weight is one over the density of the whole mixture there, so that sums are unbiased integrals.
-    /// Fails if there are no locations, or fewer points than the grid's share.
+    /// `count` points: a Fibonacci grid, and jittered copies of training locations at several scales of 1/(L+1), each
+    /// weighing one over the density of the whole mixture there. Fails if there are no locations, or fewer points than
+    /// the grid's share.
     pub fn pool(degree: usize, locations: &[UnitVec], count: usize, seed: u64) -> Result<Self> {
         if locations.is_empty() || count < 64 {
             return Err(setting("quadrature pool", count, "at least 64 points and one training location"));
@@ -84,8 +84,8 @@ impl QuadraturePoints {
 }
 
 /// Integrals over such a grid for batches of up to `max_batch` rows.
-pub(crate) fn integrals(grid: Arc<QuadratureGrid>, max_batch: usize) -> Result<Quadrature> {
-    let max_logits = if grid.device().is_cuda() { 1 << 28 } else { 1 << 22 };
+pub(crate) fn integrals(device: &Device, grid: Arc<QuadratureGrid>, max_batch: usize) -> Result<Quadrature> {
+    let max_logits = if device.is_cuda() { 1 << 28 } else { 1 << 22 };
     Ok(Quadrature::over(grid, max_batch, max_logits)?)
 }
 

@@ -22,13 +22,9 @@ struct Gaussian {
 
 impl Gaussian {
     fn new(device: &Device, schedule: &Schedule, plan: &SamplerPlan, prediction: PredictionKind, mean: &[f32]) -> Self {
-        Self {
-            schedule: schedule.clone(),
-            timesteps: plan.steps().iter().map(|step| step.t).collect(),
-            prediction,
-            deviation: 0.5,
-            mean: Tensor::from_slice(device, 1, mean.len(), mean).unwrap(),
-        }
+        let timesteps = plan.steps().iter().map(|step| step.t).collect();
+        let mean = Tensor::from_slice(device, 1, mean.len(), mean).unwrap();
+        Self { schedule: schedule.clone(), timesteps, prediction, deviation: 0.5, mean }
     }
 }
 

@@ -1,5 +1,4 @@
-//! Made-up embeddings whose truth is known, places' own vectors with noise: the radii of a model that gives places scores hold what they
-//! say on photos that were never seen, however noisy they are.
+//! Made-up embeddings, places' own vectors with noise: radii hold what they say on photos that were never seen.
 
 use locdiff_model::answer::{
     Calibration, CandidatePlaces, Globe, ModelOutput, Observation, PlaceField, PlaceFit, PlaceSettings, ReadOptions,
@@ -31,9 +30,7 @@ fn normal(random: &mut impl Rng) -> f64 {
 
 fn unit(vector: &mut [f32]) {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
-    for x in vector {
-        *x /= length;
-    }
+    vector.iter_mut().for_each(|x| *x /= length);
 }
 
 impl LocationEncoder {
@@ -122,13 +119,9 @@ fn calibrated(world: &World, globe: &Arc<Globe>, photos: &[Photo]) -> Calibratio
     let fit = PlaceFit::new(&world.table, TEMPERATURE);
     let seen: Vec<Vec<f64>> = photos.par_iter().map(|photo| fit.see(&photo.scores, photo.truth.to_unit())).collect();
     let (settings, nll) = fit.choose("towns", &seen, &vec![0; photos.len()]);
-    let observation = |photo: &Photo| Observation {
-        evidence: nothing(),
-        truth: photo.truth,
-        embedding: vec![0.0],
-        group: 0,
-        neighbours: Vec::new(),
-        places: Some(world.field(photo, &settings)),
+    let observation = |photo: &Photo| {
+        let (truth, places) = (photo.truth, Some(world.field(photo, &settings)));
+        Observation { evidence: nothing(), truth, embedding: vec![0.0], group: 0, neighbours: Vec::new(), places }
     };
     let observations: Vec<Observation> = photos.par_iter().map(observation).collect();
     let plain = Calibration { places: Some(settings), ..Calibration::none(nothing()) };
@@ -158,10 +151,8 @@ fn held(noises: &[f64]) -> Vec<(Option<f64>, [f64; 2])> {
 
 fn check(shares: [f64; 2], wanted: [(f64, f64); 2], what: &str) {
     println!("{what}: {shares:?}");
-    assert!(
-        shares.iter().zip(wanted).all(|(share, (least, most))| (least..=most).contains(share)),
-        "{what}: {shares:?}"
-    );
+    let holds = shares.iter().zip(wanted).all(|(share, (least, most))| (least..=most).contains(share));
+    assert!(holds, "{what}: {shares:?}");
 }
 
 #[test]
@@ -180,6 +171,6 @@ fn radii_hold_what_they_say_of_a_collection_of_one_noise() {
 
 /// What radii of 50 and 90 % must hold of photos like those they were fitted on: a standard error of 1.4 and 0.9 points.
 const HELD: [(f64, f64); 2] = [(0.47, 0.53), (0.88, 0.92)];
-/// And of those of one noise in a mixture. A photo with little noise whose place is far from all that the model has looks like one with more noise whose
-/// place is near, so what radii hold depends on the noise still.
+/// And of those of one noise in a mixture. Little noise far from all places looks like more noise near one, so what
+/// radii hold still depends on the noise.
 const BY_NOISE: [(f64, f64); 2] = [(0.35, 0.65), (0.83, 0.97)];

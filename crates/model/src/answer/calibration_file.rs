@@ -21,7 +21,6 @@ const OLD_VERSION: u32 = 1;
 /// Larger files are no calibration: at the largest degree it has 7 MB.
 const LARGEST_FILE_BYTES: u64 = 64 << 20;
 
-/// What the file holds.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -53,14 +52,17 @@ fn window_km() -> f64 {
 }
 
 impl Stored {
-    /// What is out of range, if anything.
+    fn factors(&self) -> Factors {
+        Factors { evidence: self.evidence, background_weight: self.background_weight, floor: self.floor }
+    }
+
     fn fault(&self, model: &ModelShape<'_>) -> Option<String> {
         let coefficients = (model.degree + 1) * (model.degree + 1);
         if ![OLD_VERSION, VERSION].contains(&self.version) {
             return Some(format!("version {}, but this program reads version {VERSION}", self.version));
         }
-        if self.background.len() != coefficients {
-            let met = self.background.len();
+        let met = self.background.len();
+        if met != coefficients {
             return Some(format!("{met} background coefficients, but the model has {coefficients}"));
         }
         if let (Some(fitted), Some(trained)) = (&self.encoder, model.encoder)
@@ -68,15 +70,12 @@ impl Stored {
         {
             return Some(format!("it was fitted with the encoder {fitted}, but the model was trained with {trained}"));
         }
-        if let Some(out_of_domain) = &self.out_of_domain
-            && out_of_domain.probe.weights.len() != model.embedding_dim
-        {
-            let (met, wanted) = (out_of_domain.probe.weights.len(), model.embedding_dim);
+        let (met, wanted) = (self.out_of_domain.as_ref().map(|other| other.probe.weights.len()), model.embedding_dim);
+        if let Some(met) = met.filter(|met| *met != wanted) {
             return Some(format!("its probe has {met} weights, but the model takes embeddings of {wanted} numbers"));
         }
-        let own = Factors { evidence: self.evidence, background_weight: self.background_weight, floor: self.floor };
         let ranges = [("window_km", self.window_km, 1.0, 20_000.0), ("can_tell_from", self.can_tell_from, 0.0, 1.0)];
-        factors_fault(&own)
+        factors_fault(&self.factors())
             .or_else(|| levels_fault(&self.radius_levels))
             .or_else(|| self.levels_by_radius.fault(levels_fault))
             .or_else(|| out_of_range(&ranges))
@@ -91,12 +90,9 @@ impl Stored {
 }
 
 fn factors_fault(factors: &Factors) -> Option<String> {
-    let Factors { evidence, background_weight, floor } = *factors;
-    let ranges = [
-        ("evidence", evidence, 0.0, 10.0),
-        ("background_weight", background_weight, 0.0, 10.0),
-        ("floor", floor, 0.0, 1.0),
-    ];
+    let Factors { evidence, background_weight: weight, floor } = *factors;
+    let ranges =
+        [("evidence", evidence, 0.0, 10.0), ("background_weight", weight, 0.0, 10.0), ("floor", floor, 0.0, 1.0)];
     let is_all = || (floor == 1.0).then(|| "floor is 1: nothing would be left for the photo".to_owned());
     out_of_range(&ranges).or_else(is_all)
 }
@@ -140,13 +136,10 @@ impl Calibration {
         if let Some(fault) = stored.fault(model) {
             return Err(bad(fault));
         }
+        let factors = stored.factors();
         let background = Coefficients::new(stored.background).map_err(|error| bad(error.to_string()))?;
         Ok(Self {
-            factors: Factors {
-                evidence: stored.evidence,
-                background_weight: stored.background_weight,
-                floor: stored.floor,
-            },
+            factors,
             window_km: stored.window_km,
             can_tell_from: stored.can_tell_from,
             radius_levels: stored.radius_levels,
@@ -201,31 +194,22 @@ impl Calibration {
     /// The summary as lines for people.
     pub fn to_text(&self) -> String {
         let Some(report) = &self.fit else { return "not fitted\n".to_owned() };
-        let percent = |shares: &[f64]| {
-            let each: Vec<String> = shares.iter().map(|share| format!("{:>3.0}", 100.0 * share)).collect();
-            each.join(" ")
-        };
-        let (factors, floor) = (&self.factors, 100.0 * self.factors.floor);
+        let each = |shares: &[f64]| shares.iter().map(|share| format!("{:>3.0}", 100.0 * share)).collect::<Vec<_>>();
+        let percent = |shares: &[f64]| each(shares).join(" ");
         let network = || {
-            let (evidence, background) = (factors.evidence, factors.background_weight);
-            format!("evidence × {evidence:.2}, background × {background:.2}, floor {floor:.1} %")
+            let Factors { evidence, background_weight: background, floor } = self.factors;
+            format!("evidence × {evidence:.2}, background × {background:.2}, floor {:.1} %", 100.0 * floor)
         };
         let mut text = self.places.as_ref().map_or_else(network, places_text);
-        let _ = writeln!(
-            text,
-            ", window {:.0} km; \"I can't tell\" below a locatability of {:.2}",
-            self.window_km, self.can_tell_from
-        );
+        let (window, least) = (self.window_km, self.can_tell_from);
+        let _ = writeln!(text, ", window {window:.0} km; \"I can't tell\" below a locatability of {least:.2}");
         let (nll, without, n) = (report.nll_nats, report.background_nll_nats, report.n);
         let _ = writeln!(text, "−log density {nll:.3} nats per photo ({without:.3} without the photo), n = {n}");
         let _ = writeln!(text, "said          {} %", percent(&LEVELS));
         let _ = writeln!(text, "in regions    {} %", percent(&report.regions));
         let radii = percent(&report.radii);
         let _ = writeln!(text, "within radii  {radii} % before, as said after the radii are stretched");
-        if let Some(mix) = &self.gallery {
-            text += &mix_text(mix);
-        }
-        text
+        text + &self.gallery.as_ref().map_or_else(String::new, mix_text)
     }
 }
 

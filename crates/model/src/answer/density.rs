@@ -24,7 +24,6 @@ pub(crate) struct Mixture {
 }
 
 impl Mixture {
-    /// The log densities at a support's points.
     pub(crate) fn log_densities(&self, support: &Support) -> Vec<f64> {
         self.log_densities_by(support.points(), |field| support.values(field))
     }
@@ -54,7 +53,6 @@ impl Mixture {
         whole.cut_about(field.centres().chain(gallery))
     }
 
-    /// The gallery's part of it.
     fn gallery_log_densities(&self, points: &[UnitVec]) -> Option<Vec<f64>> {
         let (kernels, log_share) = self.gallery.as_ref()?;
         Some(kernels.log_densities(points).into_iter().map(|value| value + log_share).collect())
@@ -73,9 +71,7 @@ pub struct Density {
     support: OnceLock<Support>,
     /// Log of the integral of the mixture times knowledge.
     log_total: f64,
-    /// Log density at the support's points.
     at_points: OnceLock<Vec<f64>>,
-    /// Probability of the support's pixels.
     masses: OnceLock<Vec<f64>>,
 }
 
@@ -255,7 +251,7 @@ impl Density {
     /// How sure a model that gives places scores is of an answer; nothing for other models.
     pub(crate) fn sureness(&self, answer: LatLon) -> Sureness {
         let Some((field, _)) = &self.mixture.places else { return Sureness::default() };
-        Sureness { own_km: self.radii_km(answer, &[0.5])[0].max(0.1), best_score: field.best() }
+        Sureness { own_km: self.radii_km(answer, &[0.5])[0].max(0.1), best_score: field.best }
     }
 
     /// The probability within a distance of a place.
@@ -284,7 +280,7 @@ impl Density {
     pub fn peaks_after(&self, first: Option<LatLon>, window_km: f64, most: usize) -> Vec<Peak> {
         let is_possible = |at: UnitVec| self.knowledge.as_ref().is_none_or(|k| k.log_weight(at) > f64::NEG_INFINITY);
         let settled = first.map(LatLon::to_unit);
-        let found = Window::new(window_km).places(self.support(), self.masses(), most, &is_possible, settled);
+        let found = Window::new(window_km).places((self.support(), self.masses()), (settled, most), &is_possible);
         let mut peaks: Vec<Peak> = found.into_iter().map(Peak::from).collect();
         if let (Some(peak), Some(place)) = (peaks.first_mut(), first) {
             peak.place = place; // to the last digit
@@ -297,7 +293,6 @@ impl Density {
         &self.globe
     }
 
-    /// The probability of each pixel.
     fn masses(&self) -> &[f64] {
         self.masses.get_or_init(|| self.support().masses(self.point_log_density()))
     }
@@ -307,7 +302,7 @@ impl Globe {
     /// The places of a density given by the masses of the pixels, the most probable first: see [`Density::peaks`].
     pub fn peaks(self: &Arc<Self>, masses: &[f64], window_km: f64, most: usize) -> Vec<Peak> {
         let support = Support::Globe(self.clone());
-        let found = Window::new(window_km).places(&support, masses, most, &|_| true, None);
+        let found = Window::new(window_km).places((&support, masses), (None, most), &|_| true);
         found.into_iter().map(Peak::from).collect()
     }
 }

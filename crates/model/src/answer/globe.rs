@@ -5,8 +5,8 @@ use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Pixel, Pixels};
 use std::{f64::consts::PI, sync::Arc};
 
-/// Pixels may be this many times as wide as the deviation of a clean code's density. Sums are integrals up to 1.6 deviations of the
-/// density at hand, and what is answered is calibrated: no sharper than half a clean code, in natural parameters.
+/// Pixels may be this many times as wide as the deviation of a clean code's density. Sums are integrals up to 1.6
+/// deviations, and calibrated densities are no sharper than half a clean code, in natural parameters.
 const WIDEST: f64 = 2.4;
 
 /// Depth of the pixels for a degree: 102 km wide at L = 23 and 31, 25 km at L = 47.

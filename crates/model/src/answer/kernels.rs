@@ -25,8 +25,7 @@ pub struct Neighbour {
     pub similarity: f64,
 }
 
-/// How neighbours become a density: Gaussian kernels on the sphere about the nearest few, each weighing
-/// `exp(similarity / temperature)`.
+/// How the nearest few neighbours become a density: Gaussian kernels that weigh `exp(similarity / temperature)`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelSettings {
@@ -70,7 +69,6 @@ impl Kernels {
         Self { far: FAR_OF_MANY, ..Self::new(places, width_km) }
     }
 
-    /// Kernels of another deviation about these places.
     pub(crate) fn with_width_km(&self, width_km: f64) -> Self {
         Self { far: self.far, ..Self::new(self.places.clone(), width_km) }
     }
@@ -188,7 +186,6 @@ impl GalleryMix {
         (1.0 - ood) * self.share + ood * self.out_of_domain_share
     }
 
-    /// What is out of range, if anything.
     pub(crate) fn fault(&self) -> Option<String> {
         let KernelSettings { neighbours, temperature, width_km } = self.kernels;
         out_of_range(&[

@@ -19,12 +19,10 @@ pub struct Knowledge {
     on_globes: Mutex<HashMap<usize, Arc<Known>>>,
 }
 
-/// What is known at the points of a support.
 #[derive(Debug)]
 pub(crate) struct Known {
     /// The globe's pixels, or finer ones where the regions are small.
     pub(crate) support: Support,
-    /// Log weight at each point.
     pub(crate) log_weights: Vec<f64>,
 }
 
@@ -43,16 +41,6 @@ impl Knowledge {
     }
 
     /// It must be in a region.
-    ///
-    /// ```
-    /// use locdiff_model::answer::Knowledge;
-    /// use locdiff_map::places::Region;
-    /// use locdiff_shdd::sphere::LatLon;
-    /// let japan = Knowledge::new().within(Region::parse("Japan")?);
-    /// assert_eq!(japan.log_weight(LatLon::new(36.0, 138.0)?.to_unit()), 0.0);
-    /// assert_eq!(japan.log_weight(LatLon::new(48.9, 2.4)?.to_unit()), f64::NEG_INFINITY);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn within(mut self, region: Region) -> Self {
         self.regions.push(region);
@@ -61,16 +49,6 @@ impl Knowledge {
     }
 
     /// Multiplies by a sum of Gaussian kernels of deviation `spread_km` about weighted places.
-    ///
-    /// ```
-    /// use locdiff_model::answer::Knowledge;
-    /// use locdiff_shdd::sphere::LatLon;
-    /// let paris = LatLon::new(48.86, 2.35)?;
-    /// let known = Knowledge::new().places(vec![(paris, 2.0)], 100.0);
-    /// let london = LatLon::new(51.5, -0.13)?;
-    /// assert!(known.log_weight(paris.to_unit()) > known.log_weight(london.to_unit()) + 5.0);
-    /// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
-    /// ```
     #[must_use]
     pub fn places(self, places: Vec<(LatLon, f64)>, spread_km: f64) -> Self {
         let sharpness = (EARTH_RADIUS_KM / spread_km).powi(2);
@@ -137,6 +115,17 @@ mod tests {
                 assert_eq!(*weight, north.log_weight(*point));
             }
         }
+    }
+
+    #[test]
+    fn regions_and_places_weigh() {
+        let at = |lat: f64, lon: f64| LatLon::new(lat, lon).unwrap();
+        let japan = Knowledge::new().within(Region::parse("Japan").unwrap());
+        let weights = [at(36.0, 138.0), at(48.9, 2.4)].map(|place| japan.log_weight(place.to_unit()));
+        assert_eq!(weights, [0.0, f64::NEG_INFINITY]);
+        let paris = Knowledge::new().places(vec![(at(48.86, 2.35), 2.0)], 100.0);
+        let [there, london] = [at(48.86, 2.35), at(51.5, -0.13)].map(|place| paris.log_weight(place.to_unit()));
+        assert!(there > london + 5.0);
     }
 
     /// Regions smaller than a pixel have pixels of their own; two that do not overlap leave nothing.

@@ -1,14 +1,6 @@
-//! From what a model says about a photo to a calibrated answer.
-//!
-//! | you want | item |
-//! |---|---|
-//! | the calibrated density of a network's output | [`Calibration::density`], [`Density`] |
-//! | the answer that is read off it | [`Reader`], [`Answer`] |
-//! | to add what is also known | [`Knowledge`] |
-//! | probabilities that hold, for a model of your own | [`fit`], [`Calibration`] |
-//! | the same mixed with a gallery's density | [`fit_gallery`], [`GalleryMix`], [`Kernels`] |
-//! | the same for a model that gives places scores | [`CandidatePlaces`], [`PlaceField`], [`PlaceFit`], [`fit_places`] |
-//! | to see whether they hold | [`Reader::judge`], [`Verdict`], [`ReliabilityCurve`] |
+//! From what a model says about a photo to a calibrated answer: a [`Calibration`] makes a [`Density`] of the network's
+//! output, times what is also known ([`Knowledge`]), and a [`Reader`] reads the [`Answer`] off it. [`fit`] makes
+//! probabilities hold, [`fit_gallery`] with a gallery's density, [`fit_places`] for a model that gives places scores.
 
 mod answer;
 mod calibration;

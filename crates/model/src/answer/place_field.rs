@@ -13,14 +13,12 @@ const WIDEST_LUMP: f64 = 1.6;
 /// Lumps that hold less than this are left out.
 const NEGLIGIBLE: f64 = 1e-7;
 
-/// The softmax of a photo's scores over all places, each place with a kernel. Places that hold much have one of their own, the others
-/// one for each small region, at the centre of their mass.
+/// The softmax of a photo's scores over all places. Places that hold much have a kernel of their own, the others one
+/// for each small region, at the centre of their mass.
 #[derive(Debug, Clone)]
 pub struct PlaceField {
-    /// Kernels, and their share.
     parts: Vec<(Kernels, f64)>,
-    /// The best score.
-    best: f64,
+    pub(crate) best: f64,
 }
 
 impl PlaceField {
@@ -59,11 +57,6 @@ impl PlaceField {
             (Kernels::of_many(places, width_km), share)
         });
         Self { parts: parts.collect(), best }
-    }
-
-    /// The best score.
-    pub(crate) fn best(&self) -> f64 {
-        self.best
     }
 
     /// Widens kernels narrower than this, for a coarse grid.
@@ -146,8 +139,8 @@ pub struct PlaceSettings {
     pub key: String,
     /// The temperature of the softmax…
     pub temperature: f64,
-    /// …times `(1 − s²)/s` to the power of this, where s is the best score. A vector of d numbers that is a place's own with noise has the
-    /// posterior of a softmax at the temperature `(1 − s²)/(s·d)`: the better the best place fits, the less noise there is.
+    /// …times `(1 − s²)/s` to the power of this, where s is the best score: a place's vector of d numbers with noise
+    /// has the posterior of a softmax at the temperature `(1 − s²)/(s·d)`.
     pub sharpening: f64,
     /// The deviation of a kernel.
     pub width_km: f64,
@@ -174,7 +167,6 @@ impl PlaceSettings {
         self.temperature * noise(best).powf(self.sharpening)
     }
 
-    /// What is out of range, if anything.
     pub(crate) fn fault(&self) -> Option<String> {
         out_of_range(&[
             ("places: temperature", self.temperature, 1e-6, 1e6),

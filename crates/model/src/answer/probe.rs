@@ -31,8 +31,8 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Learns to tell two sets of embeddings apart, both taken as equally probable: logistic regression on standardised columns.
-    /// Fails on an empty set, or rows of different sizes.
+    /// Learns to tell two equally probable sets of embeddings apart: logistic regression on standardised columns. Fails
+    /// on an empty set, or rows of different sizes.
     pub fn fit(familiar: &[Vec<f32>], strange: &[Vec<f32>]) -> Result<Self> {
         let columns = familiar.first().map_or(0, Vec::len);
         let all: Vec<&Vec<f32>> = familiar.iter().chain(strange).collect();

@@ -12,7 +12,6 @@ use std::sync::Arc;
 pub struct Reader {
     globe: Arc<Globe>,
     calibration: Calibration,
-    /// The density without a photo.
     background: Density,
 }
 
@@ -100,13 +99,11 @@ impl Reader {
         options.window_km.unwrap_or(self.calibration.window_km)
     }
 
-    /// The answer that a density gives. Where its place is settled already, by retrieval for example, everything else is read off
-    /// the density around that place.
+    /// The answer that a density gives. If its place is settled already, everything else is read off around that place.
     pub fn answer_from(&self, density: Density, ood: f64, place: Option<LatLon>, options: &ReadOptions) -> Answer {
         let window_km = self.window_km(options);
         let peaks = density.peaks_after(place, window_km, options.hypotheses.max(1));
-        let hypotheses: Vec<Hypothesis> =
-            peaks.iter().map(|peak| Hypothesis::new(peak.place, peak.probability)).collect();
+        let hypotheses: Vec<_> = peaks.iter().map(|peak| Hypothesis::new(peak.place, peak.probability)).collect();
         let best = hypotheses[0].at;
         let locatability = density.locatability(best);
         let sure = self.sureness(&density, best);
@@ -122,10 +119,9 @@ impl Reader {
             gallery: None,
             density: density.compact(),
         };
-        let mut answer = Answer::at(best, [radii[0], radii[1]], hypotheses, locatability);
-        answer.can_tell = locatability >= self.calibration.can_tell_from;
-        answer.from_density = Some(from_density);
-        answer
+        let can_tell = locatability >= self.calibration.can_tell_from;
+        let answer = Answer::at(best, [radii[0], radii[1]], hypotheses, locatability);
+        Answer { can_tell, from_density: Some(from_density), ..answer }
     }
 
     /// How sure an answer is, where levels depend on it.

@@ -61,7 +61,6 @@ impl Support {
         }
     }
 
-    /// A field's values there.
     pub(crate) fn values(&self, field: &Field) -> Vec<f64> {
         match self {
             Self::Globe(globe) => globe.pixels().values(field),
@@ -69,7 +68,6 @@ impl Support {
         }
     }
 
-    /// Depths of the widest and of the narrowest pixels.
     fn depths(&self) -> (u8, u8) {
         match self {
             Self::Globe(globe) => (globe.pixels().depth(), globe.pixels().depth()),
@@ -93,7 +91,6 @@ impl Support {
         }
     }
 
-    /// Whether all pixels have one size.
     pub(crate) fn is_even(&self) -> bool {
         self.depth() == self.widest_depth()
     }
@@ -153,10 +150,8 @@ pub(crate) fn reach_rad(depth: u8) -> f64 {
     (Pixel::area_sr(depth) / PI).sqrt()
 }
 
-/// Pixels on their way to being cut.
 struct Cut<'a> {
     whole: &'a Support,
-    /// The depth of its pixels.
     depth: u8,
     pixels: Vec<Pixel>,
     points: Vec<UnitVec>,
@@ -217,8 +212,8 @@ pub(crate) fn log_integral(values: &[f64], area: f64) -> f64 {
     top + (values.iter().map(|value| (value - top).exp()).sum::<f64>() * area).ln()
 }
 
-/// How much of a pixel at a distance lies within a radius, its mass taken as spread evenly over `reach_rad` towards the
-/// centre and away from it: without this, what is smaller than a pixel would be all or nothing.
+/// How much of a pixel at a distance lies within a radius, its mass spread evenly over `reach_rad` towards the centre
+/// and away from it: without this, what is smaller than a pixel would be all or nothing.
 pub(crate) fn share_within(distance_rad: f64, reach_rad: f64, radius_rad: f64) -> f64 {
     let (from, to) = ((distance_rad - reach_rad).max(0.0), distance_rad + reach_rad);
     ((radius_rad - from) / (to - from)).clamp(0.0, 1.0)

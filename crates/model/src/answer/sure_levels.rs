@@ -11,18 +11,16 @@ pub struct Sureness {
     pub best_score: f64,
 }
 
-/// Radius levels at some radii that densities alone say hold half, rising, and there at some best scores, rising; between them they are
-/// interpolated. None for a model whose levels do not depend on it.
+/// Radius levels at some radii that densities alone say hold half, rising, and there at some best scores, rising;
+/// interpolated in between. None for a model whose levels do not depend on it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SureLevels(Vec<(f64, LevelsByScore)>);
 
-/// Levels at some best scores.
 type LevelsByScore = Vec<(f64, [f64; 9])>;
 
 impl SureLevels {
-    /// Of photos parted by their own radius, and these by their best score: `parts` each. A part's levels, which `levels` gives, stand at
-    /// its medians.
+    /// Of photos parted by own radius, and these by best score, `parts` each. A part's `levels` stand at its medians.
     pub(crate) fn of<T: Clone>(
         photos: &[T],
         parts: usize,
@@ -40,7 +38,6 @@ impl SureLevels {
         self.0.is_empty()
     }
 
-    /// The levels for an answer.
     pub(crate) fn at(&self, sure: Sureness) -> Option<[f64; 9]> {
         let (low, high, part) = between(&self.0, sure.own_km, f64::ln)?;
         let at_score = |known: &[(f64, [f64; 9])]| {
@@ -50,7 +47,6 @@ impl SureLevels {
         Some(mixed(&at_score(low)?, &at_score(high)?, part))
     }
 
-    /// What is wrong with it, if anything.
     pub(crate) fn fault(&self, levels_fault: impl Fn(&[f64; 9]) -> Option<String>) -> Option<String> {
         let radii = self.0.iter().map(|(own_km, _)| *own_km);
         let mut scores = self.0.iter().map(|(_, by_score)| by_score.iter().map(|(score, _)| *score));

@@ -6,7 +6,6 @@ use locdiff_shdd::{Coefficients, sphere::LatLon};
 use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};
 
-/// Exponents that are tried.
 const TEMPERS: std::ops::Range<u32> = 2..25; // of 0.05
 
 /// The exponent on coefficients under which known places are most probable.

@@ -1,8 +1,5 @@
-//! The most probable places of a density: where most of it lies within a window.
-//!
-//! A place is a maximum of the density convolved with a Gaussian window (found by mean shift, so that it is the centre of the
-//! mass around it and needs no grid), and its probability is what lies within the window's radius. The first place is the one
-//! with the most; what it holds is taken away before the next is searched.
+//! The most probable places of a density: maxima of the density convolved with a Gaussian window, found by mean shift.
+//! A place's probability is what lies within the window's radius; it is taken away before the next place is searched.
 
 use crate::answer::support::{Support, reach_rad, share_within};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixel, UnitVec};
@@ -25,20 +22,17 @@ const WANDERED: f64 = 2.0;
 /// The Gaussian counts nothing where it is below e to the power of this.
 const FAR: f64 = -18.0;
 
-/// A window about a place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
     radius_rad: f64,
 }
 
-/// A place with the probability around it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct WindowMass {
     pub(crate) place: UnitVec,
     pub(crate) probability: f64,
 }
 
-/// A mass somewhere.
 #[derive(Debug, Clone, Copy)]
 struct Lump {
     at: [f64; 3],
@@ -51,6 +45,9 @@ impl Lump {
     }
 }
 
+/// A maximum, and what the window holds there.
+type Mode = (UnitVec, f64);
+
 impl Window {
     pub(crate) fn new(radius_km: f64) -> Self {
         Self { radius_rad: radius_km / EARTH_RADIUS_KM }
@@ -61,22 +58,20 @@ impl Window {
         self.radius_rad / 2.0
     }
 
-    /// The places of a density given by the masses of pixels, the most probable first, at most `most`. Only places that
-    /// `is_possible` are answered. Where the first place is settled already, the others follow it.
+    /// The places of a density given by the masses of pixels, at most `most`, the most probable first. Only places that
+    /// `is_possible` are answered. The others follow a `first` place that is settled.
     pub(crate) fn places(
         self,
-        support: &Support,
-        masses: &[f64],
-        most: usize,
+        (support, masses): (&Support, &[f64]),
+        (first, most): (Option<UnitVec>, usize),
         is_possible: &dyn Fn(UnitVec) -> bool,
-        first: Option<UnitVec>,
     ) -> Vec<WindowMass> {
         let sharpness = self.deviation_rad().powi(-2);
         let lumps = heavy(lump(support, masses, LUMP * self.deviation_rad()));
         let seeds = self.seeds(support, masses).into_iter();
-        let mut modes: Vec<(UnitVec, f64)> = seeds.map(|seed| climb(&lumps, sharpness, seed, STEPS)).collect();
+        let mut modes: Vec<Mode> = seeds.map(|seed| climb(&lumps, sharpness, seed, STEPS)).collect();
         modes.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let mut kept: Vec<(UnitVec, f64)> = Vec::new();
+        let mut kept: Vec<Mode> = Vec::new();
         for mode in modes {
             if kept.iter().all(|other| other.0.angle_rad(mode.0) > self.deviation_rad()) {
                 kept.push(mode);
@@ -90,7 +85,7 @@ impl Window {
                 *mode = nearest_possible(&whole, sharpness, *mode, is_possible);
             }
         }
-        self.rank(support, masses, kept, most, first)
+        self.rank((support, masses), (first, most), kept)
     }
 
     /// Starting places: the heaviest of lumps about as wide as the window, none within a deviation of another.
@@ -113,11 +108,9 @@ impl Window {
     /// The modes in the order of what their discs hold, each without what those before it hold.
     fn rank(
         self,
-        support: &Support,
-        masses: &[f64],
-        mut modes: Vec<(UnitVec, f64)>,
-        most: usize,
-        first: Option<UnitVec>,
+        (support, masses): (&Support, &[f64]),
+        (first, most): (Option<UnitVec>, usize),
+        mut modes: Vec<Mode>,
     ) -> Vec<WindowMass> {
         let mut left = masses.to_vec();
         let mut found: Vec<WindowMass> = Vec::new();
@@ -156,12 +149,7 @@ impl Window {
 }
 
 /// Of the pixels near a mode that is impossible itself (between two islands, say), the one where the window holds most.
-fn nearest_possible(
-    lumps: &[Lump],
-    sharpness: f64,
-    mode: (UnitVec, f64),
-    is_possible: &dyn Fn(UnitVec) -> bool,
-) -> (UnitVec, f64) {
+fn nearest_possible(lumps: &[Lump], sharpness: f64, mode: Mode, is_possible: &dyn Fn(UnitVec) -> bool) -> Mode {
     let points = lumps.iter().filter_map(|lump| lump.point());
     let mut near: Vec<(f64, UnitVec)> = points.map(|point| (point.angle_rad(mode.0), point)).collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -200,7 +188,6 @@ fn lump(support: &Support, masses: &[f64], width_rad: f64) -> Vec<Lump> {
     lumps
 }
 
-/// The lumps that count.
 fn heavy(lumps: Vec<Lump>) -> Vec<Lump> {
     let top = lumps.iter().map(|lump| lump.mass).fold(0.0, f64::max);
     lumps.into_iter().filter(|lump| lump.mass >= LIGHT * top).collect()
@@ -221,8 +208,7 @@ fn value(lumps: &[Lump], sharpness: f64, here: UnitVec) -> ([f64; 3], f64) {
     (sum, held)
 }
 
-/// Mean shift: to the centre of mass of the window, again and again. It never goes down. Only lumps around count; if it
-/// moves away, they are gathered again.
+/// Mean shift: to the centre of mass of the window, again and again. Only lumps around count, gathered after a move.
 fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize) -> (UnitVec, f64) {
     let deviation_rad = sharpness.powf(-0.5);
     let gather = |here: UnitVec| -> Vec<Lump> {
@@ -270,12 +256,10 @@ fn shares_within(support: &Support, centre: UnitVec, radius_rad: f64) -> impl It
     })
 }
 
-/// What a disc holds.
 pub(crate) fn mass_within(support: &Support, masses: &[f64], centre: UnitVec, radius_rad: f64) -> f64 {
     shares_within(support, centre, radius_rad).map(|(pixel, share)| share * masses[pixel]).sum()
 }
 
-/// Takes what a disc holds away.
 fn take_within(support: &Support, masses: &mut [f64], centre: UnitVec, radius_rad: f64) {
     for (pixel, share) in shares_within(support, centre, radius_rad) {
         masses[pixel] *= 1.0 - share;
@@ -294,8 +278,7 @@ mod tests {
         LatLon::new(lat, lon).unwrap().to_unit()
     }
 
-    /// Two hills: a narrow high one and a broad one that holds more. The window decides which comes first, and what the
-    /// discs hold is what they should.
+    /// A narrow high hill, and a broad one that holds more: the window decides which comes first.
     #[test]
     fn the_window_decides_which_hill_is_first() {
         let support = Support::Globe(Arc::new(Globe::new(23).unwrap()));
@@ -308,9 +291,9 @@ mod tests {
         };
         let masses: Vec<f64> = support.points().iter().map(mass).collect();
         let anywhere = |_: UnitVec| true;
-        let narrow = Window::new(300.0).places(&support, &masses, 5, &anywhere, None);
+        let narrow = Window::new(300.0).places((&support, &masses), (None, 5), &anywhere);
         assert!(narrow[0].place.angle_rad(hills[0].0) < 0.005, "{narrow:?}");
-        let broad = Window::new(2500.0).places(&support, &masses, 5, &anywhere, None);
+        let broad = Window::new(2500.0).places((&support, &masses), (None, 5), &anywhere);
         assert!(broad[0].place.angle_rad(hills[1].0) < 0.02, "{broad:?}");
         assert!(broad[1].place.angle_rad(hills[0].0) < 0.02 && (broad[1].probability - 0.4).abs() < 0.01);
         // A Gaussian hill holds 1 − exp(−r²/2s²) within r.
@@ -328,7 +311,7 @@ mod tests {
         let inside = |p: UnitVec| region.contains(p.to_latlon());
         let support = Support::fine(cover(std::slice::from_ref(region), Vec::new(), 6, inside));
         let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
-        Window::new(1000.0).places(&support, &masses, 5, &inside, None)
+        Window::new(1000.0).places((&support, &masses), (None, 5), &inside)
     }
 
     /// A flat density inside a box: the place is the box's middle, not a corner.

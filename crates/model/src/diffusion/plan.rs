@@ -212,8 +212,7 @@ mod tests {
         }
     }
 
-    /// On the probability-flow ODE of a Gaussian, whose solution is known, halving the step divides DDIM's error by two
-    /// and DPM-Solver++(2M)'s by four.
+    /// On a Gaussian's probability-flow ODE, halving the step divides DDIM's error by two, DPM-Solver++(2M)'s by four.
     #[test]
     fn dpm_solver_is_second_order_and_ddim_first() {
         // A schedule whose time steps lie evenly in λ, so that subsets are uniform in h.

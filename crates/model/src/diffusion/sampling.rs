@@ -8,8 +8,8 @@ const INITIAL_STREAM: u32 = 0xFFFF_FFFF;
 
 /// A network (or anything else) that predicts from noisy codes.
 pub trait Denoiser {
-    /// Writes the prediction for `x` at the plan's step number `position` (0 is the noisiest; the plan's
-    /// [`timesteps`](crate::diffusion::SamplerPlan::timesteps) say which time step that is). Fails if the engine fails.
+    /// Writes the prediction for `x` at the plan's step number `position`; 0 is the noisiest. Fails if the engine
+    /// fails.
     fn predict(&mut self, out: ViewMut<'_>, x: View<'_>, position: usize) -> Result<()>;
 }
 
@@ -23,11 +23,8 @@ pub struct SampleState {
 impl SampleState {
     /// Storage for `batch` codes of size `dim`. Fails if device memory is too small.
     pub fn new(device: &Device, batch: usize, dim: usize) -> Result<Self> {
-        Ok(Self {
-            x: Tensor::zeros(device, batch, dim)?,
-            clean: Tensor::zeros(device, batch, dim)?,
-            prediction: Tensor::zeros(device, batch, dim)?,
-        })
+        let blank = || Tensor::zeros(device, batch, dim);
+        Ok(Self { x: blank()?, clean: blank()?, prediction: blank()? })
     }
 
     /// The codes themselves, as noisy as the step they are at.
@@ -71,8 +68,7 @@ pub(crate) fn sample_watched(
     for (position, step) in plan.steps().iter().enumerate() {
         let SampleState { x, clean, prediction } = state;
         denoiser.predict(prediction.view_mut(), x.view(), position)?;
-        let coefficients = step.coefficients();
-        let stream = position as u32;
+        let (coefficients, stream) = (step.coefficients(), position as u32);
         ops::sampler_step(x.view_mut(), clean.view_mut(), prediction.view(), coefficients, noise, stream)?;
         watch(step, state)?;
     }

@@ -38,8 +38,8 @@ impl Schedule {
         Self::from_alpha_bar(products.collect())
     }
 
-    /// A schedule of one's own: ᾱ for every step, falling, within (0, 1].
-    /// Fails if there are no steps, or values that do not fall inside (0, 1].
+    /// A schedule of one's own: ᾱ for every step. Fails if there are no steps, or values that do not fall inside (0,
+    /// 1].
     pub fn from_alpha_bar(alpha_bar: Vec<f64>) -> Result<Self> {
         if alpha_bar.is_empty() {
             return Err(setting("steps", 0, "at least 1"));
@@ -139,9 +139,9 @@ pub struct TrainingTables {
 }
 
 impl TrainingTables {
-    /// Tables for a schedule and a kind of prediction; `scale` multiplies `x_0` (√4π brings codes to unit RMS). The noisiest
-    /// step stands `repeats` times more at the end, so that a uniform draw of rows picks it so much more often.
-    /// Fails if device memory is too small.
+    /// Tables for a schedule and a kind of prediction; `scale` multiplies `x_0` (√4π brings codes to unit RMS). The
+    /// noisiest step stands `repeats` times more at the end, so that draws pick it more often. Fails on too little
+    /// device memory.
     pub fn new(
         device: &Device,
         schedule: &Schedule,

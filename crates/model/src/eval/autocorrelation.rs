@@ -26,8 +26,8 @@ pub(crate) struct Lag {
 
 /// A correlogram of the errors by great-circle lag.
 ///
-/// The quantity is ln(1 + error in km), because errors spread over four orders of magnitude. Where the first lags say
-/// that neighbours err alike, there are fewer independent photos than photos, and intervals that take them for independent are too narrow.
+/// The quantity is ln(1 + error in km), because errors spread over four orders of magnitude. If neighbours err alike,
+/// intervals that take photos for independent are too narrow.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Correlogram {
     /// Photos that were used: those with an answer, at most 5000 of them, drawn with the seed.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// A value with its confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Estimate {
     /// The value measured.
     pub value: f64,
@@ -20,8 +20,8 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// The percentile bootstrap: photos, or blocks of photos of one region, are drawn again with replacement, and the middle share
-/// of the values so found is the interval. The same seed gives the same interval on any number of threads.
+/// The percentile bootstrap: photos, or blocks of photos of one region, are drawn again with replacement, and the
+/// middle share of the values is the interval. The same seed gives the same interval on any number of threads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bootstrap {
     /// How many times the photos are drawn.
@@ -53,7 +53,6 @@ impl Bootstrap {
         Self { blocks: self.blocks.as_ref().and_then(|blocks| blocks.select(photos)), ..self.clone() }
     }
 
-    /// Checks the settings.
     /// Fails on fewer than 40 or more than a million replicates, or a confidence that is not between 0 and 1.
     pub fn check(&self) -> Result<()> {
         if !(40..=1_000_000).contains(&self.replicates) {
@@ -146,16 +145,6 @@ pub struct Blocks {
 
 impl Blocks {
     /// The blocks of places; `None` where they are too few.
-    ///
-    /// ```
-    /// use locdiff_model::eval::Blocks;
-    /// use locdiff_shdd::sphere::LatLon;
-    /// let places: Vec<_> = (0..40).map(|k| LatLon::new(0.5 * f64::from(k), 3.0)).collect::<Result<_, _>>()?;
-    /// assert!(Blocks::of_places(&places).is_none()); // 0° to 19.5°: four blocks
-    /// let places: Vec<_> = (0..40).map(|k| LatLon::new(0.5, 2.0 * f64::from(k))).collect::<Result<_, _>>()?;
-    /// assert_eq!(Blocks::of_places(&places).unwrap().count(), 16);
-    /// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
-    /// ```
     pub fn of_places(places: &[LatLon]) -> Option<Self> {
         let cell = |degrees: f64| (degrees / SIDE_DEG).floor() as i32;
         Self::of_labels(places.iter().map(|place| (cell(place.lat_deg()), cell(place.lon_deg()))))
@@ -202,6 +191,10 @@ mod tests {
     fn photos_of_a_block_are_drawn_together() {
         let places: Vec<LatLon> =
             (0..60).map(|k| LatLon::new(f64::from(k % 20) * 5.0 - 47.0, f64::from(k / 20)).unwrap()).collect();
+        // 0° to 19.5° are four blocks, 0° to 78° are sixteen.
+        let line = |step: f64| (0..40).map(|k| LatLon::new(0.5, step * f64::from(k)).unwrap()).collect::<Vec<_>>();
+        let counts = [0.5, 2.0].map(|step| Blocks::of_places(&line(step)).map(|blocks| blocks.count()));
+        assert_eq!(counts, [None, Some(16)]);
         let bootstrap = Bootstrap::default().by_places(&places);
         assert_eq!(bootstrap.blocks.as_ref().unwrap().count(), 20);
         let together = |counts: &[u32]| (0..20).all(|k| counts[k] == counts[k + 20] && counts[k] == counts[k + 40]);

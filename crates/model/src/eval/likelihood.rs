@@ -44,18 +44,6 @@ pub struct TruthInDensity {
 }
 
 /// Judges densities, given as natural parameters (q = exp(e·Y)/Z by quadrature), by the truths.
-///
-/// ```
-/// use locdiff_model::eval::truths_in_densities;
-/// use locdiff_shdd::Codec;
-/// use locdiff_shdd::sphere::{Degree, LatLon};
-/// let codec = Codec::new(Degree::new(11)?);
-/// let place = LatLon::new(50.0, 10.0)?;
-/// let found = truths_in_densities(&codec, &[codec.encode(place)], &[place])?;
-/// assert!(found[0].region_level < 0.01 && found[0].log_density > 2.0 && found[0].region_area_km2 < 10_000.0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
 /// Fails if there is not one code of the codec's degree per photo.
 pub fn truths_in_densities(codec: &Codec, codes: &[Coefficients], truths: &[LatLon]) -> Result<Vec<TruthInDensity>> {
     expect_len("codes", codes.len(), truths.len())?;
@@ -67,13 +55,9 @@ pub fn truths_in_densities(codec: &Codec, codes: &[Coefficients], truths: &[LatL
         // The mode itself is 0 away: no cap has no radius.
         let level = |mode: UnitVec| density.cap_mass(mode, mode.angle_rad(point).max(1e-6 / EARTH_RADIUS_KM));
         let radius_level = mode.map_or(Ok(f64::NAN), level)?;
-        Ok(TruthInDensity {
-            log_density,
-            region_level: density.region_level(log_density),
-            region_area_km2: density.region_area_km2(log_density),
-            radius_level,
-            mode: mode.map(UnitVec::to_latlon),
-        })
+        let region_level = density.region_level(log_density);
+        let (region_area_km2, mode) = (density.region_area_km2(log_density), mode.map(UnitVec::to_latlon));
+        Ok(TruthInDensity { log_density, region_level, region_area_km2, radius_level, mode })
     };
     codes.par_iter().zip(truths).map(judge).collect()
 }
@@ -92,7 +76,6 @@ pub(crate) struct AreaAtRecall {
     pub(crate) area_km2: Estimate,
 }
 
-/// A point of the curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct RecallPoint {
     pub(crate) area_km2: f64,
@@ -102,14 +85,6 @@ pub(crate) struct RecallPoint {
 
 /// Recall against area: a photo's area is that of everything denser than its truth, so that a sharp density in the right place
 /// needs little. Unlike a likelihood it asks for the order of places alone: no temperature or floor changes it.
-///
-/// ```
-/// use locdiff_model::eval::{Bootstrap, RecallArea};
-/// let areas: Vec<f64> = (1..=1001).map(|k| f64::from(k) * 1e4).collect();
-/// let found = RecallArea::new(&areas, &Bootstrap::default());
-/// assert!((found.at[1].area_km2.value / 501e4 - 1.0).abs() < 1e-12);
-/// assert!(found.curve.last().unwrap().recall == 1.0 && found.curve[0].recall == 0.0);
-/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecallArea {
     /// Number of photos with a density.
@@ -170,6 +145,10 @@ mod tests {
         let turned: Vec<f64> = areas.iter().rev().copied().collect();
         assert_eq!(RecallArea::new(&turned, &Bootstrap::default()).at, found.at);
         assert_eq!(found.in_millions(), "0.65 / 1.5 / 2.7");
+        let even: Vec<f64> = (1..=1001).map(|k| f64::from(k) * 1e4).collect();
+        let even = RecallArea::new(&even, &Bootstrap::default());
+        assert!((even.at[1].area_km2.value / 501e4 - 1.0).abs() < 1e-12);
+        assert!(even.curve.last().unwrap().recall == 1.0 && even.curve[0].recall == 0.0);
         assert!(found.curve.is_sorted_by(|a, b| a.recall <= b.recall && a.area_km2 < b.area_km2));
     }
 }

@@ -1,15 +1,5 @@
-//! How good answers are, by the rules of published tables, with an interval on every number.
-//!
-//! | you want | item |
-//! |---|---|
-//! | published rules: distance, radius, GeoScore | [`Preset`], [`Rules`] |
-//! | published test photos, and which rules are theirs | [`Benchmark`] |
-//! | a few numbers; what always answering one place gets | [`Accuracy`], [`best_constant`] |
-//! | an interval for a statistic of your own | [`Bootstrap`], [`Blocks`] |
-//! | how probable the truth was held to be | [`truths_in_densities`] |
-//! | how much of the Earth a density needs to hold the truth | [`RecallArea`] |
-//! | whether regions and radii hold what they promise | [`ReliabilityCurve`] |
-//! | the distance to the nearest training photo | [`Nearby`] |
+//! How good answers are, by the rules of published tables ([`Preset`], [`Benchmark`]), with an interval on every number
+//! ([`Bootstrap`]): [`Accuracy`], [`truths_in_densities`], [`RecallArea`], [`ReliabilityCurve`].
 
 mod accuracy;
 mod autocorrelation;

@@ -4,7 +4,6 @@ use crate::eval::scores::{cumulative, weighted_quantile};
 use crate::eval::{Bootstrap, Estimate, RADII_KM, Result, Rules, error::expect_len};
 use serde::Serialize;
 
-/// Two systems at one radius.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct PairedRadius {
     pub(crate) radius_km: f64,
@@ -32,8 +31,7 @@ pub(crate) struct Paired {
 }
 
 impl Paired {
-    /// From the distances of two systems on the same photos in the same order; ∞ is no answer.
-    /// Fails if the lists differ in length.
+    /// From the distances of two systems on the same photos; ∞ is no answer. Fails if the lists differ in length.
     pub(crate) fn new(first_km: &[f64], second_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Result<Self> {
         let n = first_km.len();
         expect_len("distances of the second system", second_km.len(), n)?;
@@ -66,15 +64,9 @@ impl Paired {
         });
         let nearer = |a: &[f64], b: &[f64]| a.iter().zip(b).filter(|(x, y)| x < y).count();
         let (nearer_first, nearer_second) = (nearer(first_km, second_km), nearer(second_km, first_km));
-        Ok(Self {
-            n,
-            radii: radii.collect(),
-            geoscore: estimate(5),
-            median_km: estimate(6),
-            nearer_first,
-            nearer_second,
-            nearer_p_value: sign_test(nearer_first, nearer_second),
-        })
+        let (geoscore, median_km, radii) = (estimate(5), estimate(6), radii.collect());
+        let nearer_p_value = sign_test(nearer_first, nearer_second);
+        Ok(Self { n, radii, geoscore, median_km, nearer_first, nearer_second, nearer_p_value })
     }
 }
 
@@ -102,8 +94,7 @@ impl Order {
     }
 }
 
-/// The probability that a fair coin thrown `a + b` times falls at least as unevenly as `a` to `b`. On the photos that
-/// only one of two systems gets right this is the exact McNemar test.
+/// The probability that a fair coin thrown `a + b` times falls at least as unevenly: the exact McNemar test.
 pub(crate) fn sign_test(a: usize, b: usize) -> f64 {
     let (few, n) = (a.min(b), a + b);
     // log of (n choose k) / 2^n, term by term.

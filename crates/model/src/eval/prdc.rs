@@ -81,8 +81,8 @@ struct Found {
     nearest: f64,
 }
 
-/// Points as three lists of coordinates. Squared chords stand for distances: they order alike, the same two points
-/// always give the same number, so that a point on a rim is on the rim.
+/// Points as three lists of coordinates. Squared chords stand for distances: they order alike, and the same two points
+/// always give the same number.
 struct Cloud {
     x: Vec<f64>,
     y: Vec<f64>,

@@ -104,37 +104,32 @@ named! {
 }
 
 impl Benchmark {
-    /// How many photos its list has; another number is another set.
-    pub const fn photos(self) -> usize {
+    /// Its photos, its name in tables, and whose rules its published tables follow: the paper's main table is GeoCLIP's,
+    /// that of generative methods plonk's.
+    const fn facts(self) -> (usize, &'static str, Preset) {
         match self {
-            Self::Im2gps => 237,
-            Self::Im2gps3k => 2_997,
-            Self::Yfcc4k => 4_536,
-            Self::Yfcc26k => 25_600,
-            Self::Gws15k => 14_955,
-            Self::Osv5m => 210_122,
+            Self::Im2gps => (237, "Im2GPS", Preset::Geoclip),
+            Self::Im2gps3k => (2_997, "Im2GPS3k", Preset::Geoclip),
+            Self::Yfcc4k => (4_536, "YFCC4k", Preset::Plonk),
+            Self::Yfcc26k => (25_600, "YFCC26k", Preset::Geoclip),
+            Self::Gws15k => (14_955, "GWS15k", Preset::Geoclip),
+            Self::Osv5m => (210_122, "OSV-5M", Preset::Osv5m),
         }
     }
 
-    /// Whose rules its published tables follow: the paper's main table is GeoCLIP's, that of generative methods plonk's.
-    pub const fn preset(self) -> Preset {
-        match self {
-            Self::Yfcc4k => Preset::Plonk,
-            Self::Osv5m => Preset::Osv5m,
-            Self::Im2gps | Self::Im2gps3k | Self::Yfcc26k | Self::Gws15k => Preset::Geoclip,
-        }
+    /// How many photos its list has; another number is another set.
+    pub const fn photos(self) -> usize {
+        self.facts().0
     }
 
     /// What it is called in tables.
     pub const fn title(self) -> &'static str {
-        match self {
-            Self::Im2gps => "Im2GPS",
-            Self::Im2gps3k => "Im2GPS3k",
-            Self::Yfcc4k => "YFCC4k",
-            Self::Yfcc26k => "YFCC26k",
-            Self::Gws15k => "GWS15k",
-            Self::Osv5m => "OSV-5M",
-        }
+        self.facts().1
+    }
+
+    /// Whose rules its published tables follow.
+    pub const fn preset(self) -> Preset {
+        self.facts().2
     }
 }
 

@@ -39,8 +39,7 @@ pub struct ReliabilityCurve {
 }
 
 impl ReliabilityCurve {
-    /// From the level of each photo: the probability of the smallest credible region that holds the truth. NaN is a
-    /// photo without regions.
+    /// From the probability of the smallest region that holds each truth. NaN is a photo without regions.
     pub fn of_levels(levels: &[f64]) -> Self {
         let n = levels.iter().filter(|level| !level.is_nan()).count();
         let hits = |p: f64| levels.iter().filter(|level| **level <= p).count();
@@ -71,11 +70,8 @@ impl ReliabilityCurve {
     fn of_curve(mut curve: Vec<ReliabilityPoint>) -> Self {
         curve.sort_by(|a, b| a.promised.total_cmp(&b.promised));
         let errors: Vec<f64> = curve.iter().map(|point| (point.observed - point.promised).abs()).collect();
-        Self {
-            mean_absolute_error: errors.iter().sum::<f64>() / errors.len() as f64,
-            largest_error: errors.iter().copied().fold(0.0, f64::max),
-            curve,
-        }
+        let mean_absolute_error = errors.iter().sum::<f64>() / errors.len() as f64;
+        Self { mean_absolute_error, largest_error: errors.iter().copied().fold(0.0, f64::max), curve }
     }
 }
 

@@ -11,14 +11,12 @@ const CURVE_POINTS: usize = 81;
 /// Where the curve begins and ends: half the Earth's circumference.
 const CURVE_KM: (f64, f64) = (1.0, 20_015.0);
 
-/// A share of the photos within a radius.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct RadiusShare {
     pub(crate) radius_km: f64,
     pub(crate) share: Estimate,
 }
 
-/// A quantile of the distances.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct ErrorQuantile {
     pub(crate) p: f64,
@@ -29,7 +27,7 @@ pub(crate) struct ErrorQuantile {
 ///
 /// Photos without an answer (a distance of ∞) are within no radius, score 0, and count in the quantiles as farther
 /// than any other; the mean is that of the answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub(crate) struct DistanceScores {
     pub(crate) n: usize,
     pub(crate) missing: usize,
@@ -62,15 +60,10 @@ impl DistanceScores {
             // Interpolated as everywhere else; the replicates' quantiles are whole photos.
             ErrorQuantile { p: *p, km: Estimate { value: quantile(&sorted.km, *p), ..other(2 + index) } }
         };
-        Self {
-            n,
-            missing: n - sorted.answered,
-            geoscore: other(0),
-            mean_km: other(1),
-            quantiles: QUANTILES.iter().enumerate().map(quantile_at).collect(),
-            curve: shares[RADII_KM.len()..].to_vec(),
-            radii: shares[..RADII_KM.len()].to_vec(),
-        }
+        let (missing, geoscore, mean_km) = (n - sorted.answered, other(0), other(1));
+        let quantiles = QUANTILES.iter().enumerate().map(quantile_at).collect();
+        let (radii, curve) = shares.split_at(RADII_KM.len());
+        Self { n, missing, radii: radii.to_vec(), geoscore, mean_km, quantiles, curve: curve.to_vec() }
     }
 
     /// The median distance.
@@ -100,13 +93,8 @@ impl Sorted {
         let curve = (0..CURVE_POINTS).map(|k| from * (step * k as f64).exp());
         let cut = |radius| (radius, km.partition_point(|d| rules.is_within(*d, radius)));
         let cuts = RADII_KM.into_iter().chain(curve).map(cut).collect();
-        Self {
-            scores: km.iter().map(|d| rules.geoscore(*d)).collect(),
-            answered: km.partition_point(|d| d.is_finite()),
-            cuts,
-            order,
-            km,
-        }
+        let scores = km.iter().map(|d| rules.geoscore(*d)).collect();
+        Self { scores, answered: km.partition_point(|d| d.is_finite()), cuts, order, km }
     }
 
     /// Shares, GeoScore, mean, quantiles, when photo k counts `counts[k]` times.

@@ -48,6 +48,8 @@ fn the_uniform_density_has_its_known_figures() {
     let likelihood = Likelihood::new(&logs, &Bootstrap::default());
     assert_eq!(format!("{:.3} {:.3}", likelihood.nats.value, likelihood.plonk), "2.531 1.217");
     assert!(found.iter().all(|f| (f.region_level - 0.5).abs() < 1e-9), "{found:?}");
+    let sharp = truths_in_densities(&codec, &[codec.encode(truths[0])], &truths[..1]).unwrap()[0];
+    assert!(sharp.region_level < 0.01 && sharp.log_density > 2.0 && sharp.region_area_km2 < 10_000.0, "{sharp:?}");
 }
 
 /// Truths drawn from the densities: regions and radii are calibrated, and the likelihood is the entropy.
@@ -120,8 +122,7 @@ fn scores_are_covered() {
     }
 }
 
-/// Two systems that share most of their errors: equally good ones are told apart in 1 world of 20 or fewer, and a
-/// difference of 10 points is nearly always found.
+/// Equally good systems are told apart in 1 world of 20 or fewer; a difference of 10 points is nearly always found.
 #[test]
 fn differences_are_found_and_not_invented() {
     let rules = Rules::default();

@@ -26,15 +26,9 @@ impl<M: Deref<Target = Model> + Clone> Engine<M> for BatchBuffers<M> {
         let plan = SamplerPlan::new(&config.schedule()?, options.sampler, options.steps, config.prediction)?;
         let noisiest = &plan.timesteps()[..1];
         let cond = Tensor::zeros(device, rows, config.embedding_dim)?;
-        Ok(Self {
-            photos,
-            options,
-            network: GuidedNetwork::new(model.clone(), rows, cond.view(), noisiest, options.guidance)?,
-            cond,
-            x: Tensor::zeros(device, rows, config.code_dim())?,
-            noise: RowNoise::new(device, rows)?,
-            recorded: Recorded::new(device),
-        })
+        let network = GuidedNetwork::new(model.clone(), rows, cond.view(), noisiest, options.guidance)?;
+        let (x, noise) = (Tensor::zeros(device, rows, config.code_dim())?, RowNoise::new(device, rows)?);
+        Ok(Self { photos, options, network, cond, x, noise, recorded: Recorded::new(device) })
     }
 
     fn fits(&self, photos: usize, options: SampleOptions) -> bool {

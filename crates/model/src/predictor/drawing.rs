@@ -28,16 +28,9 @@ impl<M: Deref<Target = Model> + Clone> Engine<M> for Drawing<M> {
         let plan = SamplerPlan::new(&config.schedule()?, options.sampler, options.steps, config.prediction)?;
         let cond = Tensor::zeros(device, rows, config.embedding_dim)?;
         let network = GuidedNetwork::new(model.clone(), rows, cond.view(), &plan.timesteps(), options.guidance)?;
-        Ok(Self {
-            photos,
-            options,
-            head: Head::new(network, rows)?,
-            plan,
-            cond,
-            state: SampleState::new(device, rows, config.code_dim())?,
-            noise: RowNoise::new(device, rows)?,
-            recorded: Recorded::new(device),
-        })
+        let (head, noise) = (Head::new(network, rows)?, RowNoise::new(device, rows)?);
+        let state = SampleState::new(device, rows, config.code_dim())?;
+        Ok(Self { photos, options, head, plan, cond, state, noise, recorded: Recorded::new(device) })
     }
 
     fn fits(&self, photos: usize, options: SampleOptions) -> bool {
@@ -76,7 +69,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
         self.prepare(model, queries, seed)?;
         let Self { plan, head, cond, state, noise, recorded, .. } = self;
         recorded.run(|| {
-            head.set_cond(cond.view())?;
+            head.network.set_cond(cond.view())?;
             sample(plan, head, state, noise)
         })?;
         let dim = model.config().whole_dim();
@@ -103,10 +96,10 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
     ) -> Result<Vec<Vec<Coefficients>>> {
         self.prepare(model, queries, seed)?;
         let Self { plan, head, cond, state, noise, .. } = self;
-        head.set_cond(cond.view())?;
+        head.network.set_cond(cond.view())?;
         head.keep_at(Some(position))?;
         sample(plan, head, state, noise)?;
-        let kept = head.kept().map_or(Ok(Vec::new()), locdiff_nn::Tensor::to_vec)?;
+        let kept = head.kept.as_ref().map_or(Ok(Vec::new()), |(_, kept)| kept.to_vec())?;
         head.keep_at(None)?;
         let dim = model.config().whole_dim();
         let rows = model.config().expanded(kept);
@@ -118,7 +111,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
     pub(super) fn trace(&mut self, model: &Model, query: Query<'_>, seed: u64) -> Result<Vec<TraceStep>> {
         self.prepare(model, &[query], seed)?;
         let Self { plan, head, cond, state, noise, .. } = self;
-        head.set_cond(cond.view())?;
+        head.network.set_cond(cond.view())?;
         let mut steps = Vec::new();
         sample_watched(plan, head, state, noise, |step, state| {
             steps.push((step.t, state.clean().to_vec()?, state.noisy().to_vec()?));

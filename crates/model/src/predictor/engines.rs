@@ -50,7 +50,7 @@ impl<E> Engines<E> {
     }
 }
 
-/// How photos are cut into batches: for each, how many photos it holds and how many places its engine has. There are four
+/// How photos are cut into batches: how many photos each holds and how many places its engine has. There are four
 /// sizes, so that a few engines, and recorded graphs, serve every number of photos.
 pub(super) fn batches(photos: usize, samples: usize) -> Vec<(usize, usize)> {
     let most = BLOCK_ROWS / samples;

@@ -18,8 +18,8 @@ use std::{ops::Deref, sync::Arc};
 
 /// A model at work: samples, pools and reads the coefficients in one call.
 ///
-/// Noise belongs to the photo: it depends on the seed, the photo's key and the sample's number, and on nothing else, so a
-/// photo's prediction is the same alone or among others, in any order (on the CPU to the last bit).
+/// Noise depends on the seed, the photo's key and the sample's number alone: a photo's prediction is the same alone or
+/// among others, in any order (on the CPU to the last bit).
 pub struct Predictor<M = Arc<Model>> {
     model: M,
     codec: Arc<Codec>,
@@ -52,8 +52,8 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         prediction::read(&self.codec, drawn, options.samples, reading)
     }
 
-    /// The coefficients alone: natural parameters at pure noise, from one evaluation of the network without sampling. A network that
-    /// reads noise has the same for all photos. Fails as [`Predictor::predict`], and for a network that gives no densities.
+    /// Natural parameters at pure noise, from one evaluation of the network without sampling. Fails as
+    /// [`Predictor::predict`], and for a network that gives no densities.
     pub fn coefficients(&self, photos: &[Query<'_>], options: &SampleOptions) -> Result<Vec<Coefficients>> {
         self.needs_densities()?;
         let read = |photos: &[Query<'_>], own: SampleOptions| {
@@ -72,8 +72,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         Ok(all)
     }
 
-    /// The coefficients without a photo, the mean over `draws` of noise: the places that the model has learned to expect.
-    /// Fails as [`Predictor::coefficients`].
+    /// The mean coefficients without a photo over `draws` of noise. Fails as [`Predictor::coefficients`].
     pub fn background(&self, draws: usize) -> Result<Coefficients> {
         let options = SampleOptions { samples: draws, steps: 1, guidance: 0.0, seed: 0, ..SampleOptions::default() };
         // The mean embedding becomes zeros, which training puts where it drops the condition.
@@ -120,9 +119,9 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         self.samplers.with(&self.model, 1, *options, |engine| engine.trace(model, photo, options.seed))
     }
 
-    /// Predictions for rows of files of embeddings, one file for each view of the photos, a block at a time: memory stays at one
-    /// block. `each` gets the row, its first view's embedding and the prediction, in the order of `rows`.
-    /// Fails as [`Predictor::predict`], if a row cannot be read, or with the first error of `each`.
+    /// Predictions for rows of files of embeddings, one file for each view, a block at a time. `each` gets the row, its
+    /// first view's embedding and the prediction. Fails as [`Predictor::predict`], if a row cannot be read, or with the
+    /// first error of `each`.
     pub fn predict_rows<E: From<ModelError>>(
         &self,
         views: &[&RowFile],

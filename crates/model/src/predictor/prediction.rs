@@ -15,19 +15,17 @@ pub struct Prediction {
     pub samples: Vec<LatLon>,
     /// The mean of the samples' codes: the harmonic coefficients of the mean of their densities.
     pub code: Coefficients,
-    /// The natural parameters that the network gave at pure noise, the mean over the samples: `log p(place | photo)` up to
-    /// a constant, before any sample commits itself to a place. `None` for a loss whose network gives something else.
+    /// The mean natural parameters at pure noise: `log p(place | photo)` up to a constant, before any sample commits
+    /// itself. `None` for a loss whose network gives something else.
     pub evidence: Option<Coefficients>,
 }
 
-/// A photo's samples before they are read.
 pub(super) struct Drawn {
     /// Clean codes, one after the other.
     pub(super) codes: Vec<f32>,
     pub(super) evidence: Option<Coefficients>,
 }
 
-/// The mean of rows of `dim` numbers.
 fn mean_row(rows: &[f32], dim: usize) -> Vec<f64> {
     let count = (rows.len() / dim) as f64;
     let mut mean = vec![0.0; dim];
@@ -42,7 +40,6 @@ pub(super) fn mean_code(rows: &[f32], dim: usize, photo: usize) -> Result<Coeffi
     Coefficients::new(mean_row(rows, dim)).map_err(|_| ModelError::NotFinite { photo: photo + 1 })
 }
 
-/// Reads the samples of many photos.
 pub(super) fn read(codec: &Codec, photos: Vec<Drawn>, samples: usize, reading: Reading) -> Result<Vec<Prediction>> {
     let dim = codec.degree().dimension();
     let decoder = Decoder::Exact { window_rad: Some(reading.window_km / EARTH_RADIUS_KM) };
@@ -146,15 +143,13 @@ pub struct Query<'a> {
     pub views: &'a [Embedding],
     /// Whose noise it draws: photos of one key draw the same.
     pub key: u64,
-    /// Natural parameters that are added to what the network says, at every step: sample k has tilt k modulo their number. The
-    /// posterior of a place given a noisy code is the density of places times the likelihood of the code, so that samples
-    /// are of the tilted density, `q ∝ p·exp(tilt·Y)`. None for the network's own; only models trained with nll take any.
+    /// Natural parameters that are added at every step: sample k has tilt k modulo their number. Samples are of the
+    /// tilted density, `q ∝ p·exp(tilt·Y)`. None for the network's own; only models trained with nll take any.
     pub tilts: &'a [Coefficients],
 }
 
 impl<'a> Query<'a> {
-    /// A photo by its views, with noise of its own: the key is a hash of the embeddings, so that photos draw different noise and
-    /// one photo the same wherever it stands.
+    /// A photo by its views, with noise of its own: the key is a hash of the embeddings.
     pub fn of(views: &'a [Embedding]) -> Self {
         let numbers = views.iter().flat_map(Embedding::values).map(|value| u64::from(value.to_bits()));
         Self { views, key: chance::hash(&numbers.collect::<Vec<u64>>()), tilts: &[] }

@@ -46,17 +46,13 @@ pub struct DensitySummary {
 }
 
 impl DensitySummary {
-    /// Regions of [`REGION_PROBABILITIES`] and the `modes` most probable modes (at least one).
-    /// Fails on a density whose regions cannot be found.
+    /// Regions of [`REGION_PROBABILITIES`] and the most probable modes (at least one). Fails if regions cannot be
+    /// found.
     pub fn new(codec: &Codec, density: &CodeDensity<'_>, modes: usize) -> Result<Self> {
         let regions = REGION_PROBABILITIES.iter().map(|&p| density.credible_region(p));
-        Ok(Self {
-            degree: codec.degree().get(),
-            regions: regions.collect::<Result<_, _>>()?,
-            modes: density.modes(modes.max(1)),
-            log_z: density.log_z(),
-            entropy: density.entropy(),
-        })
+        let (degree, regions) = (codec.degree().get(), regions.collect::<Result<_, _>>()?);
+        let (modes, log_z, entropy) = (density.modes(modes.max(1)), density.log_z(), density.entropy());
+        Ok(Self { degree, regions, modes, log_z, entropy })
     }
 
     /// The outlines of the regions. Fails as [`region_polygons`].
@@ -86,12 +82,9 @@ impl DensitySummary {
     pub fn to_geojson(&self, outlines: &[Vec<Polygon>]) -> FeatureCollection {
         let mut features = FeatureCollection::new();
         for (region, outline) in self.regions.iter().zip(outlines) {
-            let properties = [
-                ("probability", region.probability.into()),
-                ("radius_km", region.radius_km.into()),
-                ("area_km2", region.area_km2.into()),
-            ];
-            features.push_region(outline, &properties);
+            let CredibleRegion { probability, radius_km, area_km2, .. } = *region;
+            let numbers = [("probability", probability), ("radius_km", radius_km), ("area_km2", area_km2)];
+            features.push_region(outline, &numbers.map(|(name, value)| (name, value.into())));
         }
         for mode in &self.modes {
             let properties = [("probability", mode.mass.into()), ("log_density", mode.log_density.into())];
@@ -130,11 +123,7 @@ impl DensitySummary {
         const WORTH_A_ZOOM_KM: f64 = 2500.0;
         const WORTH_A_MARKER: f64 = 0.01;
         let radius_km = self.regions.last().map_or(0.0, |region| region.radius_km);
-        let zoom = match view {
-            MapView::World => false,
-            MapView::Region => true,
-            MapView::Auto => radius_km < WORTH_A_ZOOM_KM,
-        };
+        let zoom = view == MapView::Region || view == MapView::Auto && radius_km < WORTH_A_ZOOM_KM;
         let (window, heat) = match self.best() {
             Some(place) if zoom => {
                 let window = window_around(place, radius_km)?;

@@ -1,13 +1,5 @@
-//! What was found out, to be read by people and by programs.
-//!
-//! | you want | item |
-//! |---|---|
-//! | answers judged by truths | [`Evaluation`], [`System`] |
-//! | which answer belongs to which truth | [`match_rows`] |
-//! | all of it as text, JSON, CSV or a page | [`Report`] |
-//! | a summary of one density, in words and as a map | [`DensitySummary`] |
-//! | a table for a terminal or for Markdown | [`Table`] |
-//! | a plot of your own | [`svg::Plot`] |
+//! What was found out, to be read by people and by programs: an [`Evaluation`] judges a [`System`] by truths in a
+//! [`Report`], a [`DensitySummary`] shows one density, a [`Table`] goes to a terminal or to Markdown, a [`svg::Plot`] to a file.
 
 mod csv;
 mod density;

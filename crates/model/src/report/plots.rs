@@ -11,7 +11,6 @@ fn percent_axis(label: &'static str) -> Axis {
     Axis { from: 0.0, to: 1.0, is_log: false, ticks, label }
 }
 
-/// Share of photos within a distance.
 pub(crate) fn accuracy_curve(report: &Report) -> String {
     let last = report.scores.curve.last().map_or(20_000.0, |point| point.radius_km);
     let ticks = RADII_KM.iter().chain(&[5.0, 10_000.0]).map(|km| (*km, km.to_string())).collect();
@@ -75,7 +74,6 @@ pub(crate) const ERROR_CLASSES: [(f64, &str, &str); 5] = [
     (f64::INFINITY, "e4", "2500 km and more, or no answer"),
 ];
 
-/// The class of an error.
 pub(crate) fn error_class(km: f64) -> usize {
     ERROR_CLASSES.iter().position(|class| km < class.0).unwrap_or(ERROR_CLASSES.len() - 1)
 }
@@ -112,7 +110,6 @@ pub(crate) fn error_map(report: &Report) -> String {
     out
 }
 
-/// Moran's I by distance.
 pub(crate) fn correlogram(report: &Report) -> Option<String> {
     let found = report.correlogram.as_ref().filter(|found| !found.lags.is_empty())?;
     let middle = |from: f64, to: f64| (from.max(5.0) * to).sqrt();

@@ -27,7 +27,6 @@ pub(crate) struct Breakdown {
     pub(crate) groups: Vec<Group>,
 }
 
-/// Another system on the same photos.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Rival {
     pub(crate) name: String,
@@ -36,9 +35,8 @@ pub(crate) struct Rival {
     pub(crate) paired: Paired,
 }
 
-/// What was found out about one system; [`Report::to_text`], [`Report::to_json`], [`Report::to_csv`] and
-/// [`Report::to_html`] tell it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// What was found out about one system.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Report {
     pub(crate) name: String,
     pub(crate) truth: String,
@@ -69,27 +67,8 @@ pub struct Report {
 impl Report {
     /// A report of distances alone; the rest is added by setting fields.
     pub(crate) fn new(name: &str, truth: &str, preset: Preset, bootstrap: Bootstrap, scores: DistanceScores) -> Self {
-        Self {
-            name: name.to_owned(),
-            truth: truth.to_owned(),
-            preset,
-            rules: preset.rules(),
-            bootstrap,
-            without_truth: 0,
-            skipped: 0,
-            scores,
-            prdc: None,
-            likelihood: None,
-            recall_area: None,
-            regions: None,
-            radii: None,
-            breakdowns: Vec::new(),
-            correlogram: None,
-            rival: None,
-            constant: None,
-            notes: Vec::new(),
-            points: Vec::new(),
-        }
+        let (name, truth, rules) = (name.to_owned(), truth.to_owned(), preset.rules());
+        Self { name, truth, preset, rules, bootstrap, scores, ..Self::default() }
     }
 
     /// One JSON object; what is not finite is `null`.
@@ -127,8 +106,8 @@ impl System {
         Self { name, answers, ..Self::default() }
     }
 
-    /// Whether a column of a table is judged beside the places: `radius_50_km` and the like, `truth_log_density`,
-    /// `truth_region_level` and `truth_region_area_km2`.
+    /// Whether a column is judged too: `radius_50_km` and so on, `truth_log_density`, `truth_region_level`,
+    /// `truth_region_area_km2`.
     pub fn judges_column(name: &str) -> bool {
         radius_probability(name).is_some() || [LOG_DENSITY, REGION_LEVEL, REGION_AREA].contains(&name)
     }
@@ -138,22 +117,16 @@ impl System {
         let pick = |values: &[f64]| rows.iter().map(|row| row.map_or(f64::NAN, |row| values[row])).collect();
         let column = |name: &str| table.numbers.iter().find(|(found, _)| found == name).map(|(_, values)| pick(values));
         let radii = table.numbers.iter().filter_map(|(name, values)| Some((radius_probability(name)?, pick(values))));
-        Self {
-            name,
-            answers: rows.iter().map(|row| row.and_then(|row| table.places[row])).collect(),
-            radii: radii.collect(),
-            log_density: column(LOG_DENSITY),
-            region_level: column(REGION_LEVEL),
-            region_area_km2: column(REGION_AREA),
-            strange,
-        }
+        let answers = rows.iter().map(|row| row.and_then(|row| table.places[row])).collect();
+        let (log_density, region_level) = (column(LOG_DENSITY), column(REGION_LEVEL));
+        let region_area_km2 = column(REGION_AREA);
+        Self { name, answers, radii: radii.collect(), log_density, region_level, region_area_km2, strange }
     }
 
     /// Puts what densities say about the truths beside the answers.
     #[must_use]
     pub fn with_densities(mut self, found: &[Option<TruthInDensity>]) -> Self {
-        let list =
-            |value: fn(&TruthInDensity) -> f64| found.iter().map(|f| f.as_ref().map_or(f64::NAN, value)).collect();
+        let list = |pick: fn(&TruthInDensity) -> f64| found.iter().map(|f| f.as_ref().map_or(f64::NAN, pick)).collect();
         self.log_density = Some(list(|found| found.log_density));
         self.region_level = Some(list(|found| found.region_level));
         self.region_area_km2 = Some(list(|found| found.region_area_km2));

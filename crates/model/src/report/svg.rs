@@ -45,8 +45,7 @@ const STYLE: &str = "text{fill:#5b6874;font:13px system-ui,sans-serif}.title{fil
     .dot.fourth{fill:#7b3fa0;stroke:none}.dot.fifth{fill:#00838f;stroke:none}.dashed{stroke-dasharray:6 4}\
     .diagonal{fill:none;stroke:#5b6874;stroke-dasharray:5 4}";
 
-/// A plot under construction: a frame with axes, lines, bands and dots. Looks are classes (`line first`, `band second`,
-/// `dot first`, `diagonal`) that a page styles.
+/// A plot: a frame with axes, lines, bands and dots, whose classes (`line first`, `band second`, …) a page styles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
     x: Axis,

@@ -9,12 +9,10 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender};
 
-/// One step's data.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Batch {
     /// Standardised embeddings, one row a photo.
     pub(crate) cond: Vec<f32>,
-    /// Codes of the locations.
     pub(crate) codes: Vec<f32>,
     /// Codes of fresh anchors, where the loss wants them.
     pub(crate) anchors: Vec<f32>,
@@ -26,7 +24,6 @@ pub(crate) struct BatchMaker<'a> {
     /// `None` where the device makes codes and anchors itself.
     pub(crate) codes: Option<&'a CodeWriter>,
     pub(crate) standardisation: &'a Standardisation,
-    /// Rows of a batch.
     pub(crate) batch: usize,
     pub(crate) seed: u64,
     pub(crate) fresh_anchors: bool,
@@ -38,7 +35,6 @@ pub(crate) const COPY: u64 = 2;
 pub(crate) const ANCHOR: u64 = 3;
 
 impl BatchMaker<'_> {
-    /// Fills `out` for a step.
     pub(crate) fn fill(&self, step: u32, out: &mut Batch) -> Result<()> {
         let (data, columns) = (self.rows.data, self.rows.data.columns());
         let step = u64::from(step);
@@ -80,7 +76,6 @@ const BLOCK: usize = 1 << 14;
 /// Device memory that is left free beside the embeddings.
 const SPARE_BYTES: usize = 2 << 30;
 
-/// What [`DeviceFeed::new`] is made from.
 pub(crate) struct FeedPlan<'a> {
     pub(crate) rows: Rows<'a>,
     pub(crate) codes: &'a CodeWriter,
@@ -119,7 +114,6 @@ impl DeviceFeed {
         Ok(Self { harmonics, places, drawn, table, anchors })
     }
 
-    /// Whether embeddings come from the device's memory too.
     pub(crate) fn holds_embeddings(&self) -> bool {
         self.table.is_some()
     }
@@ -133,7 +127,6 @@ impl DeviceFeed {
         self.harmonics.write_rows(code, &self.places, self.drawn.rows())
     }
 
-    /// Codes of fresh anchors.
     pub(crate) fn fill_anchors(&mut self, codes: ViewMut<'_>, rng: &Rng) -> Result<(), NnError> {
         let Some(anchors) = &mut self.anchors else { return Ok(()) };
         anchors.draw(rng, ANCHOR as u32)?;

@@ -15,7 +15,6 @@ pub(crate) struct Standing {
     pub(crate) stale: u32,
 }
 
-/// The checkpoints of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Checkpoints {
     folder: PathBuf,
@@ -35,7 +34,6 @@ fn checksum(state: &TrainingState) -> String {
 }
 
 impl Checkpoints {
-    /// In a run's folder.
     pub(crate) fn new(run: &Path, keep: usize) -> Result<Self> {
         let path = run.join("checkpoints");
         fs::create_dir_all(&path).map_err(|error| folder(&path, format!("cannot create this folder: {error}")))?;
@@ -58,7 +56,6 @@ impl Checkpoints {
         steps
     }
 
-    /// Removes all.
     pub(crate) fn clear(&self) -> Result<()> {
         for step in self.steps() {
             let path = self.path(step);

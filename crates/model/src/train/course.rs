@@ -168,7 +168,6 @@ impl Course<'_> {
         Ok(Outcome { step, interrupted, validation: last, best, steps_per_second, startup_seconds })
     }
 
-    /// Notes the steps since the last time.
     fn log(&mut self, steps: u32, seconds: f64) -> Result<()> {
         if steps == 0 {
             return Ok(());
@@ -186,7 +185,6 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// Keeps a checkpoint.
     fn save(&mut self) -> Result<()> {
         let keeper = &mut self.keeper;
         keeper.saved()?;
@@ -200,7 +198,6 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// Puts the averaged weights into the model.
     fn refresh_model(&mut self) -> Result<()> {
         let weights = self.step.averaged()?;
         self.model.params_mut().upload(&weights)?;
@@ -272,21 +269,17 @@ impl Metrics {
 /// Photos that are located at a time.
 const BLOCK: usize = 256;
 
-/// What a validation finds.
 struct Validation {
     accuracy: Accuracy,
     /// Mean −log density at the truths with the best exponent; `None` for a model without densities.
     nll_nats: Option<f64>,
 }
 
-/// Validates by at most `validation_rows` rows, evenly spread: the evidence at pure noise, tempered, or pooled samples if
-/// a model gives no densities.
+/// Validates by at most `validation_rows` rows: the evidence at pure noise, tempered, or pooled samples without
+/// densities.
 fn validate(model: &Model, rows: Rows<'_>, settings: &TrainSettings) -> Result<Validation> {
-    let options = SampleOptions {
-        samples: settings.validation_samples,
-        steps: settings.validation_steps.min(model.config().diffusion_steps),
-        ..SampleOptions::default()
-    };
+    let steps = settings.validation_steps.min(model.config().diffusion_steps);
+    let options = SampleOptions { samples: settings.validation_samples, steps, ..SampleOptions::default() };
     let predictor = Predictor::new(model)?;
     let gives_densities = model.config().loss.has_quadrature();
     let stride = rows.rows.len().div_ceil(settings.validation_rows).max(1);

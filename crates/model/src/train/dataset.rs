@@ -31,8 +31,7 @@ impl EmbeddingSource {
         std::iter::once(own).chain(others).collect()
     }
 
-    /// The copies that `embed` left beside the photos in a safetensors file: its tensors `augmented_1`, `augmented_2` … in
-    /// this order. Fails on a file that cannot be read.
+    /// The copies that `embed` left in a safetensors file: `augmented_1`, `augmented_2` …. Fails if it cannot be read.
     pub fn copies_in(path: &Path) -> Result<Vec<String>> {
         if !path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors")) {
             return Ok(Vec::new());
@@ -53,14 +52,10 @@ pub(crate) fn same_encoder((first, made_first): Made<'_>, (second, made_second):
     Err(TrainError::Encoders { first, first_encoder: a.to_string(), second, second_encoder: b.to_string() })
 }
 
-/// Fails if two files have embeddings of different sizes.
-pub(crate) fn same_columns(
-    (first, first_columns): (&str, usize),
-    (second, second_columns): (&str, usize),
-) -> Result<()> {
+pub(crate) fn same_columns((first, columns): (&str, usize), (second, others): (&str, usize)) -> Result<()> {
     let (first, second) = (first.to_owned(), second.to_owned());
-    let differ = TrainError::Columns { first, first_columns, second, second_columns };
-    if first_columns == second_columns { Ok(()) } else { Err(differ) }
+    let differ = TrainError::Columns { first, first_columns: columns, second, second_columns: others };
+    if columns == others { Ok(()) } else { Err(differ) }
 }
 
 /// Embeddings of photos, several copies of each where there are any, with the photos' locations.
@@ -71,7 +66,6 @@ pub struct Dataset {
     places: Vec<LatLon>,
 }
 
-/// One copy's embeddings.
 #[derive(Debug)]
 enum Copy {
     File(RowFile),
@@ -198,11 +192,9 @@ impl Dataset {
             hash = chance::hash(&[hash, part.hash]);
         }
         let deviation = |(m, s): (&f64, &f64)| (((s - m * m).max(0.0)).sqrt() + 1e-6) as f32;
-        let standardisation = Standardisation {
-            deviation: mean.iter().zip(&square).map(deviation).collect(),
-            mean: mean.iter().map(|m| *m as f32).collect(),
-        };
-        Ok((standardisation, format!("{hash:016x}")))
+        let deviation = mean.iter().zip(&square).map(deviation).collect();
+        let mean = mean.iter().map(|m| *m as f32).collect();
+        Ok((Standardisation { mean, deviation }, format!("{hash:016x}")))
     }
 }
 

@@ -35,8 +35,8 @@ pub struct TrainingJob<'a> {
 /// Trains, and leaves a model folder, checkpoints and metrics in the run's folder.
 ///
 /// Everything drawn is a function of (seed, step): a run that is stopped at any moment, by `kill -9` too, and resumed
-/// ends with the same weights bit for bit (on the same kind of device).
-/// Fails on settings or data that cannot be used, a run folder that belongs to another run, a full disk, a loss that diverges.
+/// ends with the same bits on the same kind of device. Fails on settings or data that cannot be used, a run folder that
+/// belongs to another run, a full disk, a loss that diverges.
 pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome> {
     let called = Instant::now();
     let TrainingJob { device, mut config, training, validation, out, resume, stream, stop } = job;
@@ -65,7 +65,7 @@ pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Ou
     start.state.as_ref().map_or(Ok(()), |state| step.import(state))?;
     let done = start.step();
     let standardisation = model.standardisation().clone();
-    let fresh_anchors = step.wants_fresh_anchors();
+    let fresh_anchors = step.objective.wants_fresh_anchors();
     let mut on_host = true;
     if device.is_cuda() {
         let (rows, count, standardisation) = (training, config.train.batch, &standardisation);
@@ -75,14 +75,9 @@ pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Ou
         step.set_feed(feed)?;
         step.warm_up()?;
     }
-    let maker = BatchMaker {
-        rows: training,
-        codes: (!device.is_cuda()).then_some(&codes),
-        standardisation: &standardisation,
-        batch: config.train.batch,
-        seed: config.model.seed,
-        fresh_anchors,
-    };
+    let (batch, seed, codes) = (config.train.batch, config.model.seed, (!device.is_cuda()).then_some(&codes));
+    let standardisation = &standardisation;
+    let maker = BatchMaker { rows: training, codes, standardisation, batch, seed, fresh_anchors };
     let on_event = &mut on_event;
     let mut course = Course { config: &config, model, step, keeper, done, called, on_event };
     if !on_host {
@@ -112,7 +107,6 @@ fn check_data(config: &RunConfig, training: Rows<'_>, validation: Option<Rows<'_
     same_encoder((first, training.data.encoder()), (second, other.data.encoder()))
 }
 
-/// Where a run begins.
 #[derive(Default)]
 struct Start {
     state: Option<TrainingState>,

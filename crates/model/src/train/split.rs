@@ -26,8 +26,7 @@ fn block(lat: f64, lon: f64) -> (u64, u64) {
     (band as u64, column as u64)
 }
 
-/// Puts about `share` of the blocks into validation, chosen by hash: rows there validate, rows within 10 km of such a
-/// block are used for nothing, all others train.
+/// Puts about `share` of the blocks into validation, by hash; rows within 10 km of such a block are used for nothing.
 pub fn split_by_blocks(places: &[LatLon], share: f64, seed: u64) -> Split {
     let chosen = |lat: f64, lon: f64| {
         let (band, column) = block(lat, lon);

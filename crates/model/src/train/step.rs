@@ -28,7 +28,7 @@ pub(crate) struct TrainStep {
     /// The sum over the passes, where there are several.
     total: Option<Gradients>,
     adam: Adam,
-    objective: Objective,
+    pub(crate) objective: Objective,
     work: NetworkBuffers,
     tables: TrainingTables,
     rng: Rng,
@@ -61,7 +61,6 @@ pub(crate) struct TrainStep {
     /// Steps given to the device since it was last waited for.
     ahead: u32,
     device: Device,
-    /// The whole step.
     recorded: Recorded,
 }
 
@@ -111,11 +110,6 @@ impl TrainStep {
         })
     }
 
-    /// Whether every batch needs anchors of its own.
-    pub(crate) fn wants_fresh_anchors(&self) -> bool {
-        self.objective.wants_fresh_anchors()
-    }
-
     /// From here on batches are made on the device.
     pub(crate) fn set_feed(&mut self, feed: DeviceFeed) -> Result<()> {
         if !feed.holds_embeddings() {
@@ -160,7 +154,6 @@ impl TrainStep {
         if self.ahead == MOST_AHEAD { self.wait() } else { Ok(()) }
     }
 
-    /// Waits until all steps so far are done.
     pub(crate) fn wait(&mut self) -> Result<()> {
         self.ahead = 0;
         Ok(self.device.synchronize()?)
@@ -216,12 +209,11 @@ impl TrainStep {
             self.device.join_aside()?;
         }
         let (de, loss) = (self.d_out.view_mut(), self.loss.view_mut());
-        self.objective.apply(de, loss, self.work.output(), target, scale)?;
+        self.objective.apply((de, loss), (self.work.output(), target), scale)?;
         ops::column_sums(self.loss_sum.view_mut(), self.loss.view(), true)?;
         self.net.backward(&self.params, &mut self.grads, &mut self.work, noisy, cond, self.d_out.view())
     }
 
-    /// Changes the weights.
     fn update(&mut self) -> Result<(), NnError> {
         self.adam.step(&mut self.params, self.total.as_ref().unwrap_or(&self.grads))?;
         self.rng.advance()
@@ -239,12 +231,10 @@ impl TrainStep {
         Ok(self.adam.last_step()?)
     }
 
-    /// The averaged weights.
     pub(crate) fn averaged(&self) -> Result<Vec<f32>> {
         Ok(self.adam.ema().unwrap_or(&self.params).to_vec()?)
     }
 
-    /// Room for what a checkpoint needs.
     pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot::new(&self.adam, &self.params)
     }
@@ -254,7 +244,6 @@ impl TrainStep {
         Ok(snapshot.take(&self.adam, &self.params, step)?)
     }
 
-    /// Goes back to a checkpoint.
     pub(crate) fn import(&mut self, state: &TrainingState) -> Result<()> {
         self.adam.import_state(&mut self.params, state)?;
         Ok(self.rng.set(self.seed, u64::from(state.step))?)

@@ -9,12 +9,10 @@ use std::{collections::BTreeMap, f64::consts::PI};
 /// Factors on the evidence that are tried, and on the background.
 const EVIDENCE: std::ops::Range<u32> = 2..25; // of 0.05
 const BACKGROUND: std::ops::Range<u32> = 0..6; // of 0.2
-/// Floors that are tried.
 const FLOORS: [f64; 7] = [0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15];
 /// Densities this much worse than the best (nats per photo) are out, however well they are calibrated.
 const NEAR_BEST_NATS: f64 = 0.02;
 
-/// What was chosen, and what it gives.
 #[derive(Debug, Clone)]
 pub(super) struct Chosen {
     pub(super) factors: Factors,
@@ -27,7 +25,6 @@ pub(super) struct Chosen {
 /// What a pair of factors gives for a photo before there is a floor.
 #[derive(Debug, Clone, Copy)]
 struct Outcome {
-    /// Log density at the truth.
     log_density: f64,
     /// Probability, and share of the Earth's area, of everything denser than the truth.
     denser: (f64, f64),

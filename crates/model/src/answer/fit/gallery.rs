@@ -33,8 +33,7 @@ pub fn choose_mix(
     temperature: f64,
 ) -> (KernelSettings, f64, f64) {
     let widths = WIDTHS_KM.into_iter().filter(|width_km| least_km <= *width_km);
-    let pairs =
-        NEIGHBOURS.into_iter().flat_map(|neighbours| widths.clone().map(move |width_km| (neighbours, width_km)));
+    let pairs = NEIGHBOURS.into_iter().flat_map(|few| widths.clone().map(move |width_km| (few, width_km)));
     let settings = pairs.flat_map(|(neighbours, width_km)| {
         TEMPERATURES.map(|factor| KernelSettings { neighbours, width_km, temperature: factor * temperature })
     });
@@ -93,11 +92,10 @@ pub fn fit_gallery(
     };
     let weights = group_weights(observations);
     let own = model(observations)?;
-    let photos: Vec<_> =
-        observations.iter().zip(own).map(|(s, log)| (log, s.neighbours.as_slice(), s.truth.to_unit())).collect();
+    let photos = observations.iter().zip(own).map(|(s, log)| (log, s.neighbours.as_slice(), s.truth.to_unit()));
     // Where a model gives places scores, pixels are cut about narrow kernels.
     let least_km = if calibration.places.is_some() { 0.0 } else { globe.narrowest_kernel_km() };
-    let (kernels, share, nll_nats) = choose_mix(least_km, &photos, &weights, temperature);
+    let (kernels, share, nll_nats) = choose_mix(least_km, &photos.collect::<Vec<_>>(), &weights, temperature);
     let mut out_of_domain_share = share;
     if !out_of_domain.is_empty() {
         let at = |seen: &Observation| density(&kernels, &seen.neighbours, seen.truth.to_unit());

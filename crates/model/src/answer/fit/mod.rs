@@ -46,11 +46,9 @@ pub fn fit(
     let equal = vec![1.0 / out_of_domain.len().max(1) as f64; out_of_domain.len()];
     if !out_of_domain.is_empty() {
         let rows = |photos: &[Observation]| photos.iter().map(|seen| seen.embedding.clone()).collect::<Vec<_>>();
-        calibration.out_of_domain = Some(OutOfDomain {
-            probe: Probe::fit(&rows(observations), &rows(out_of_domain))?,
-            factors: choose_factors(globe, background, out_of_domain, &equal)?.factors,
-            radius_levels: LEVELS,
-        });
+        let probe = Probe::fit(&rows(observations), &rows(out_of_domain))?;
+        let factors = choose_factors(globe, background, out_of_domain, &equal)?.factors;
+        calibration.out_of_domain = Some(OutOfDomain { probe, factors, radius_levels: LEVELS });
     }
     let levels = read_levels(globe, &calibration, observations, out_of_domain)?;
     (calibration.window_km, calibration.can_tell_from) = (levels.window_km, levels.can_tell_from);

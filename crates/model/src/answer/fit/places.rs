@@ -15,7 +15,6 @@ const HIGHEST: [f64; 2] = [4.0, 4.0 * std::f64::consts::FRAC_1_SQRT_2];
 const HALVINGS: usize = 8;
 /// Powers of the noise on the temperature.
 const SHARPENINGS: [f64; 3] = [0.0, 0.5, 1.0];
-/// Shares of the places.
 const SHARES: [f64; 12] = [0.01, 0.05, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.99, 0.997];
 /// A kernel counts nothing where it is below e to the power of this.
 const FAR: f64 = -20.0;
@@ -116,15 +115,8 @@ pub fn fit_places(
         Ok((density.mass_denser_than(seen.truth.to_unit()), *weight))
     });
     let regions = shares_within_levels(&denser.collect::<Result<Vec<_>>>()?);
-    fitted.fit = Some(FitReport {
-        n: photos.len(),
-        out_of_domain: 0,
-        samples: 0,
-        seed: 0,
-        nll_nats,
-        background_nll_nats: (4.0 * PI).ln(),
-        regions,
-        radii,
-    });
+    let (n, background_nll_nats) = (photos.len(), (4.0 * PI).ln());
+    let report = FitReport { n, nll_nats, background_nll_nats, regions, radii, ..FitReport::default() };
+    fitted.fit = Some(report);
     Ok(fitted)
 }

@@ -35,12 +35,10 @@ struct Outcome {
     sure: Sureness,
 }
 
-/// The windows that are tried.
 fn windows_km(calibration: &Calibration) -> [f64; 6] {
     if calibration.places.is_some() { NARROW_WINDOWS_KM } else { WINDOWS_KM }
 }
 
-/// What each of the windows gives for every photo.
 fn read_windows(
     globe: &Arc<Globe>,
     calibration: &Calibration,
@@ -60,7 +58,6 @@ fn outcome(density: &Density, seen: &Observation, window_km: f64) -> Outcome {
     Outcome { km, nearer: density.mass_within_km(place, km), locatability: density.locatability(place), sure }
 }
 
-/// The window whose places are right most often.
 fn choose_window(calibration: &Calibration, outcomes: &[Vec<Outcome>], weights: &[f64]) -> usize {
     let narrow = calibration.places.as_ref().map(|_| NARROW_RIGHT_KM);
     let score = |window: usize| -> f64 {
@@ -77,7 +74,6 @@ fn radii(outcomes: &[(Outcome, f64)]) -> (Vec<f64>, [f64; 9]) {
     (shares_within_levels(&nearer), quantiles(nearer, 0.0))
 }
 
-/// The levels by how sure answers are.
 fn radii_by_sureness(outcomes: &[(Outcome, f64)]) -> SureLevels {
     let parts = ((outcomes.len() as f64 / PHOTOS_OF_PART).sqrt().round() as usize).clamp(1, MOST_PARTS);
     let levels = |part: &[(Outcome, f64)]| {
@@ -123,7 +119,6 @@ fn threshold(outcomes: &[(Outcome, f64)]) -> f64 {
     last
 }
 
-/// How answers are read off densities.
 pub(super) struct Levels {
     pub(super) window_km: f64,
     pub(super) can_tell_from: f64,
@@ -180,7 +175,6 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// The models' output for the photo.
     pub(super) fn model_output(&self, calibration: &Calibration) -> ModelOutput<'_> {
         let output = calibration.model_output(&self.evidence, [self.embedding.as_slice()]);
         output.with_neighbours(&self.neighbours).with_places(self.places.as_ref())
