@@ -17,7 +17,8 @@ pub struct QuadratureGrid {
     codes: Codes,
     log_weights: Option<Tensor>,
     device: Device,
-    points: usize,
+    /// How many points it has.
+    pub points: usize,
     dim: usize,
 }
 
