@@ -7,6 +7,7 @@ use locdiff_model::Model;
 use locdiff_model::answer::Calibration;
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
+#[cfg(feature = "gallery")]
 use std::path::{Path, PathBuf};
 
 impl LocatorOptions {
