@@ -3,8 +3,8 @@
 use crate::error::Result;
 use locdiff_base::setting;
 use locdiff_model::ModelConfig;
-use locdiff_shdd::{Codec, Coefficients, Decoder, with_noise};
 use locdiff_shdd::sphere::{LatLon, haversine_km};
+use locdiff_shdd::{Codec, Coefficients, Decoder, with_noise};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};

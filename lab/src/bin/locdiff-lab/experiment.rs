@@ -5,8 +5,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
 use locdiff_lab::{BaselineError, Effort, EffortPreset, Examples, Experiment, Splits};
-use locdiff_nn::Device;
 use locdiff_model::train::{Dataset, EmbeddingSource};
+use locdiff_nn::Device;
 use std::path::{Path, PathBuf};
 
 /// Embeddings and places to train on, to choose by and to report on.

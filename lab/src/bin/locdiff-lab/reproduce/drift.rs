@@ -4,8 +4,8 @@ use crate::terminal::{Usage, bar, parse_grid, parse_positive, read_places};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_lab::{PerturbationDrift, ReducedDrift};
-use locdiff_shdd::{Anchors, Codec, Decoder};
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM};
+use locdiff_shdd::{Anchors, Codec, Decoder};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
