@@ -21,21 +21,15 @@ fn main() {
 fn gallery(count: usize) -> (Gallery, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     let places: Vec<LatLon> = points(count).iter().map(|point| point.to_latlon()).collect();
-    let builder = GalleryBuilder {
-        kind: Kind::Photos,
-        dimension: DIMENSION,
-        vectors: VectorType::F16,
-        key: String::new(),
-        mean: Vec::new(),
-        encoder: None,
-    };
-    let filled = builder.build(folder.path(), &places, |rows, out| {
+    let (kind, dimension, vectors, key) = (Kind::Photos, DIMENSION, VectorType::F16, String::new());
+    let builder = GalleryBuilder { kind, dimension, vectors, key, mean: Vec::new(), encoder: None };
+    let fill = |rows: &[u32], out: &mut [f32]| {
         for (out, row) in out.chunks_exact_mut(DIMENSION).zip(rows) {
             out.copy_from_slice(&numbers(DIMENSION, u64::from(*row)));
         }
         Ok(())
-    });
-    filled.expect("a gallery");
+    };
+    builder.build(folder.path(), &places, fill).expect("a gallery");
     (Gallery::open(folder.path()).expect("a gallery"), folder)
 }
 
@@ -43,9 +37,8 @@ fn gallery(count: usize) -> (Gallery, tempfile::TempDir) {
 fn search(bencher: Bencher) {
     let (gallery, _folder) = gallery(PLACES);
     let query = numbers(DIMENSION, 7);
-    bencher
-        .counter(ItemsCount::new(PLACES))
-        .bench_local(|| gallery.search(black_box(&query), None, 10).expect("a query"));
+    let bencher = bencher.counter(ItemsCount::new(PLACES));
+    bencher.bench_local(|| gallery.search(black_box(&query), None, 10).expect("a query"));
 }
 
 #[divan::bench]
@@ -53,9 +46,8 @@ fn search_within_a_cap(bencher: Bencher) {
     let (gallery, _folder) = gallery(PLACES);
     let query = numbers(DIMENSION, 7);
     let caps = [Cap { centre: points(1)[0], radius_km: 2000.0 }];
-    bencher
-        .counter(ItemsCount::new(gallery.count_within(&caps)))
-        .bench_local(|| gallery.search(black_box(&query), Some(&caps), 10).expect("a query"));
+    let bencher = bencher.counter(ItemsCount::new(gallery.count_within(&caps)));
+    bencher.bench_local(|| gallery.search(black_box(&query), Some(&caps), 10).expect("a query"));
 }
 
 fn queries() -> Vec<Vec<f32>> {
@@ -66,9 +58,8 @@ fn queries() -> Vec<Vec<f32>> {
 fn batch_of_64_in_100_000(bencher: Bencher) {
     let (gallery, _folder) = gallery(MANY);
     let queries = queries();
-    bencher
-        .counter(ItemsCount::new(BATCH))
-        .bench_local(|| gallery.search_many(black_box(&queries), None, 10).expect("queries"));
+    let bencher = bencher.counter(ItemsCount::new(BATCH));
+    bencher.bench_local(|| gallery.search_many(black_box(&queries), None, 10).expect("queries"));
 }
 
 #[divan::bench]

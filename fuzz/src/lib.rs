@@ -33,69 +33,31 @@ macro_rules! named {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 34] = named![
-    points_csv,
-    points_jsonl,
-    matrix_csv,
-    matrix_jsonl,
-    npy,
-    safetensors,
-    format,
-    pth,
-    photo,
-    exif,
-    table,
-    places_csv,
-    places_jsonl,
-    embeddings,
-    photo_list,
-    shard,
-    zip_shard,
-    parquet,
-    published_list,
-    model_config,
-    model_weights,
-    calibration,
-    encoder,
-    hugging_face,
-    gallery,
-    gallery_index,
-    geojson,
-    raster,
-    batch_job,
-    batch_manifest,
-    batch_part,
-    multipart,
-    query,
-    undo
-];
+pub const TARGETS: [Target; 34] = named! {
+    points_csv, points_jsonl, matrix_csv, matrix_jsonl, npy, safetensors, format, pth, photo, exif, table, places_csv,
+    places_jsonl, embeddings, photo_list, shard, zip_shard, parquet, published_list, model_config, model_weights,
+    calibration, encoder, hugging_face, gallery, gallery_index, geojson, raster, batch_job, batch_manifest, batch_part,
+    multipart, query, undo
+};
 
-/// Runs the target of a name.
-///
-/// # Panics
-/// Where there is none, or where it fails.
+/// Runs the target of a name. Panics if there is none, or if it fails.
 pub fn run(name: &str, bytes: &[u8]) {
     let target = TARGETS.iter().find(|(known, _)| *known == name);
     target.expect("a target of this name").1(bytes);
 }
 
-/// A folder of this process, and the file in it that inputs are written to.
-struct Place {
-    folder: PathBuf,
+/// A folder of this process for inputs.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("locdiff-fuzz-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder for temporary files");
+    folder
 }
 
-impl Place {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("locdiff-fuzz-{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a folder for temporary files");
-        Self { folder }
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.folder.join(name);
-        fs::write(&path, bytes).expect("a temporary file");
-        path
-    }
+/// Writes a file into such a folder.
+fn write(folder_name: &str, file: &str, bytes: &[u8]) -> PathBuf {
+    let path = folder(folder_name).join(file);
+    fs::write(&path, bytes).expect("a temporary file");
+    path
 }
 
 /// The value, or `None` after the error's message was looked at.
@@ -129,8 +91,7 @@ pub fn undo(bytes: &[u8]) {
 
 /// A CSV file as columns of text.
 pub fn table(bytes: &[u8]) {
-    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("table"));
-    let path = PLACE.write("x.csv", bytes);
+    let path = write("table", "x.csv", bytes);
     let Some(mut table) = checked(TableReader::open(&path)) else { return };
     let mut rows = 0;
     while let Some(Some((_, fields))) = checked(table.next_row()) {
@@ -140,8 +101,7 @@ pub fn table(bytes: &[u8]) {
 }
 
 fn places(bytes: &[u8], name: &str) {
-    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("places"));
-    let path = PLACE.write(name, bytes);
+    let path = write("places", name, bytes);
     let wanted = |name: &str| name.starts_with("radius_");
     if let Some(table) = checked(PlaceTable::read(&path, None, &PointColumns::default(), None, wanted)) {
         assert!(table.ids.is_none_or(|(_, ids)| ids.len() == table.places.len()));
@@ -161,8 +121,7 @@ pub fn places_jsonl(bytes: &[u8]) {
 
 /// Embeddings in a safetensors file, read row by row.
 pub fn embeddings(bytes: &[u8]) {
-    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("embeddings"));
-    let path = PLACE.write("x.safetensors", bytes);
+    let path = write("embeddings", "x.safetensors", bytes);
     let Some(file) = checked(RowFile::open(&path, None)) else { return };
     assert!(file.rows().saturating_mul(file.columns()) <= bytes.len());
     for row in 0..file.rows() {
@@ -172,8 +131,7 @@ pub fn embeddings(bytes: &[u8]) {
 
 /// A table that names photos.
 pub fn photo_list(bytes: &[u8]) {
-    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("list"));
-    checked(Photos::gather(&[PLACE.write("x.csv", bytes)], None));
+    checked(Photos::gather(&[write("list", "x.csv", bytes)], None));
 }
 
 /// The first photos of a shard.
@@ -186,23 +144,20 @@ fn first_photos(path: &Path) {
 
 /// A tar file of photos.
 pub fn shard(bytes: &[u8]) {
-    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("shard"));
-    first_photos(&PLACE.write("x.tar", bytes));
+    first_photos(&write("shard", "x.tar", bytes));
 }
 
 /// A zip file of photos.
 pub fn zip_shard(bytes: &[u8]) {
-    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("zip"));
-    first_photos(&PLACE.write("x.zip", bytes));
+    first_photos(&write("zip", "x.zip", bytes));
 }
 
 /// A Parquet file, and the photos in it.
 pub fn parquet(bytes: &[u8]) {
-    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("parquet"));
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     // Files that were read stay open: every input has a name of its own.
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let path = PLACE.write(&format!("{number}.parquet"), bytes);
+    let path = write("parquet", &format!("{number}.parquet"), bytes);
     locdiff_vision::sources::fuzzing::parquet(&path);
     first_photos(&path);
     fs::remove_file(path).expect("a temporary file");
@@ -210,19 +165,18 @@ pub fn parquet(bytes: &[u8]) {
 
 /// A published list of photos.
 pub fn published_list(bytes: &[u8]) {
-    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("published"));
-    if let Some(list) = checked(PhotoList::read(&PLACE.write("x.csv", bytes))) {
-        assert!(list.photos().len() + list.bad().len() <= bytes.len());
+    if let Some(list) = checked(PhotoList::read(&write("published", "x.csv", bytes))) {
+        assert!(list.photos.len() + list.bad.len() <= bytes.len());
     }
 }
 
 /// The two files of a small model.
 static MODEL: LazyLock<(Vec<u8>, Vec<u8>)> = LazyLock::new(|| {
-    let place = Place::new("model");
+    let folder = folder("model");
     let small = ModelConfig { width: 8, depth: 1, time_dim: 4, hidden: Some(8), ..ModelConfig::new(1, 4) };
     let model = Model::new(&Device::cpu(), small).expect("a small model");
-    model.save(&place.folder).expect("a model's folder");
-    let read = |name: &str| fs::read(place.folder.join(name)).expect("a model's file");
+    model.save(&folder).expect("a model's folder");
+    let read = |name: &str| fs::read(folder.join(name)).expect("a model's file");
     (read("config.json"), read("model.safetensors"))
 });
 
@@ -257,19 +211,15 @@ pub fn encoder(bytes: &[u8]) {
 
 /// The settings of a CLIP from Hugging Face.
 pub fn hugging_face(bytes: &[u8]) {
-    static PLACE: LazyLock<Place> = LazyLock::new(|| {
-        let place = Place::new("clip");
-        place.write("preprocessor_config.json", b"{}");
-        place.write("model.safetensors", &[&2_u64.to_le_bytes()[..], b"{}"].concat());
-        place
-    });
-    PLACE.write("config.json", bytes);
-    checked(Encoder::open(&PLACE.folder));
+    write("clip", "preprocessor_config.json", b"{}");
+    write("clip", "model.safetensors", &[&2_u64.to_le_bytes()[..], b"{}"].concat());
+    write("clip", "config.json", bytes);
+    checked(Encoder::open(&folder("clip")));
 }
 
 /// A small gallery without checksums, as those of before.
-fn small_gallery(name: &str) -> Place {
-    let place = Place::new(name);
+fn small_gallery(name: &str) -> PathBuf {
+    let folder = folder(name);
     let places: Vec<LatLon> =
         (0..5).map(|k| LatLon::new(f64::from(k) * 10.0, f64::from(k)).expect("a place")).collect();
     let (kind, vectors) = (Kind::Photos, VectorType::F32);
@@ -280,11 +230,11 @@ fn small_gallery(name: &str) -> Place {
         }
         Ok(())
     };
-    builder.build(&place.folder, &places, fill).expect("a gallery");
-    let text = fs::read_to_string(place.folder.join(GALLERY_FILE)).expect("a description");
+    builder.build(&folder, &places, fill).expect("a gallery");
+    let text = fs::read_to_string(folder.join(GALLERY_FILE)).expect("a description");
     let end = text.find(",\"checksums\"").expect("checksums");
-    place.write(GALLERY_FILE, format!("{}}}", &text[..end]).as_bytes());
-    place
+    write(name, GALLERY_FILE, format!("{}}}", &text[..end]).as_bytes());
+    folder
 }
 
 fn search(folder: &Path) {
@@ -295,16 +245,16 @@ fn search(folder: &Path) {
 
 /// A gallery's description.
 pub fn gallery(bytes: &[u8]) {
-    static PLACE: LazyLock<Place> = LazyLock::new(|| small_gallery("gallery"));
-    PLACE.write(GALLERY_FILE, bytes);
-    search(&PLACE.folder);
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| small_gallery("gallery"));
+    fs::write(FOLDER.join(GALLERY_FILE), bytes).expect("a temporary file");
+    search(&FOLDER);
 }
 
 /// A gallery's index.
 pub fn gallery_index(bytes: &[u8]) {
-    static PLACE: LazyLock<Place> = LazyLock::new(|| small_gallery("index"));
-    PLACE.write("index.bin", bytes);
-    search(&PLACE.folder);
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| small_gallery("index"));
+    fs::write(FOLDER.join("index.bin"), bytes).expect("a temporary file");
+    search(&FOLDER);
 }
 
 /// A region as `GeoJSON`.

@@ -7,12 +7,10 @@
 //! people, and a line without an error for each tag that is left out is there, too (lab/scripts/fit_radii.py and fit_left_out.py read them).
 
 use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, by_time, cut, parse_time};
-use locdiff_model::answer::Calibration;
-use locdiff_model::eval::Bootstrap;
+use locdiff_model::{answer::Calibration, eval::Bootstrap};
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::{LatLon, haversine_km};
-use std::collections::BTreeMap;
-use std::io::Write;
+use std::{collections::BTreeMap, io::Write};
 
 const RADII_KM: [f64; 4] = [1.0, 25.0, 200.0, 750.0];
 type Failure = Box<dyn std::error::Error>;
@@ -107,10 +105,8 @@ fn main() -> Result<(), Failure> {
                         let near = all.iter().flat_map(|km| RADII_KM.map(|radius| *km < radius));
                         let own = [error <= answer.radius_50_km, error <= answer.radius_90_km];
                         hits.points += 1.0;
-                        hits.within
-                            .iter_mut()
-                            .zip(near.chain(own))
-                            .for_each(|(sum, is)| *sum += f64::from(u8::from(is)));
+                        let sums = hits.within.iter_mut().zip(near.chain(own));
+                        sums.for_each(|(sum, is)| *sum += f64::from(u8::from(is)));
                         let gap = |other: usize| (points[other].0 - points[k].0).abs() / 3600.0;
                         let hours =
                             (0..points.len()).filter(|other| tags[*other]).map(gap).fold(f64::INFINITY, f64::min);
@@ -131,7 +127,6 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// A line of the table.
 fn show(kind: &str, rate: f64, persons: &[Hits]) {
     let bootstrap = Bootstrap::default();
     let share = |counts: &[u32], which: usize| {

@@ -1,8 +1,7 @@
 //! What every method can do.
 
 use crate::{Effort, Examples, error::Result};
-use locdiff_model::answer::Kernels;
-use locdiff_model::eval::Accuracy;
+use locdiff_model::{answer::Kernels, eval::Accuracy};
 use locdiff_nn::Device;
 use locdiff_shdd::sphere::{Field, LatLon, Pixels, UnitVec};
 use rayon::prelude::*;
@@ -10,9 +9,7 @@ use rayon::prelude::*;
 /// What a method may see: it learns from `training`, and chooses among its settings on `validation` alone.
 #[derive(Debug, Clone, Copy)]
 pub struct FitData<'a> {
-    /// To learn from.
     pub training: &'a Examples,
-    /// To choose by.
     pub validation: &'a Examples,
 }
 
@@ -36,7 +33,6 @@ pub enum Points<'a> {
 }
 
 impl<'a> Points<'a> {
-    /// The points.
     pub fn all(self) -> &'a [UnitVec] {
         match self {
             Self::Any(points) => points,
@@ -44,7 +40,6 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// A field's values there.
     pub(crate) fn values(self, field: &Field) -> Vec<f64> {
         match self {
             Self::Any(points) => field.values(points),
@@ -61,7 +56,6 @@ pub type Fit<'a> = dyn Fn(FitData<'_>, &mut dyn FnMut(f64)) -> Result<Box<dyn Ba
 
 /// A method that has learned places from embeddings. Embeddings are rows of the size that it was fitted with.
 pub trait Baseline {
-    /// One place for every row of embeddings.
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>>;
 
     /// The density of every row, as the method gives it, before any calibration.

@@ -23,7 +23,6 @@ pub(crate) struct Blend {
 }
 
 impl Blend {
-    /// Fits both, then how they are mixed.
     pub(crate) fn fit(task: Task<'_>, progress: &mut dyn FnMut(f64)) -> Result<Self> {
         let Task { device, effort, seed, data, .. } = task;
         let run = LocDiff::run_config(effort, seed);

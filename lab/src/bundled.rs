@@ -1,8 +1,8 @@
 //! The model that is shipped, as it is shipped.
 
 use crate::{Baseline, PhotoDensity, error::Result};
-use locdiff_model::answer::{Calibration, Density, Globe, ModelShape, ReadOptions, Reader};
 use locdiff_io::data::Embedding;
+use locdiff_model::answer::{Calibration, Density, Globe, ModelShape, ReadOptions, Reader};
 use locdiff_model::{Model, Predictor, Query, SampleOptions};
 use locdiff_nn::Device;
 use locdiff_shdd::sphere::LatLon;
@@ -16,7 +16,6 @@ pub(crate) struct Bundled {
 }
 
 impl Bundled {
-    /// Opens it on a device.
     pub(crate) fn open(device: &Device) -> Result<Self> {
         let files = locdiff_bundled_model::model();
         let name = |file: &str| Path::new("the bundled model").join(file);

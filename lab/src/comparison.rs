@@ -11,19 +11,13 @@ pub(crate) const TABLE_RADII_KM: [f64; 5] = [1.0, 25.0, 200.0, 750.0, 2500.0];
 /// What methods were found to do on the same test photos.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// What was compared, and how.
     pub title: String,
-    /// The methods.
     pub trials: Vec<Trial>,
-    /// How many test photos there are.
     pub photos: usize,
     /// The test photos of unseen places: farther than [`Comparison::far_km`] from every training photo.
     pub far: Vec<usize>,
-    /// That distance.
     pub far_km: f64,
-    /// How intervals are made.
     pub bootstrap: Bootstrap,
-    /// Wall seconds of it all.
     pub seconds: f64,
     /// Processor seconds of it all, where the system tells.
     pub cpu_seconds: Option<f64>,
@@ -117,7 +111,6 @@ impl Comparison {
         Some(table)
     }
 
-    /// All tables, as text or as Markdown.
     pub fn render(&self, markdown: bool) -> String {
         let show = |table: &Table| table.render(markdown);
         let heading = |text: &str| if markdown { format!("\n### {text}\n") } else { format!("\n{text}\n") };
@@ -155,7 +148,6 @@ impl Comparison {
         out
     }
 
-    /// One JSON object.
     pub fn to_json(&self) -> Value {
         let rows = |chosen: &[usize]| -> Vec<Value> {
             if chosen.is_empty() {

@@ -10,11 +10,8 @@ use locdiff_base::named;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effort {
-    /// Training steps.
     pub steps: u32,
-    /// Rows per step.
     pub batch: usize,
-    /// Hidden width of the networks.
     pub width: usize,
     /// The highest learning rate; half a cosine brings it to 0.
     pub lr: f64,
@@ -25,11 +22,9 @@ pub struct Effort {
     pub embedding_noise: f32,
     /// Validations during training; the best one's weights are kept.
     pub validations: u32,
-    /// LocDiff's degree.
     pub locdiff_degree: usize,
     /// Samples per photo, for methods that sample.
     pub samples: usize,
-    /// Steps of their samplers.
     pub sampler_steps: usize,
 }
 
@@ -81,7 +76,6 @@ named! {
 }
 
 impl EffortPreset {
-    /// The budget.
     pub fn effort(self) -> Effort {
         match self {
             Self::Quick => Effort::quick(),
@@ -89,7 +83,6 @@ impl EffortPreset {
         }
     }
 
-    /// Trainings of each method.
     pub fn seeds(self) -> u32 {
         match self {
             Self::Quick => 1,

@@ -9,26 +9,20 @@ use locdiff_base::BadSetting;
 pub enum BaselineError {
     #[error(transparent)]
     Setting(#[from] BadSetting),
-    /// A loss that is no number any more.
     #[error("{method}: the loss is {loss} at step {step}; the embeddings may hold huge values")]
     Diverged { method: &'static str, step: u32, loss: f64 },
-    /// Sets whose embeddings have different sizes.
     #[error("the {set} embeddings have {columns} numbers, those to train on {training}: one encoder must make all")]
     Encoders { set: &'static str, columns: usize, training: usize },
-    /// A failure in one row of a table.
     #[error("{row}, seed {seed}: {source}")]
     Row { row: String, seed: u64, source: Box<BaselineError> },
     #[error(transparent)]
     Data(#[from] locdiff_io::data::DataError),
-    /// A folder for a run that could not be made.
     #[error("cannot make a temporary folder: {0}")]
     Folder(#[from] std::io::Error),
     #[error(transparent)]
     Write(#[from] locdiff_base::WriteError),
     #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),
-    #[error(transparent)]
-    Diffusion(#[from] locdiff_model::diffusion::DiffusionError),
     #[error(transparent)]
     Sphere(#[from] locdiff_shdd::sphere::SphereError),
     #[error(transparent)]

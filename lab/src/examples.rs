@@ -3,15 +3,14 @@
 use crate::error::Result;
 use locdiff_base::setting;
 use locdiff_model::Standardisation;
+use locdiff_model::train::Dataset;
 use locdiff_nn::{Device, Tensor, ops};
 use locdiff_shdd::sphere::UnitVec;
-use locdiff_model::train::Dataset;
 
 /// Embeddings of photos, one or more copies of each (other crops), with the photos' places.
 #[derive(Debug, Clone)]
 pub struct Examples {
     columns: usize,
-    /// Copy after copy, row after row.
     embeddings: Vec<f32>,
     points: Vec<UnitVec>,
 }
@@ -53,13 +52,10 @@ impl Examples {
     /// # Panics
     /// A row that is not there.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
-        let copies: Vec<Vec<f32>> = self
-            .embeddings
-            .chunks_exact(self.columns * self.len())
-            .map(|copy| {
-                rows.iter().flat_map(|&row| &copy[row * self.columns..(row + 1) * self.columns]).copied().collect()
-            })
-            .collect();
+        let kept = |copy: &[f32]| -> Vec<f32> {
+            rows.iter().flat_map(|&row| &copy[row * self.columns..(row + 1) * self.columns]).copied().collect()
+        };
+        let copies: Vec<_> = self.embeddings.chunks_exact(self.columns * self.len()).map(kept).collect();
         Self::new(self.columns, &copies, rows.iter().map(|&row| self.points[row]).collect())
     }
 
@@ -70,7 +66,6 @@ impl Examples {
         (rows.flatten().copied().collect(), self.points.iter().copied().step_by(stride).collect())
     }
 
-    /// Number of photos.
     pub fn len(&self) -> usize {
         self.points.len()
     }
@@ -80,7 +75,6 @@ impl Examples {
         self.points.is_empty()
     }
 
-    /// Size of an embedding.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -100,7 +94,6 @@ impl Examples {
         &self.embeddings
     }
 
-    /// The places.
     pub fn points(&self) -> &[UnitVec] {
         &self.points
     }
@@ -139,14 +132,12 @@ impl Bank {
     }
 }
 
-/// Rows standardised, on the host.
 pub(crate) fn standardised(standardisation: &Standardisation, embeddings: &[f32]) -> Vec<f32> {
     let mut rows = embeddings.to_vec();
     standardisation.apply(&mut rows);
     rows
 }
 
-/// Rows of length one.
 pub(crate) fn normalised(rows: &Tensor) -> Result<Tensor> {
     let mut unit = Tensor::zeros(rows.device(), rows.rows(), rows.cols())?;
     let mut norms = Tensor::zeros(rows.device(), rows.rows(), 1)?;

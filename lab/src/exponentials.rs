@@ -39,29 +39,23 @@ pub(crate) fn exp_sum(values: &[f32], temper: f32, top: f32) -> f64 {
     pulp::Arch::new().dispatch(ExpSum { values, temper, top })
 }
 
-struct ExpInto<'a> {
-    values: &'a [f32],
-    temper: f32,
-    top: f32,
-    out: &'a mut [f32],
-}
-
-impl WithSimd for ExpInto<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { values, temper, top, out } = self;
-        for (out, value) in out.iter_mut().zip(values) {
-            *out = math::exp(temper * (value - top));
-        }
-    }
-}
-
 /// `exp(temper·(value − top))` of each.
 pub(crate) fn exps(values: &[f32], temper: f32, top: f32) -> Vec<f32> {
+    struct ExpInto<'a>(&'a [f32], f32, f32, &'a mut [f32]);
+
+    impl WithSimd for ExpInto<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            let Self(values, temper, top, out) = self;
+            for (out, value) in out.iter_mut().zip(values) {
+                *out = math::exp(temper * (value - top));
+            }
+        }
+    }
     let mut out = vec![0.0; values.len()];
-    pulp::Arch::new().dispatch(ExpInto { values, temper, top, out: &mut out });
+    pulp::Arch::new().dispatch(ExpInto(values, temper, top, &mut out));
     out
 }
 

@@ -7,8 +7,7 @@ use crate::{
     reading::{CommonReading, READ_DEGREE},
     sampled::{FittedSampler, PlaceSampler, SamplerSettings},
 };
-use locdiff_model::answer::Globe;
-use locdiff_model::{Standardisation, chance};
+use locdiff_model::{Standardisation, answer::Globe, chance};
 use locdiff_nn::{Params, ParamsBuilder};
 use locdiff_shdd::sphere::{Pixels, UnitVec};
 use rayon::prelude::*;
@@ -51,7 +50,6 @@ pub(crate) fn ideal_draws(
     Ok(draws(pixels, &values, reading, (samples, seed)))
 }
 
-/// The same of log densities at the pixels.
 pub(crate) fn draws(
     pixels: &Pixels,
     log_densities: &[Vec<f64>],

@@ -7,8 +7,8 @@ use crate::{
     examples::{normalised, upload},
     reading::{edge, nll_with_floor},
 };
-use locdiff_model::answer::{KernelSettings, Neighbour};
 use locdiff_model::Standardisation;
+use locdiff_model::answer::{KernelSettings, Neighbour};
 use locdiff_nn::{Device, Tensor, ops, ops::Transpose};
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 use rayon::prelude::*;

@@ -8,7 +8,6 @@ use locdiff_nn::{
     ops,
 };
 
-/// Weights with all that changes them.
 pub(crate) struct Weights {
     pub(crate) params: Params,
     pub(crate) grads: Gradients,
@@ -42,7 +41,6 @@ impl Weights {
         })
     }
 
-    /// The averaged weights.
     pub(crate) fn averaged(&self) -> &Params {
         self.adam.ema().unwrap_or(&self.params)
     }
@@ -57,7 +55,6 @@ impl Weights {
         Ok(mlp.backward(&self.params, &mut self.grads, work, inputs, d_out, None)?)
     }
 
-    /// Applies the gradients.
     pub(crate) fn update(&mut self) -> Result<()> {
         self.adam.step(&mut self.params, &self.grads)?;
         Ok(self.rng.advance()?)
@@ -69,10 +66,8 @@ impl Weights {
 pub(crate) struct Batch<'a> {
     pub(crate) step: u32,
     pub(crate) photos: &'a [u32],
-    /// The same numbers on the device.
     pub(crate) indices: &'a Indices,
     pub(crate) inputs: View<'a>,
-    /// Whether the loss is wanted.
     pub(crate) tells_loss: bool,
 }
 

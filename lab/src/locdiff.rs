@@ -2,11 +2,10 @@
 
 use crate::{Baseline, Effort, Examples, FitData, PhotoDensity, error::Result};
 use locdiff_io::data::Embedding;
+use locdiff_model::train::{BEST_FOLDER, Dataset, Event, Rows, RunConfig, TrainPreset, TrainingJob, train};
 use locdiff_model::{Model, NetworkKind, Prediction, Predictor, Query, Reading, SampleOptions};
 use locdiff_nn::Device;
-use locdiff_shdd::{Codec, Coefficients};
-use locdiff_shdd::sphere::LatLon;
-use locdiff_model::train::{BEST_FOLDER, Dataset, Event, Rows, RunConfig, TrainPreset, TrainingJob, train};
+use locdiff_shdd::{Codec, Coefficients, sphere::LatLon};
 use std::{sync::Arc, sync::atomic::AtomicBool};
 
 /// Above this degree pixels are so many that validations during training look at few rows.
@@ -94,7 +93,6 @@ impl LocDiff {
         Ok(Self { predictor: Predictor::new(Arc::new(model))?, options, by_samples: false })
     }
 
-    /// The same read by samples alone.
     pub(crate) fn by_samples(self) -> Self {
         Self { by_samples: true, ..self }
     }
@@ -145,12 +143,10 @@ impl LocDiff {
         &self.predictor
     }
 
-    /// The codec of the model's degree.
     pub(crate) fn codec(&self) -> &Codec {
         self.predictor.codec()
     }
 
-    /// Rows as embeddings.
     fn photos(&self, rows: &[f32]) -> Result<Vec<Embedding>> {
         let each = rows.chunks_exact(self.predictor.model().config().embedding_dim);
         Ok(each.map(|row| Embedding::new(row.to_vec(), None)).collect::<Result<_, _>>()?)

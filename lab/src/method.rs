@@ -35,9 +35,7 @@ pub enum Method {
     Cells(CellScheme),
     /// Retrieval of places by an image–location contrast.
     Contrastive(RetrievalGallery),
-    /// One von Mises–Fisher density per photo.
     Vmf,
-    /// A mixture of them.
     VmfMixture,
     /// Diffusion or a flow of coordinates.
     Coordinates(CoordinatePath),
@@ -51,17 +49,14 @@ pub enum Method {
     CsUnetMse,
     /// LocDiff with the paper's network, read by samples.
     CsUnetSamples,
-    /// LocDiff with the paper's network.
     CsUnet,
     /// Always the best place of the training photos.
     Constant,
     /// Draws of LocDiff's own density, read as samples are: a control.
     IdealDraws,
-    /// The bundled model, as it is shipped.
     Bundled,
     /// LocDiff's density mixed with retrieval's.
     Blend,
-    /// LocDiff itself.
     LocDiff,
 }
 
@@ -101,7 +96,6 @@ const SHDD: [(Method, &str, &str); 2] = [
 ];
 
 impl Method {
-    /// All methods, in the order of tables.
     pub fn all() -> Vec<Self> {
         let mut all = Self::main();
         let ours = all.pop();
@@ -135,12 +129,10 @@ impl Method {
         entry.map(|(_, name, description)| (*name, *description)).expect("MAIN lists every method")
     }
 
-    /// The name on the command line.
     pub fn name(self) -> &'static str {
         self.entry().0
     }
 
-    /// What it is, in a few words.
     pub fn description(self) -> &'static str {
         self.entry().1
     }
@@ -150,7 +142,6 @@ impl Method {
         !matches!(self, Self::NearestNeighbours | Self::Constant | Self::Bundled)
     }
 
-    /// The method, to be fitted.
     pub fn build(self, device: &Device, effort: Effort, seed: u64) -> Box<Fit<'static>> {
         let device = device.clone();
         Box::new(move |data, progress| {

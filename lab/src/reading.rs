@@ -29,7 +29,6 @@ const THINNEST: f64 = -80.0;
 /// where a window holds most of it, or the method's own answer where that is better on validation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CommonReading {
-    /// The exponent.
     pub(crate) temper: f64,
     /// The share that is spread evenly over the Earth.
     pub(crate) floor: f64,
@@ -38,7 +37,6 @@ pub(crate) struct CommonReading {
 }
 
 impl Default for CommonReading {
-    /// The density as it is.
     fn default() -> Self {
         Self { temper: 1.0, floor: 0.0, window_km: None }
     }
@@ -48,18 +46,15 @@ impl Default for CommonReading {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Read {
     pub(crate) places: Vec<LatLon>,
-    /// Log density at the truth.
     pub(crate) log_densities: Vec<f64>,
     /// Probability of everything denser than the truth.
     pub(crate) levels: Vec<f64>,
-    /// Its area, to half a pixel.
     pub(crate) areas_km2: Vec<f64>,
 }
 
 /// A photo's log density at the pixels and at the truth.
 struct Seen {
     at_pixels: Vec<f32>,
-    /// The highest of them.
     top: f32,
     at_truth: f64,
 }
@@ -87,7 +82,6 @@ impl Seen {
         (temper * (self.at_truth - f64::from(self.top))).exp() / (total * area)
     }
 
-    /// Masses of the pixels without a floor.
     fn masses(&self, temper: f64) -> Vec<f32> {
         let mut masses = exps(&self.at_pixels, temper as f32, self.top);
         let total: f64 = masses.iter().map(|mass| f64::from(*mass)).sum();
@@ -127,7 +121,6 @@ impl CommonReading {
         Ok(reading)
     }
 
-    /// What it says about photos.
     pub(crate) fn read(&self, globe: &Arc<Globe>, method: &dyn Baseline, photos: &Examples) -> Result<Read> {
         let densities = method.densities(photos.photos())?;
         let area = globe.pixels().area_sr();

@@ -8,11 +8,8 @@ use locdiff_shdd::sphere::{LatLon, UnitVec};
 /// Photos to learn from, to choose by and to report on.
 #[derive(Debug, Clone)]
 pub struct Splits {
-    /// To learn from.
     pub training: Examples,
-    /// To choose by.
     pub validation: Examples,
-    /// To report on.
     pub test: Examples,
 }
 
@@ -28,7 +25,6 @@ fn far_rows(of: &Examples, from: &Examples, km: f64) -> Vec<usize> {
 }
 
 impl Splits {
-    /// The sets, once they fit together.
     pub fn new(training: Examples, validation: Examples, test: Examples) -> Result<Self> {
         for (name, examples) in [("validation", &validation), ("test", &test)] {
             if examples.columns() != training.columns() {

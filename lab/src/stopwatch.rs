@@ -10,12 +10,10 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts now.
     pub fn start() -> Self {
         Self { start: Instant::now(), cpu: cpu_seconds() }
     }
 
-    /// Wall seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }

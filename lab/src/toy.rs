@@ -5,7 +5,6 @@ use locdiff_model::chance;
 use locdiff_nn::Device;
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 
-/// What a method is fitted with.
 pub(crate) fn task<'a>(
     device: &'a Device,
     effort: &'a Effort,
@@ -19,11 +18,8 @@ pub(crate) fn task<'a>(
 /// The log density in nats per steradian that each row's density puts on that row's point.
 pub(crate) fn log_densities(method: &impl Baseline, embeddings: &[f32], points: &[UnitVec]) -> Vec<f64> {
     let densities = method.densities(embeddings).unwrap();
-    densities
-        .into_iter()
-        .zip(points)
-        .map(|(density, point)| density(crate::Points::Any(std::slice::from_ref(point)))[0])
-        .collect()
+    let pairs = densities.into_iter().zip(points);
+    pairs.map(|(density, point)| density(crate::Points::Any(std::slice::from_ref(point)))[0]).collect()
 }
 
 /// Cities with photos around them; an embedding tells the city, and no more.
@@ -58,13 +54,12 @@ pub(crate) fn anywhere(photos: usize, seed: u64) -> Examples {
 /// centre, the rest about the second, with [`KAPPAS`].
 pub(crate) fn mixture(photos: usize, share: f64, seed: u64) -> Examples {
     let centres = mixture_centres();
-    let points: Vec<UnitVec> = (0..photos as u64)
-        .map(|k| {
-            let first = chance::uniform(&[seed, 7, k]) < share;
-            let (centre, kappa) = if first { (centres[0], KAPPAS[0]) } else { (centres[1], KAPPAS[1]) };
-            vmf(centre, kappa, [seed, 8, k])
-        })
-        .collect();
+    let point = |k: u64| {
+        let first = chance::uniform(&[seed, 7, k]) < share;
+        let (centre, kappa) = if first { (centres[0], KAPPAS[0]) } else { (centres[1], KAPPAS[1]) };
+        vmf(centre, kappa, [seed, 8, k])
+    };
+    let points: Vec<UnitVec> = (0..photos as u64).map(point).collect();
     let embeddings = points.iter().flat_map(|_| [1.0, -1.0]).collect();
     Examples::new(2, &[embeddings], points).unwrap()
 }

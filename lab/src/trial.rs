@@ -6,11 +6,11 @@ use crate::{
     reading::{CommonReading, READ_DEGREE, Read},
     stopwatch::Stopwatch,
 };
-use locdiff_model::answer::Globe;
 use locdiff_base::AtomicFile;
 use locdiff_io::data::PointWriter;
-use locdiff_model::eval::{Bootstrap, Estimate, RADII_KM, RecallArea, Rules};
+use locdiff_model::answer::Globe;
 use locdiff_model::chance;
+use locdiff_model::eval::{Bootstrap, Estimate, RADII_KM, RecallArea, Rules};
 use locdiff_shdd::sphere::LatLon;
 use serde_json::{Value, json};
 use std::{fmt::Write as _, path::Path, sync::Arc};
@@ -22,7 +22,6 @@ struct Run {
     log_densities: Option<Vec<f64>>,
     /// Probability of everything denser than the truth.
     levels: Option<Vec<f64>>,
-    /// Its area.
     areas_km2: Option<Vec<f64>>,
     fit_seconds: f64,
     fit_cpu_seconds: Option<f64>,
@@ -32,19 +31,14 @@ struct Run {
 /// A method's results over all seeds.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// The method's name.
     pub name: String,
-    /// What it is, in a few words.
     pub description: String,
     runs: Vec<Run>,
-    /// Numbers that it learned or kept.
     pub parameters: usize,
-    /// What it chose on the validation data.
     pub chosen: String,
 }
 
 impl Trial {
-    /// Without results yet.
     pub fn new(name: &str, description: &str) -> Self {
         let (name, description) = (name.to_owned(), description.to_owned());
         Self { name, description, runs: Vec::new(), parameters: 0, chosen: String::new() }
@@ -94,7 +88,6 @@ impl Trial {
         Ok(method)
     }
 
-    /// Counts answers that were made elsewhere.
     pub fn record(&mut self, answers: &[LatLon], splits: &Splits) {
         self.runs.push(Run {
             errors_km: errors_km(answers, splits),
@@ -118,10 +111,8 @@ impl Trial {
 
     /// Processor seconds of a fit, the mean over the seeds.
     pub fn fit_cpu_seconds(&self) -> Option<f64> {
-        self.runs
-            .iter()
-            .all(|run| run.fit_cpu_seconds.is_some())
-            .then(|| self.mean_of(|run| run.fit_cpu_seconds.unwrap_or(0.0)))
+        let all_are = self.runs.iter().all(|run| run.fit_cpu_seconds.is_some());
+        all_are.then(|| self.mean_of(|run| run.fit_cpu_seconds.unwrap_or(0.0)))
     }
 
     /// Milliseconds an answer takes, all test photos asked at once.
@@ -157,7 +148,6 @@ impl Trial {
         (self.runs.iter().map(|run| (share(run) - mean).powi(2)).sum::<f64>() / (seeds - 1.0)).sqrt()
     }
 
-    /// The mean GeoScore.
     pub fn geoscore(&self, chosen: &[usize], bootstrap: &Bootstrap) -> Estimate {
         let rules = Rules::default();
         self.mean_over(|run, photo| rules.geoscore(run.errors_km[photo]), chosen, bootstrap)
@@ -212,30 +202,21 @@ impl Trial {
     }
 
     /// The difference of a value, photo by photo and seed by seed; a method without chance has the same for every seed.
-    fn lead_of(
-        &self,
-        other: &Self,
-        value: impl Fn(&Run, usize) -> f64,
-        chosen: &[usize],
-        bootstrap: &Bootstrap,
-    ) -> Estimate {
+    fn lead_of(&self, other: &Self, value: impl Fn(&Run, usize) -> f64, rows: &[usize], draws: &Bootstrap) -> Estimate {
         let seeds = self.runs.len().max(other.runs.len());
         let pair = |seed: usize| {
             let (a, b) = (&self.runs[seed % self.runs.len()], &other.runs[seed % other.runs.len()]);
-            chosen.iter().map(|&photo| value(a, photo) - value(b, photo)).collect()
+            rows.iter().map(|&photo| value(a, photo) - value(b, photo)).collect()
         };
-        two_way(&(0..seeds).map(pair).collect::<Vec<_>>(), &bootstrap.select(chosen))
+        two_way(&(0..seeds).map(pair).collect::<Vec<_>>(), &draws.select(rows))
     }
 
-    /// Everything, as JSON.
     pub fn to_json(&self, chosen: &[usize], bootstrap: &Bootstrap) -> Value {
-        let within: Vec<Value> = RADII_KM
-            .iter()
-            .map(|&radius| {
-                let (share, deviation) = (self.share(radius, chosen, bootstrap), self.seed_deviation(radius, chosen));
-                json!({"radius_km": radius, "share": share, "seed_deviation": deviation})
-            })
-            .collect();
+        let at_radius = |&radius: &f64| {
+            let (share, deviation) = (self.share(radius, chosen, bootstrap), self.seed_deviation(radius, chosen));
+            json!({"radius_km": radius, "share": share, "seed_deviation": deviation})
+        };
+        let within: Vec<Value> = RADII_KM.iter().map(at_radius).collect();
         json!({
             "method": self.name, "description": self.description, "n": chosen.len(), "seeds": self.runs.len(),
             "within": within, "geoscore": self.geoscore(chosen, bootstrap), "median_km": self.median_km(chosen),

@@ -79,14 +79,12 @@ pub(crate) fn place(pixels: &Pixels, masses: &[f32], window_km: f64) -> LatLon {
         }
     }
     let near = |here: [f32; 3]| all.iter().copied().filter(|lump| dot(lump.at, here) > around).collect::<Vec<Lump>>();
-    let mut begun: Vec<(f32, [f32; 3], Vec<Lump>)> = seeds
-        .into_iter()
-        .map(|seed| {
-            let near = near(seed);
-            let (_, at) = held(&near, sharpness, seed);
-            (held(&near, sharpness, at).0, at, near)
-        })
-        .collect();
+    let begin = |seed: [f32; 3]| {
+        let near = near(seed);
+        let (_, at) = held(&near, sharpness, seed);
+        (held(&near, sharpness, at).0, at, near)
+    };
+    let mut begun: Vec<(f32, [f32; 3], Vec<Lump>)> = seeds.into_iter().map(begin).collect();
     begun.sort_by(|a, b| b.0.total_cmp(&a.0));
     let climbed = begun.into_iter().take(CLIMBS).map(|(_, mut here, near)| {
         let mut value = 0.0;

@@ -1,8 +1,6 @@
 //! `locdiff-lab compare` and `locdiff-lab reproduce` on toy data.
 
-use crate::common;
-
-use common::{read, run, stderr, write_photos};
+use crate::common::{self, read, run, stderr, write_photos};
 use serde_json::Value;
 use std::{fs, path::Path, process::Output};
 
@@ -95,8 +93,7 @@ fn bad_input_is_named() {
 #[test]
 fn tables_of_the_paper_stand_beside_ours() {
     let folder = folder();
-    let more = ["--sizes", "500", "--json"];
-    let report = json(&locdiff(folder.path(), "reproduce anchors", &more));
+    let report = json(&locdiff(folder.path(), "reproduce anchors", &["--sizes", "500", "--json"]));
     let names: Vec<&str> = report["rows"].as_array().unwrap().iter().map(|r| r["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"GeoCLIP-style, grid 500") && names.contains(&"LocDiff, exact maximum, no anchors"));
     assert_eq!(names[0], "always the best constant place");

@@ -3,7 +3,6 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-/// The cells of the tables' rows.
 fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
     let rows = text.lines().filter(|line| line.starts_with("| "));
     rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())

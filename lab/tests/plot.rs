@@ -1,13 +1,9 @@
 //! `locdiff-lab plot` as people use it.
 
-use crate::common;
-
-use common::{command, ok, read, refused_with, write_npy};
-use locdiff_shdd::Codec;
-use locdiff_shdd::sphere::{Degree, LatLon};
+use crate::common::{self, command, ok, read, refused_with, write_npy};
+use locdiff_shdd::{Codec, sphere::Degree, sphere::LatLon};
 use std::{fs, path::Path};
 
-/// Width and height of a PNG.
 fn size(path: &Path) -> (u32, u32) {
     let bytes = fs::read(path).unwrap();
     let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
@@ -69,13 +65,9 @@ fn pipes_names_and_bad_codes() {
     let picture = command(path, "plot density - -o -").stdin(codes).output().unwrap().stdout;
     assert_eq!(&picture[1..4], b"PNG");
     ok(path, "plot density c.npy -o p.png");
-    for (arguments, words) in [
-        ("plot density c.npy -o p.png", "p.png exists: add --force"),
-        ("plot coefficients -L 3 -o c.png", "this picture is SVG: give a file that ends in .svg"),
-        ("plot density c.npy -o c.svg", "this picture is PNG"),
-    ] {
-        refused_with(path, arguments, words);
-    }
+    refused_with(path, "plot density c.npy -o p.png", "p.png exists: add --force");
+    refused_with(path, "plot coefficients -L 3 -o c.png", "this picture is SVG: give a file that ends in .svg");
+    refused_with(path, "plot density c.npy -o c.svg", "this picture is PNG");
     // Numbers that are too large are refused by row and value.
     for factor in ["1e30", "1e300"] {
         fs::write(path.join("grown.csv"), format!("1,0,0,0\n{factor},0,0,0\n")).unwrap();

@@ -4,14 +4,11 @@
 use crate::common;
 #[path = "../../crates/cli/tests/formats/datasets.rs"]
 mod datasets;
-#[path = "../../crates/cli/tests/formats/parquet_writer.rs"]
-mod parquet_writer;
 
 use common::{PROGRAM, ok, root, skipped, stderr};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use std::{fs, os::unix::process::CommandExt};
+use std::{fs, os::unix::process::CommandExt, path::Path};
 
 /// The script with small settings, in a process group of its own.
 fn recipe(folder: &Path, out: &str) -> Command {
@@ -53,12 +50,8 @@ fn a_killed_recipe_continues_to_the_same_bytes() {
     let whole = recipe(folder, "whole").output().unwrap();
     assert!(whole.status.success(), "{}", stderr(&whole));
     let text = String::from_utf8(whole.stdout).unwrap();
-    for words in [
-        "## Im2GPS3k",
-        "6 photos, of which 1 are missing",
-        "| 46.7 | 45.9 | 50.7 | 53.8 | 53.3 | 56.4 |",
-        "Ours: not run.",
-    ] {
+    let missing = "6 photos, of which 1 are missing";
+    for words in ["## Im2GPS3k", missing, "| 46.7 | 45.9 | 50.7 | 53.8 | 53.3 | 56.4 |", "Ours: not run."] {
         assert!(text.contains(words), "'{words}' is not in\n{text}");
     }
     let stages = ["embed-mp16", "train-mp16", "calibrate-mp16", "embed-im2gps3k", "evaluate-osv5m"];
@@ -66,17 +59,10 @@ fn a_killed_recipe_continues_to_the_same_bytes() {
         killed_in(folder, stage, Duration::from_millis(40 * k as u64));
     }
     let continued = recipe(folder, "killed").output().unwrap();
-    assert!(
-        continued.status.success() && stderr(&continued).contains("embed-mp16: done before"),
-        "{}",
-        stderr(&continued)
-    );
-    for file in [
-        "tables/tables.md",
-        "embed-mp16/embeddings.safetensors",
-        "train-osv5m/run/model.safetensors",
-        "evaluate-im2gps3k/report.csv",
-    ] {
+    let message = stderr(&continued);
+    assert!(continued.status.success() && message.contains("embed-mp16: done before"), "{message}");
+    let (embeddings, model) = ("embed-mp16/embeddings.safetensors", "train-osv5m/run/model.safetensors");
+    for file in ["tables/tables.md", embeddings, model, "evaluate-im2gps3k/report.csv"] {
         let bytes = |run: &str| fs::read(folder.join(run).join(file)).unwrap();
         assert!(bytes("killed") == bytes("whole"), "{file} differs");
     }

@@ -1,8 +1,6 @@
 //! `locdiff-lab reproduce drift|gallery-bias` as people use them.
 
-use crate::common;
-
-use common::{json, ok, refused_with, root, run, skipped, stderr};
+use crate::common::{self, json, ok, refused_with, root, run, skipped, stderr};
 use serde_json::Value;
 use std::fs;
 
@@ -45,9 +43,8 @@ fn the_gallery_table() {
     assert_eq!(table["gallery"]["at_least"], serde_json::json!([[50.0, 50.0, 0.0, 0.0], [100.0, 50.0, 0.0, 0.0]]));
     assert_eq!(table["gallery"]["more_than"], serde_json::json!([[50.0, 50.0, 0.0, 0.0], [50.0, 50.0, 0.0, 0.0]]));
     refused_with(path, "reproduce gallery-bias --gallery nothing.csv --truth t.csv", "cannot read nothing.csv");
-    assert!(
-        ok(path, "reproduce gallery-bias").contains("skipped gallery-bias: gallery/coordinates_100K.csv is absent")
-    );
+    let absent = "skipped gallery-bias: gallery/coordinates_100K.csv is absent";
+    assert!(ok(path, "reproduce gallery-bias").contains(absent));
 
     let (gallery, truth) =
         (root().join("gallery/coordinates_100K.csv"), root().join("../shared/data/benchmarks/im2gps3k.csv"));

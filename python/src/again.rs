@@ -22,11 +22,12 @@ impl MadeOf {
     /// The answer; fails where the model's folder holds another model by now.
     pub(crate) fn answer(&self, best: locdiff::LatLon) -> PyResult<locdiff::Answer> {
         let again = || locator(&self.options.locator)?.answer(&self.photo, &self.options.locate);
-        let made = again().map_err(|error| locate(&error))?;
+        let made = again().map_err(locate)?;
         if haversine_km(made.best, best) <= SAME_PLACE_KM {
             return Ok(made);
         }
-        let model = self.options.locator.model.as_ref().map_or("the bundled model".into(), |path| path.display().to_string());
+        let model =
+            self.options.locator.model.as_ref().map_or("the bundled model".into(), |path| path.display().to_string());
         Err(ModelError::new_err(format!(
             "{model} is not what this answer was made with: its density cannot be made again"
         )))

@@ -1,6 +1,6 @@
 //! What the caller knows of an album's photos.
 
-use crate::errors::SettingError;
+use crate::errors::{OrRaise, SettingError};
 use locdiff::{LatLon, PhotoTime, Source};
 use locdiff_album::parse_time;
 use pyo3::prelude::*;
@@ -40,8 +40,7 @@ fn list<T>(
 /// A time: seconds since 1970, a text as in EXIF or ISO 8601, or a datetime.
 fn time(value: &Bound<'_, PyAny>) -> PyResult<PhotoTime> {
     if let Ok(text) = value.extract::<String>() {
-        let read = parse_time(&text, None).map_err(|error| SettingError::new_err(error.to_string()));
-        return read.map(PhotoTime::read);
+        return parse_time(&text, None).or_setting().map(PhotoTime::read);
     }
     let seconds: f64 = match value.extract() {
         Ok(seconds) => seconds,
@@ -57,5 +56,5 @@ fn time(value: &Bound<'_, PyAny>) -> PyResult<PhotoTime> {
 /// A latitude and a longitude.
 fn tag(value: &Bound<'_, PyAny>) -> PyResult<LatLon> {
     let (lat, lon): (f64, f64) = value.extract()?;
-    LatLon::new(lat, lon).map_err(|error| SettingError::new_err(error.to_string()))
+    LatLon::new(lat, lon).or_setting()
 }

@@ -3,7 +3,7 @@
 use crate::errors::{OrRaise, locate};
 use crate::places::{degrees, from_json, hypothesis, json_place, place};
 use crate::{again::MadeOf, density::pixel_density, pool::compute};
-use locdiff::{AnswerMap, Atlas, EmbeddedPhoto, Embedding, FlatOptions, LatLon, LocateError};
+use locdiff::{AnswerMap, EmbeddedPhoto, Embedding, FlatOptions, LatLon, LocateError};
 use locdiff_io::data::Fingerprint;
 use numpy::{AllowTypeChange, PyArray1, PyArrayLike1};
 use pyo3::types::{PyBytes, PyList};
@@ -54,18 +54,9 @@ impl Answer {
         py: Python<'_>,
         pick: impl FnOnce(&AnswerMap<'_>) -> Result<T, LocateError> + Send,
     ) -> PyResult<T> {
-        static ATLAS: OnceLock<Atlas> = OnceLock::new();
         let answer = self.whole(py)?;
-        let drawn = compute(py, move || {
-            let atlas = if let Some(atlas) = ATLAS.get() {
-                atlas
-            } else {
-                let made = Atlas::new()?;
-                ATLAS.get_or_init(|| made)
-            };
-            pick(&atlas.draw(&answer)?)
-        })?;
-        drawn.map_err(|error| locate(&error))
+        let drawn = compute(py, move || pick(&AnswerMap::new(&answer)?))?;
+        drawn.map_err(locate)
     }
 }
 
@@ -258,8 +249,7 @@ impl Answer {
 
     /// Regions of 50 and 90 % and the hypotheses as a GeoJSON FeatureCollection.
     fn to_geojson<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let text = self.draw(py, |map| Ok(map.geojson()))?;
-        from_json(py, &text)
+        from_json(py, &self.draw(py, |map| Ok(map.geojson()))?)
     }
 
     /// The same for Google Earth.

@@ -1,13 +1,15 @@
 //! Batch jobs, as Python and its engines run them.
 
-use crate::errors::{OrRaise, SettingError, batch};
+use crate::errors::{OrRaise, batch};
 use crate::options::{Taker, options};
 use crate::places::from_json;
 use crate::pool::{Watch, compute};
+use locdiff::Progress;
+use locdiff::batch::{BatchError, Job, Task, Worker};
 use locdiff_base::Named;
-use locdiff::batch::{Job, Progress, Run, Task, Worker};
+use locdiff_io::data::Dtype;
+use locdiff_nn::DeviceSpec;
 use locdiff_vision::sources::Photos;
-use locdiff_nn::NnError;
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::{prelude::*, types::PyDict};
 use serde_json::{Value, json};
@@ -31,17 +33,17 @@ pub(crate) fn plan<'py>(
         Err(_) => photos.extract()?,
     };
     let settings = options(settings, Taker::Job)?;
-    let made = compute(py, || -> locdiff::batch::Result<Job> {
-        let photos = Photos::gather(&paths, path_column)?;
-        locdiff::batch::plan(&photos, &out, task, settings, shard_photos)
+    let made = compute(py, || {
+        let photos = Photos::gather(&paths, path_column).map_err(BatchError::from)?;
+        Job::plan(&photos, &out, task, settings, shard_photos)
     })?;
-    describe_job(py, &made.map_err(|error| batch(&error))?)
+    describe_job(py, &made.map_err(batch)?)
 }
 
 /// What is known of a job: task, photos, shards, those whose part is missing, and its settings.
 #[pyfunction]
 pub(crate) fn describe(py: Python<'_>, job: PathBuf) -> PyResult<Bound<'_, PyAny>> {
-    let job = Job::open(job).map_err(|error| batch(&error))?;
+    let job = Job::open(job).map_err(batch)?;
     describe_job(py, &job)
 }
 
@@ -56,8 +58,8 @@ fn describe_job<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyAny>> 
 /// Writes all parts into one .csv or .jsonl file, or .safetensors or .npy of a job that embeds.
 #[pyfunction]
 pub(crate) fn merge(py: Python<'_>, job: PathBuf, out: PathBuf) -> PyResult<Bound<'_, PyAny>> {
-    let merged = compute(py, || Job::open(job).and_then(|job| locdiff::batch::merge(&job, &out)))?;
-    let merged = merged.map_err(|error| batch(&error))?;
+    let merged = compute(py, || Job::open(job).and_then(|job| job.merge(&out, Dtype::F32)))?;
+    let merged = merged.map_err(batch)?;
     let about = json!({ "answered": merged.answered, "failed": merged.failed, "files": merged.files });
     from_json(py, &about.to_string())
 }
@@ -70,7 +72,7 @@ pub(crate) fn part(
     shard: u32,
 ) -> PyResult<(Bound<'_, PyAny>, Option<Bound<'_, PyArray2<f32>>>)> {
     let part = compute(py, || Job::open(job).and_then(|job| job.part(shard)))?;
-    let (objects, rows, columns) = part.map_err(|error| batch(&error))?;
+    let (objects, rows, columns) = part.map_err(batch)?;
     let objects = from_json(py, &Value::from(objects).to_string())?;
     if columns == 0 {
         return Ok((objects, None));
@@ -94,12 +96,12 @@ impl Runner {
     #[new]
     #[pyo3(signature = (job, *, device="auto", root=None))]
     fn new(py: Python<'_>, job: PathBuf, device: &str, root: Option<PathBuf>) -> PyResult<Self> {
-        let mut job = Job::open(job).map_err(|error| batch(&error))?;
+        let mut job = Job::open(job).map_err(batch)?;
         if let Some(root) = root {
             job = job.with_base(root);
         }
-        let at = device.parse().map_err(|error: NnError| SettingError::new_err(error.to_string()))?;
-        let worker = compute(py, || Worker::open(&job, at))?.map_err(|error| batch(&error))?;
+        let at = device.parse::<DeviceSpec>().or_setting()?;
+        let worker = compute(py, || Worker::open(&job, at))?.map_err(batch)?;
         Ok(Self { job, worker, device: device.to_owned() })
     }
 
@@ -115,13 +117,13 @@ impl Runner {
         let watch = Watch::new(progress);
         let shards = shards.unwrap_or_else(|| (0..self.job.shards()).collect());
         let done = watch.compute(py, || {
-            Run::new(&self.job, &self.worker).shards(shards, &watch.stop, |step| {
-                if step == Progress::Photo {
+            self.worker.run(&self.job, shards, &watch.stop, |step| {
+                if step == Progress::Read {
                     watch.advance(|photos| (photos,));
                 }
             })
         })?;
-        let runs = done.map_err(|error| batch(&error))?;
+        let runs = done.map_err(batch)?;
         let about = json!({ "made": runs.made, "skipped": runs.skipped, "busy": runs.busy, "photos": runs.photos });
         from_json(py, &about.to_string())
     }

@@ -3,9 +3,8 @@
 use crate::errors::{OrRaise, SettingError};
 use crate::places::{array, degrees};
 use crate::{density::Density, pool::compute};
+use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, LatLon, UnitVec};
 use locdiff_shdd::{Coefficients, Decoder};
-use locdiff_shdd::sphere::{Degree, LatLon, UnitVec};
-use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 use numpy::{AllowTypeChange, Element, PyArray2, PyArrayLike1, PyArrayLikeDyn, PyArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -24,15 +23,14 @@ impl Codec {
         places: &[LatLon],
     ) -> PyResult<Bound<'py, PyAny>> {
         let codes = PyArray2::<T>::zeros(py, [places.len(), self.inner.degree().dimension()], false);
-        {
-            let mut open = codes.readwrite();
-            let out = open.as_slice_mut().expect("a new array lies in one piece");
-            let encode = || {
-                let points: Vec<UnitVec> = places.par_iter().map(|place| place.to_unit()).collect();
-                self.inner.encode_batch(&points, out)
-            };
-            compute(py, encode)?.or_setting()?;
-        }
+        let mut open = codes.readwrite();
+        let out = open.as_slice_mut().expect("a new array lies in one piece");
+        let encode = || {
+            let points: Vec<UnitVec> = places.par_iter().map(|place| place.to_unit()).collect();
+            self.inner.encode_batch(&points, out)
+        };
+        compute(py, encode)?.or_setting()?;
+        drop(open);
         Ok(codes.into_any())
     }
 }
@@ -95,11 +93,8 @@ impl Codec {
             return Err(SettingError::new_err(message));
         }
         let flat: Vec<f64> = view.iter().copied().collect();
-        let vectors: Vec<Coefficients> = flat
-            .chunks_exact(dimension)
-            .map(|row| Coefficients::new(row.to_vec()))
-            .collect::<Result<_, _>>()
-            .or_setting()?;
+        let vectors = flat.chunks_exact(dimension).map(|row| Coefficients::new(row.to_vec()));
+        let vectors = vectors.collect::<Result<Vec<_>, _>>().or_setting()?;
         let decoder = Decoder::Exact { window_rad: window_km.map(|km| km / EARTH_RADIUS_KM) };
         let modes = compute(py, || self.inner.decode_batch(&vectors, &decoder))?.or_setting()?;
         array(py, &modes.iter().map(|mode| mode.place()).collect::<Vec<_>>())

@@ -3,9 +3,8 @@
 use crate::errors::{OrRaise, SettingError};
 use crate::places::{array, degrees, place};
 use crate::pool::compute;
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Pixels, UnitVec};
 use locdiff_shdd::{CodeDensity, Codec, Coefficients};
-use locdiff_shdd::sphere::{LatLon, UnitVec};
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixels};
 use numpy::{AllowTypeChange, PyArray1, PyArray2, PyArrayLike1};
 use pyo3::{prelude::*, types::PyList};
 use rand::SeedableRng;
@@ -91,9 +90,5 @@ impl Density {
 
 /// Density per steradian at the centres of pixels.
 pub(crate) fn pixel_density(pixels: &Pixels, log_density: impl FnOnce(&[UnitVec]) -> Vec<f64>) -> Vec<f64> {
-    let mut values = log_density(pixels.points());
-    for value in &mut values {
-        *value = value.exp();
-    }
-    values
+    log_density(pixels.points()).into_iter().map(f64::exp).collect()
 }

@@ -1,40 +1,33 @@
 //! One tree of errors: every message is the library's one line.
 
-use locdiff::{ErrorKind, LocateError};
+use locdiff::{ErrorKind, LocateError, batch::BatchError};
 use pyo3::{create_exception, exceptions::PyException, prelude::*};
 
-create_exception!(locdiff, LocDiffError, PyException, "Whatever went wrong: the root of all errors of this package.");
-create_exception!(locdiff, PhotoError, LocDiffError, "A photo that cannot be read.");
-create_exception!(locdiff, SettingError, LocDiffError, "A setting out of range, or settings that do not go together.");
-create_exception!(
-    locdiff,
-    ModelError,
-    LocDiffError,
-    "A model, encoder or gallery that cannot be used, or that does not fit."
-);
-create_exception!(
-    locdiff,
-    DataError,
-    LocDiffError,
-    "A file of embeddings, places or answers that cannot be read or written."
-);
-create_exception!(locdiff, DeviceError, LocDiffError, "A device that is not there or failed.");
-create_exception!(locdiff, JobError, LocDiffError, "A batch job that is damaged, unfinished or in use.");
+macro_rules! exceptions {
+    ($($name:ident of $base:ident: $doc:literal;)*) => {
+        $(create_exception!(locdiff, $name, $base, $doc);)*
 
-/// Puts them into the module.
-pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let py = module.py();
-    module.add("LocDiffError", py.get_type::<LocDiffError>())?;
-    module.add("PhotoError", py.get_type::<PhotoError>())?;
-    module.add("SettingError", py.get_type::<SettingError>())?;
-    module.add("ModelError", py.get_type::<ModelError>())?;
-    module.add("DataError", py.get_type::<DataError>())?;
-    module.add("DeviceError", py.get_type::<DeviceError>())?;
-    module.add("JobError", py.get_type::<JobError>())
+        /// Puts them into the module.
+        pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add(stringify!($name), module.py().get_type::<$name>())?;)*
+            Ok(())
+        }
+    };
+}
+
+exceptions! {
+    LocDiffError of PyException: "Whatever went wrong: the root of all errors of this package.";
+    PhotoError of LocDiffError: "A photo that cannot be read.";
+    SettingError of LocDiffError: "A setting out of range, or settings that do not go together.";
+    ModelError of LocDiffError: "A model, encoder or gallery that cannot be used, or that does not fit.";
+    DataError of LocDiffError: "A file of embeddings, places or answers that cannot be read or written.";
+    DeviceError of LocDiffError: "A device that is not there or failed.";
+    JobError of LocDiffError: "A batch job that is damaged, unfinished or in use.";
 }
 
 /// An error of the locator.
-pub(crate) fn locate(error: &LocateError) -> PyErr {
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+pub(crate) fn locate(error: LocateError) -> PyErr {
     let message = error.to_string();
     match error.kind() {
         _ if error.is_about_photo() => PhotoError::new_err(message),
@@ -46,8 +39,7 @@ pub(crate) fn locate(error: &LocateError) -> PyErr {
 }
 
 /// An error of a batch job.
-pub(crate) fn batch(error: &locdiff::batch::BatchError) -> PyErr {
-    use locdiff::batch::BatchError;
+pub(crate) fn batch(error: BatchError) -> PyErr {
     match error {
         BatchError::Locate(error) => locate(error),
         BatchError::Setting(_) | BatchError::Choice { .. } | BatchError::NoShard { .. } => {
@@ -58,13 +50,10 @@ pub(crate) fn batch(error: &locdiff::batch::BatchError) -> PyErr {
     }
 }
 
-/// Any error of one kind.
+/// Any error as one of a kind: a setting, a file or a model.
 pub(crate) trait OrRaise<T> {
-    /// As a setting out of range.
     fn or_setting(self) -> PyResult<T>;
-    /// As a file that cannot be used.
     fn or_data(self) -> PyResult<T>;
-    /// As a model that cannot be used.
     fn or_model(self) -> PyResult<T>;
 }
 

@@ -11,7 +11,7 @@ use locdiff::{
     Progress, Source,
 };
 use locdiff_base::Named;
-use locdiff_nn::{Device, NnError};
+use locdiff_nn::{Device, DeviceSpec};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -28,7 +28,7 @@ pub(crate) struct Locator {
 
 /// A device by its name.
 pub(crate) fn device(name: &str) -> PyResult<Device> {
-    let spec = name.parse().map_err(|error: NnError| SettingError::new_err(error.to_string()))?;
+    let spec = name.parse::<DeviceSpec>().or_setting()?;
     Device::open(spec).map_err(|error| DeviceError::new_err(error.to_string()))
 }
 
@@ -63,22 +63,21 @@ impl Locator {
         };
         let control = Control::new().with_embedded(&keep);
         let run = compute(py, || self.inner.locate_all(sources, &options.locate))?;
-        let mut run = run.map_err(|error| locate(&error))?.with_control(control);
-        in_blocks(py, count, progress, || {
-            let Some(block) = compute(py, || run.next_block())?.map_err(|error| locate(&error))? else {
-                return Ok(None);
-            };
-            let done = block.len();
-            for Located { origin, answer, .. } in block {
+        let mut run = run.map_err(locate)?.with_control(control);
+        in_blocks(
+            py,
+            count,
+            progress,
+            || run.next_block(),
+            |Located { origin, answer, .. }| {
                 let photo = kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&origin.row);
                 each(match (answer, photo) {
                     (Ok(answer), Some(photo)) => Ok(Answer::new(answer, options.clone(), photo)),
-                    (Ok(_), None) => Err(locate(&LocateError::stopped())),
+                    (Ok(_), None) => Err(locate(LocateError::stopped())),
                     (Err(error), _) => Err(PhotoError::new_err(origin.reason(&error))),
-                })?;
-            }
-            Ok(Some(done))
-        })
+                })
+            },
+        )
     }
 
     /// A list of answers; a photo's error is a value.
@@ -108,39 +107,38 @@ impl Locator {
     ) -> PyResult<()> {
         let mut options = LocateOptions::default();
         options.max_megapixels = max_megapixels.unwrap_or(options.max_megapixels);
-        let options = Arc::new(options.resolved().map_err(|error| locate(&error))?);
+        let options = Arc::new(options.resolved().map_err(locate)?);
         let count = sources.len();
         let mut stage = self.inner.read(sources, options, Control::new());
-        in_blocks(py, count, progress, || {
-            let Some(block) = compute(py, || stage.next_block())?.map_err(|error| locate(&error))? else {
-                return Ok(None);
-            };
-            let done = block.len();
-            for read in block {
+        in_blocks(
+            py,
+            count,
+            progress,
+            || stage.next_block(),
+            |read| {
                 each(match read.photo {
                     Ok(photo) => Ok(PyArray1::from_slice(py, photo.views[0].values())),
                     Err(error) => Err(PhotoError::new_err(read.origin.reason(&error))),
-                })?;
-            }
-            Ok(Some(done))
-        })
+                })
+            },
+        )
     }
 }
 
-/// Works until a block is none; a block says how many photos it had.
-fn in_blocks(
+/// Gives what is in blocks to a function until a block is none.
+fn in_blocks<T: Send>(
     py: Python<'_>,
     count: usize,
     progress: Option<&Bound<'_, PyAny>>,
-    mut block: impl FnMut() -> PyResult<Option<usize>>,
+    mut next: impl FnMut() -> Result<Option<Vec<T>>, LocateError> + Send,
+    mut each: impl FnMut(T) -> PyResult<()>,
 ) -> PyResult<()> {
     let mut done = 0;
-    while let Some(photos) = block()? {
-        done += photos;
+    while let Some(block) = compute(py, &mut next)?.map_err(locate)? {
+        done += block.len();
+        block.into_iter().try_for_each(&mut each)?;
         py.check_signals()?;
-        if let Some(progress) = progress {
-            progress.call1((done, count))?;
-        }
+        progress.map(|progress| progress.call1((done, count))).transpose()?;
     }
     Ok(())
 }
@@ -165,15 +163,14 @@ impl Locator {
         hybrid: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let mut asked = LocatorOptions::default();
-        asked.device =
-            device.parse().map_err(|error: NnError| SettingError::new_err(error.to_string()))?;
+        asked.device = device.parse::<DeviceSpec>().or_setting()?;
         asked.precision = precision.map(Named::from_name).transpose().or_setting()?;
         asked.gallery_rule = Named::from_name(gallery_rule).or_setting()?;
         if let Some(changes) = hybrid {
             asked.hybrid = serde_json::from_value(value_of(changes)?).or_setting()?;
         }
         (asked.model, asked.encoder, asked.gallery, asked.geoclip) = (model, encoder, gallery, geoclip);
-        let inner = compute(py, || locdiff::Locator::open(&asked))?.map_err(|error| locate(&error))?;
+        let inner = compute(py, || locdiff::Locator::open(&asked))?.map_err(locate)?;
         Ok(Self { inner, opened: anchored(FlatOptions::new(asked, LocateOptions::default()))?.locator })
     }
 
@@ -206,11 +203,8 @@ impl Locator {
     #[pyo3(signature = (photo, **options))]
     fn locate(&self, photo: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Answer> {
         let mut found = None;
-        self.located(photo.py(), vec![source(photo)?], options, None, |answer| {
-            found = Some(answer?);
-            Ok(())
-        })?;
-        found.ok_or_else(|| locate(&LocateError::stopped()))
+        self.located(photo.py(), vec![source(photo)?], options, None, |answer| answer.map(|one| found = Some(one)))?;
+        found.ok_or_else(|| locate(LocateError::stopped()))
     }
 
     /// A list with an answer for each photo, in their order; a photo that cannot be read is a `PhotoError` in its place.
@@ -247,7 +241,7 @@ impl Locator {
         };
         let control = Control::new().with_stop(&watch.stop).with_progress(&told);
         let run = watch.compute(py, || self.inner.locate_album_with(sources, &options, control))?;
-        let run = run.map_err(|error| locate(&error))?;
+        let run = run.map_err(locate)?;
         let each = run.photos.iter().map(|photo| match &photo.answer {
             Ok(answer) => record(py, "AlbumAnswer", &answer.to_json()),
             Err(error) => {
@@ -266,11 +260,8 @@ impl Locator {
         max_megapixels: Option<u32>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let mut found = None;
-        self.embedded(photo.py(), vec![source(photo)?], max_megapixels, None, |embedding| {
-            found = Some(embedding?);
-            Ok(())
-        })?;
-        found.ok_or_else(|| locate(&LocateError::stopped()))
+        self.embedded(photo.py(), vec![source(photo)?], max_megapixels, None, |one| one.map(|one| found = Some(one)))?;
+        found.ok_or_else(|| locate(LocateError::stopped()))
     }
 
     /// A list with an embedding for each photo, in their order; a photo that cannot be read is a `PhotoError` in its place.
@@ -319,7 +310,8 @@ impl Locator {
         &self,
         py: Python<'py>,
     ) -> PyResult<((Option<PathBuf>, Option<PathBuf>), Bound<'py, PyDict>)> {
-        let LocatorOptions { model, encoder, device, precision, gallery, geoclip, gallery_rule, hybrid, .. } = &self.opened;
+        let LocatorOptions { model, encoder, device, precision, gallery, geoclip, gallery_rule, hybrid, .. } =
+            &self.opened;
         let named = PyDict::new(py);
         named.set_item("device", device.to_string())?;
         named.set_item("precision", precision.map(|precision| precision.name()))?;

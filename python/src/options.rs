@@ -17,10 +17,11 @@ pub(crate) enum Taker {
 
 impl Taker {
     fn takes(self, name: &str) -> bool {
+        let [_, locate, album] = FlatOptions::names().map(|names| names.contains(&name));
         match self {
-            Self::Photos => FlatOptions::LOCATE.contains(&name),
-            Self::Album => FlatOptions::LOCATE.contains(&name) || FlatOptions::ALBUM.contains(&name),
-            Self::Job => name != "device" && !FlatOptions::ALBUM.contains(&name),
+            Self::Photos => locate,
+            Self::Album => locate || album,
+            Self::Job => name != "device" && !album,
         }
     }
 }
@@ -54,8 +55,8 @@ pub(crate) fn options(given: Option<&Bound<'_, PyDict>>, taker: Taker) -> PyResu
 
 /// The error about a name that is none of the taker's.
 fn unknown(name: &str, taker: Taker) -> PyErr {
-    let fields = [FlatOptions::LOCATOR, FlatOptions::LOCATE, FlatOptions::ALBUM].concat();
-    let known = fields.into_iter().filter(|field| taker.takes(field)).collect::<Vec<_>>().join(", ");
+    let known =
+        FlatOptions::names().concat().into_iter().filter(|field| taker.takes(field)).collect::<Vec<_>>().join(", ");
     PyTypeError::new_err(format!("there is no option '{name}': there are {known}"))
 }
 
@@ -72,14 +73,9 @@ pub(crate) fn value_of(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         let text = text.map_err(|path| SettingError::new_err(format!("{} is no Unicode", path.display())))?;
         return Ok(text.into());
     }
-    if let Ok(number) = value.extract::<i64>() {
-        return Ok(number.into());
-    }
-    if let Ok(number) = value.extract::<u64>() {
-        return Ok(number.into());
-    }
-    if let Ok(number) = value.extract::<f64>() {
-        return Ok(number.into());
+    let whole = value.extract::<i64>().map(Value::from).or_else(|_| value.extract::<u64>().map(Value::from));
+    if let Ok(number) = whole.or_else(|_| value.extract::<f64>().map(Value::from)) {
+        return Ok(number);
     }
     if let Ok(named) = value.cast::<PyDict>() {
         let each = named.iter().map(|(name, value)| Ok((name.extract()?, value_of(&value)?)));

@@ -2,7 +2,7 @@
 //! beside each other, and a process that was forked makes new pools, since threads do not survive a fork.
 
 use crate::errors::SettingError;
-use pyo3::prelude::*;
+use pyo3::{call::PyCallArgs, prelude::*};
 use rayon::ThreadPool;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -58,15 +58,12 @@ fn take() -> PyResult<ThreadPool> {
 }
 
 fn give(pool: ThreadPool) {
-    let left = with_pools(|pools| {
-        if pool.current_num_threads() == pools.threads && pools.free.len() < MOST_FREE {
-            pools.free.push(pool);
-            None
-        } else {
-            Some(pool)
-        }
-    });
-    drop(left);
+    let mut pool = Some(pool);
+    with_pools(|pools| {
+        let fits = |pool: &mut ThreadPool| pool.current_num_threads() == pools.threads && pools.free.len() < MOST_FREE;
+        let kept = pool.take_if(fits);
+        pools.free.extend(kept);
+    }); // another is dropped without the lock
 }
 
 /// Sets how many threads each call computes with; 1 is best where many Python threads call at once. Answers do not depend on it.
@@ -136,10 +133,7 @@ impl Watch {
     }
 
     /// Calls the function with arguments.
-    pub(crate) fn tell<A>(&self, arguments: A)
-    where
-        A: for<'py> pyo3::call::PyCallArgs<'py>,
-    {
+    pub(crate) fn tell(&self, arguments: impl for<'py> PyCallArgs<'py>) {
         let Some(progress) = &self.progress else { return };
         if let Err(error) = Python::attach(|py| progress.call1(py, arguments).map(drop)) {
             self.raise(error);
@@ -147,10 +141,7 @@ impl Watch {
     }
 
     /// One more is done, whichever thread did it: calls the function with what the number makes, in the order of the numbers.
-    pub(crate) fn advance<A>(&self, arguments: impl FnOnce(usize) -> A)
-    where
-        A: for<'py> pyo3::call::PyCallArgs<'py>,
-    {
+    pub(crate) fn advance<A: for<'py> PyCallArgs<'py>>(&self, arguments: impl FnOnce(usize) -> A) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         *done += 1;
         if !self.stop.load(Ordering::SeqCst) {

@@ -4,12 +4,12 @@ use crate::errors::{DataError, OrRaise, SettingError, locate};
 use crate::places::{from_json, record};
 use crate::{options::value_of, pool::Watch};
 use locdiff::{CalibrateRequest, Control, EmbeddingRows, Progress};
-use locdiff_nn::NnError;
 use locdiff_base::Named;
 use locdiff_io::data::RowFile;
 use locdiff_model::train::{
     Dataset, EmbeddingSource, Event, Rows, RunConfig, TrainError, TrainPreset, TrainingJob, split_by_blocks,
 };
+use locdiff_nn::DeviceSpec;
 use pyo3::{prelude::*, types::PyDict};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -74,30 +74,20 @@ pub(crate) fn train<'py>(
             Event::Progress { step, loss, lr, steps_per_second, .. } => json!({
                 "step": step, "steps": steps, "loss": loss, "learning_rate": lr, "steps_per_second": steps_per_second,
             }),
-            Event::Validation { step, accuracy } => {
-                json!({ "step": step, "steps": steps, "accuracy": accuracy })
-            }
+            Event::Validation { step, accuracy } => json!({ "step": step, "steps": steps, "accuracy": accuracy }),
         };
         watch.tell((Told(event),));
     };
     let outcome = watch.compute(py, || {
         let training = Rows { data: &data, rows: &split.train };
-        let job = TrainingJob {
-            device: &at,
-            config,
-            training,
-            validation,
-            out: &out,
-            resume,
-            stream: false,
-            stop: &watch.stop,
-        };
+        let (device, out, stream, stop) = (&at, &*out, false, &watch.stop);
+        let job = TrainingJob { device, config, training, validation, out, resume, stream, stop };
         locdiff_model::train::train(job, told)
     })?;
-    let outcome = outcome.map_err(|error| match error {
-        TrainError::Setting(_) => SettingError::new_err(error.to_string()),
-        error => DataError::new_err(error.to_string()),
-    })?;
+    let outcome = match outcome {
+        Err(error @ TrainError::Setting(_)) => return Err(error).or_setting(),
+        outcome => outcome.or_data()?,
+    };
     let best = outcome.best.map(|(score, step)| json!({ "score": score, "step": step }));
     let summary = json!({
         "out": out, "step": outcome.step, "interrupted": outcome.interrupted, "validation": outcome.validation,
@@ -146,18 +136,18 @@ pub(crate) fn calibrate<'py>(
     device: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut request = CalibrateRequest::new(model, EmbeddingRows { embeddings, tensor, truth });
+    let mut request = CalibrateRequest::new(model, EmbeddingRows::new(embeddings, tensor, truth));
     request.samples = samples.unwrap_or(request.samples);
     request.seed = seed.unwrap_or(request.seed);
-    request.device = device.parse().map_err(|error: NnError| SettingError::new_err(error.to_string()))?;
-    request.out_of_domain = out_of_domain.map(|(embeddings, truth)| EmbeddingRows { embeddings, tensor: None, truth });
+    request.device = device.parse::<DeviceSpec>().or_setting()?;
+    request.out_of_domain = out_of_domain.map(|(embeddings, truth)| EmbeddingRows::new(embeddings, None, truth));
     (request.groups, request.rows, request.export) = (groups, rows, export);
     (request.gallery, request.geoclip) = (gallery, geoclip);
     let (watch, count) = (Watch::new(progress), rows_to_read(&request)?);
     let told = |_: Progress| watch.advance(|done| (done, count));
     let control = Control::new().with_stop(&watch.stop).with_progress(&told);
-    let fitted = watch.compute(py, || locdiff::calibrate(&request, control))?;
-    fitted.map_err(|error| locate(&error))?;
+    let fitted = watch.compute(py, || request.run(control))?;
+    fitted.map_err(locate)?;
     let text = std::fs::read_to_string(request.file()).or_data()?;
     record(py, "Calibration", &serde_json::from_str(&text).or_data()?)
 }

@@ -6,7 +6,7 @@ use crate::explain::{because, distance, duration};
 use crate::likelihood::{EVEN, LikelihoodRatio};
 use crate::soft::{SoftPlace, SoftRegion};
 use crate::{
-    AlbumError, PhotoTime, cloud::Cloud, earth::Earth, message::Message, photo::AlbumPhoto, prior::KnownPlace,
+    PhotoTime, Result, cloud::Cloud, earth::Earth, message::Message, photo::AlbumPhoto, prior::KnownPlace,
     settings::AlbumSettings,
 };
 use locdiff_map::places::{Region, describe};
@@ -16,58 +16,28 @@ use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
 /// From this probability on a photo is named as one from elsewhere, and from that one hinted at.
 const NAMED: f64 = 0.5;
 const HINTED: f64 = 0.3;
-/// From this probability on a stray photo's place is that of its own image alone. The rule was chosen on albums with far more strays than people
-/// have: below this the album's place is right more often.
+/// From this probability on a stray photo's place is that of its own image alone: below it the album is better.
 const SURELY_STRAY: f64 = 0.99;
 
 /// What answers for albums need: a model's calibration and the settings.
-///
-/// ```
-/// use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime};
-/// use locdiff_model::answer::Calibration;
-/// use locdiff_shdd::Coefficients;
-/// use locdiff_shdd::sphere::{LatLon, haversine_km};
-/// let nothing = Coefficients::new(vec![0.0; 16])?;
-/// let album = Album::new(Calibration::none(nothing.clone()), AlbumSettings::default())?;
-/// let paris = LatLon::new(48.86, 2.35)?;
-/// // Five minutes after a photo with a GPS tag.
-/// let photos = [
-///     AlbumPhoto::new("a.jpg", PhotoTime::at(0.0), nothing.clone()).with_gps(Some(paris)),
-///     AlbumPhoto::new("b.jpg", PhotoTime::at(300.0), nothing),
-/// ];
-/// let answers = album.answers(&photos, &[], |_| ())?;
-/// assert!(haversine_km(answers[1].best, paris) < 1.0);
-/// assert!(answers[1].because.starts_with("5 minutes after a.jpg"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 pub struct Album {
     earth: Earth,
     calibration: Calibration,
-    settings: AlbumSettings,
+    pub(crate) settings: AlbumSettings,
 }
 
 impl Album {
     /// For a model's calibration. Fails on a calibration of a degree out of range.
-    pub fn new(calibration: Calibration, settings: AlbumSettings) -> Result<Self, AlbumError> {
+    pub fn new(calibration: Calibration, settings: AlbumSettings) -> Result<Self> {
         Ok(Self { earth: Earth::new(&calibration)?, calibration, settings })
-    }
-
-    /// The settings.
-    pub fn settings(&self) -> &AlbumSettings {
-        &self.settings
     }
 
     /// Returns an answer for each photo, in their order, from all photos together. With `truths`, one for each photo, each
     /// answer carries the verdict on its truth. `done` is called after each photo, the last first.
     /// Fails if a photo's coefficients have another degree than the calibration.
-    pub fn answers(
-        &self,
-        photos: &[AlbumPhoto],
-        truths: &[LatLon],
-        done: impl FnMut(usize),
-    ) -> Result<Vec<AlbumAnswer>, AlbumError> {
-        self.answers_knowing(photos, &[], truths, done)
+    pub fn answers(&self, all: &[AlbumPhoto], truths: &[LatLon], done: impl FnMut(usize)) -> Result<Vec<AlbumAnswer>> {
+        self.answers_knowing(all, &[], truths, done)
     }
 
     /// Answers as [`Album::answers`] gives them, with places known of other times besides the photos' tags.
@@ -77,20 +47,19 @@ impl Album {
         known: &[KnownPlace],
         truths: &[LatLon],
         mut done: impl FnMut(usize),
-    ) -> Result<Vec<AlbumAnswer>, AlbumError> {
+    ) -> Result<Vec<AlbumAnswer>> {
         let (order, chain) = self.chain_in_time(photos, known)?;
         let sorted: Vec<&AlbumPhoto> = order.iter().map(|k| &photos[*k]).collect();
         let others: Vec<AlbumPhoto> = known.iter().map(|known| self.as_photo(known)).collect();
         let mut tagged: Vec<&AlbumPhoto> = sorted.iter().copied().filter(|photo| photo.gps.is_some()).collect();
         tagged.extend(&others);
         tagged.sort_by(|a, b| a.time.seconds.total_cmp(&b.time.seconds));
-        let mut answers: Vec<Option<AlbumAnswer>> = vec![None; photos.len()];
+        let (mut answers, margin) = (vec![None; photos.len()], self.settings.nearest_margin);
         chain.smooth(|at, posterior| {
             let next = tagged.partition_point(|tag| tag.time.seconds <= sorted[at].time.seconds);
             let around = tagged[next.saturating_sub(3)..(next + 2).min(tagged.len())].iter().copied();
             let tags: Vec<&AlbumPhoto> = around.filter(|tag| !std::ptr::eq(*tag, sorted[at])).collect();
-            let cloud =
-                Cloud::of(&posterior.place, &self.earth).preferring(posterior.nearest, self.settings.nearest_margin);
+            let cloud = Cloud::of(&posterior.place, &self.earth).preferring(posterior.nearest, margin);
             let mut answer = self.read(sorted[at], &posterior, &cloud, &tags);
             if let Some(truth) = truths.get(order[at]) {
                 answer.verdict = Some(self.judge((&posterior.place, &cloud), answer.best, *truth));
@@ -104,7 +73,7 @@ impl Album {
     }
 
     /// One answer for photos of one place, whenever they were taken. Fails as [`Album::answers`].
-    pub fn same_place(&self, photos: &[AlbumPhoto], truth: Option<LatLon>) -> Result<Vec<AlbumAnswer>, AlbumError> {
+    pub fn same_place(&self, photos: &[AlbumPhoto], truth: Option<LatLon>) -> Result<Vec<AlbumAnswer>> {
         // Whatever their similarity, they are views of one thing.
         let same_view = (f64::NEG_INFINITY, 1.0);
         let dependence = self.settings.views_dependence;
@@ -114,28 +83,20 @@ impl Album {
         let cloud = Cloud::of(&place, &self.earth);
         let tags: Vec<&AlbumPhoto> = photos.iter().filter(|photo| photo.gps.is_some()).collect();
         let count = photos.len();
-        let verdict = |best: LatLon| truth.map(|truth| self.judge((&place, &cloud), best, truth));
-        Ok(photos
-            .iter()
-            .map(|photo| {
-                let mut answer = self.read_cloud(photo, &cloud);
-                answer.because = match tags.first() {
-                    Some(tag) => format!("{}, of the same place, has a GPS tag", tag.name),
-                    None => format!("{count} photos of one place together"),
-                };
-                answer.verdict = verdict(answer.best);
-                answer
-            })
-            .collect())
+        let answer = |photo: &AlbumPhoto| {
+            let mut answer = self.read_cloud(photo, &cloud);
+            answer.because = match tags.first() {
+                Some(tag) => format!("{}, of the same place, has a GPS tag", tag.name),
+                None => format!("{count} photos of one place together"),
+            };
+            answer.verdict = truth.map(|truth| self.judge((&place, &cloud), answer.best, truth));
+            answer
+        };
+        Ok(photos.iter().map(answer).collect())
     }
 
-    /// The place of each photo by the tags of the others and how people travel alone, without the images; `None` if there are
-    /// no other tags. Fails as [`Album::answers`].
-    pub(crate) fn by_travel(
-        &self,
-        photos: &[AlbumPhoto],
-        known: &[KnownPlace],
-    ) -> Result<Vec<Option<LatLon>>, AlbumError> {
+    /// Each photo's place by the other tags and travel, without images; `None` without tags. Fails as [`Album::answers`].
+    pub(crate) fn by_travel(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<Vec<Option<LatLon>>> {
         let (order, chain) = self.chain_in_time(photos, known)?;
         let mut places = vec![None; photos.len()];
         for (at, k) in order.iter().enumerate() {
@@ -149,12 +110,12 @@ impl Album {
 
     /// How well radii hold for the album's own tags: each (96 at the most) is asked about as if it were not known. The hours to the nearest
     /// other tag, and the share of truths that a radius as long as the error should hold. Fails as [`Album::answers`].
-    pub fn left_out(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<Vec<(f64, f64)>, AlbumError> {
+    pub fn left_out(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<Vec<(f64, f64)>> {
         Ok(self.chain_in_time(photos, known)?.1.left_out()?.shares)
     }
 
     /// The log likelihood of the album as its times stand: how well evidence, tags and travel agree. Fails as [`Album::answers`].
-    pub fn log_likelihood(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<f64, AlbumError> {
+    pub fn log_likelihood(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<f64> {
         self.chain_in_time(photos, known)?.1.log_likelihood()
     }
 
@@ -164,16 +125,12 @@ impl Album {
         times: Vec<f64>,
         known: &[KnownPlace],
         settings: &'a AlbumSettings,
-    ) -> Result<Chain<'a>, AlbumError> {
+    ) -> Result<Chain<'a>> {
         Chain::new(photos, times, known, &self.earth, &self.calibration, settings)
     }
 
     /// The photos' positions in order of time, and their chain in that order.
-    fn chain_in_time<'a>(
-        &'a self,
-        photos: &'a [AlbumPhoto],
-        known: &[KnownPlace],
-    ) -> Result<(Vec<usize>, Chain<'a>), AlbumError> {
+    fn chain_in_time<'a>(&'a self, photos: &'a [AlbumPhoto], known: &[KnownPlace]) -> Result<(Vec<usize>, Chain<'a>)> {
         let mut order: Vec<usize> = (0..photos.len()).collect();
         order.sort_by(|a, b| photos[*a].time.seconds.total_cmp(&photos[*b].time.seconds));
         let times = order.iter().map(|k| photos[*k].time.seconds).collect();
@@ -182,7 +139,7 @@ impl Album {
     }
 
     /// The likelihood ratio of a photo at points, against knowing nothing.
-    pub(crate) fn likelihood_at(&self, photo: &AlbumPhoto, points: &[UnitVec]) -> Result<Vec<f64>, AlbumError> {
+    pub(crate) fn likelihood_at(&self, photo: &AlbumPhoto, points: &[UnitVec]) -> Result<Vec<f64>> {
         Ok(LikelihoodRatio::of(photo, (1.0, EVEN), &self.earth, &self.calibration)?.at(points, &self.earth))
     }
 
@@ -248,14 +205,9 @@ impl Album {
     }
 }
 
-fn outlier(
-    photo: &AlbumPhoto,
-    posterior: &PhotoPosterior,
-    answer: &AlbumAnswer,
-    tags: &[&AlbumPhoto],
-) -> Option<Outlier> {
+fn outlier(photo: &AlbumPhoto, after: &PhotoPosterior, answer: &AlbumAnswer, tags: &[&AlbumPhoto]) -> Option<Outlier> {
     if let Some((gps, ..)) = photo.fix(0.0, 0.0)
-        && posterior.wrong_tag > 0.5
+        && after.wrong_tag > 0.5
     {
         let gap = |tag: &AlbumPhoto| (tag.time.seconds - photo.time.seconds).abs();
         let nearest = tags.iter().min_by(|a, b| gap(a).total_cmp(&gap(b)));
@@ -266,14 +218,14 @@ fn outlier(
         let tag = if photo.gps.is_some() { "its GPS tag" } else { "where the track has it" };
         let reason =
             format!("{tag} does not fit the photos around it{against}; a wrong tag, a wrong clock or another trip");
-        return Some(Outlier { probability: posterior.wrong_tag, reason });
+        return Some(Outlier { probability: after.wrong_tag, reason });
     }
-    if !photo.is_placed() && posterior.stray > NAMED {
+    if !photo.is_placed() && after.stray > NAMED {
         let reason = format!(
             "it does not look like the places around it in time, rather {}: another trip, or a wrong clock",
             describe(answer.alone.unwrap_or(answer.best))
         );
-        return Some(Outlier { probability: posterior.stray, reason });
+        return Some(Outlier { probability: after.stray, reason });
     }
     None
 }
@@ -281,11 +233,7 @@ fn outlier(
 /// The hint for a photo that may be from elsewhere.
 fn hint(answer: &AlbumAnswer) -> Option<Outlier> {
     let is_hinted = answer.outlier.is_none() && answer.elsewhere > HINTED;
-    is_hinted.then(|| Outlier {
-        probability: answer.elsewhere,
-        reason: format!(
-            "it may be from elsewhere: alone it looks rather like {}",
-            describe(answer.alone.unwrap_or(answer.best))
-        ),
-    })
+    let place = || describe(answer.alone.unwrap_or(answer.best));
+    let reason = || format!("it may be from elsewhere: alone it looks rather like {}", place());
+    is_hinted.then(|| Outlier { probability: answer.elsewhere, reason: reason() })
 }

@@ -37,7 +37,6 @@ pub struct AlbumAnswer {
     pub alone_log_density: Option<f64>,
 }
 
-/// An album's answer is read as any other.
 impl Deref for AlbumAnswer {
     type Target = Answer;
 

@@ -15,20 +15,6 @@ pub struct ByTime {
 }
 
 /// By time alone, for each photo; `None` where no other photo has a tag. A photo's own tag does not count.
-///
-/// ```
-/// use locdiff_album::{AlbumPhoto, PhotoTime, by_time};
-/// use locdiff_shdd::Coefficients;
-/// use locdiff_shdd::sphere::LatLon;
-/// let photo = |seconds: f64, lon: Option<f64>| {
-///     let gps = lon.map(|lon| LatLon::new(0.0, lon).unwrap());
-///     AlbumPhoto::new("x", PhotoTime::at(seconds), Coefficients::new(vec![0.0; 4]).unwrap()).with_gps(gps)
-/// };
-/// let found = by_time(&[photo(0.0, Some(10.0)), photo(30.0, None), photo(100.0, Some(20.0))]);
-/// let between = found[1].unwrap();
-/// assert_eq!(between.nearest.lon_deg(), 10.0);
-/// assert!((between.interpolated.lon_deg() - 13.0).abs() < 1e-6);
-/// ```
 pub fn by_time(photos: &[AlbumPhoto]) -> Vec<Option<ByTime>> {
     let mut tags: Vec<(f64, usize, LatLon)> =
         photos.iter().enumerate().filter_map(|(k, photo)| Some((photo.time.seconds, k, photo.gps?))).collect();
@@ -50,18 +36,28 @@ pub fn by_time(photos: &[AlbumPhoto]) -> Vec<Option<ByTime>> {
         let at = tags.partition_point(|tag| tag.0 < now);
         let before = tags[..at].iter().rev().find(|tag| tag.1 != k);
         let after = tags[at..].iter().find(|tag| tag.1 != k);
-        match (before, after) {
-            (Some(a), Some(b)) => {
-                let share = if b.0 > a.0 { (now - a.0) / (b.0 - a.0) } else { 0.5 };
-                let between = interpolate(a.2.to_unit(), b.2.to_unit(), share).to_latlon();
-                let nearest = if now - a.0 <= b.0 - now { a.2 } else { b.2 };
-                Some(ByTime { nearest, interpolated: between, median: median(nearest, k) })
-            }
-            (Some(only), None) | (None, Some(only)) => {
-                Some(ByTime { nearest: only.2, interpolated: only.2, median: median(only.2, k) })
-            }
-            (None, None) => None,
-        }
+        let (first, last) = (before.or(after)?, after.or(before)?);
+        let share = if last.0 > first.0 { (now - first.0) / (last.0 - first.0) } else { 0.5 };
+        let between = || interpolate(first.2.to_unit(), last.2.to_unit(), share).to_latlon();
+        let interpolated = if first.1 == last.1 { first.2 } else { between() };
+        let nearest = if now - first.0 <= last.0 - now { first.2 } else { last.2 };
+        Some(ByTime { nearest, interpolated, median: median(nearest, k) })
     };
     photos.iter().enumerate().map(|(k, photo)| one(k, photo)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_two_tags_time_decides() {
+        let photo = |seconds: f64, lon: Option<f64>| {
+            let (time, nothing) = (crate::PhotoTime::at(seconds), locdiff_shdd::Coefficients::new(vec![0.0; 4]));
+            AlbumPhoto::new("x", time, nothing.unwrap()).with_gps(lon.map(|lon| LatLon::new(0.0, lon).unwrap()))
+        };
+        let between = by_time(&[photo(0.0, Some(10.0)), photo(30.0, None), photo(100.0, Some(20.0))])[1].unwrap();
+        assert_eq!(between.nearest.lon_deg(), 10.0);
+        assert!((between.interpolated.lon_deg() - 13.0).abs() < 1e-6);
+    }
 }

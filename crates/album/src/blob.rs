@@ -57,8 +57,7 @@ impl Blob {
         }
     }
 
-    /// Whether two say nearly the same: their widths differ by no more than a factor (of the variance), their centres by no more than a
-    /// part of the narrower one's.
+    /// Whether their variances differ by at most a factor, and their centres by at most a part of the narrower width.
     fn is_like(&self, other: &Self, factor: f64, part: f64) -> bool {
         let ratio = self.variance / other.variance;
         let angle = self.centre.angle_rad(other.centre);

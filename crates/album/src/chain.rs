@@ -7,7 +7,7 @@ use crate::likeness::{self, Neighbourhoods, Similarities};
 use crate::message::{Message, Return};
 use crate::prior::{Anchor, Anchors, Nearest, Prior};
 use crate::soft_weights::{weigh, weigh_zone};
-use crate::{AlbumError, blob::Blob, earth::Earth, photo::AlbumPhoto, prior::KnownPlace, settings::AlbumSettings};
+use crate::{Result, blob::Blob, earth::Earth, photo::AlbumPhoto, prior::KnownPlace, settings::AlbumSettings};
 use locdiff_model::answer::Calibration;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ impl<'a> Chain<'a> {
         earth: &'a Earth,
         calibration: &'a Calibration,
         settings: &'a AlbumSettings,
-    ) -> Result<Self, AlbumError> {
+    ) -> Result<Self> {
         let similarities = Similarities::of(&photos);
         let neighbour_similarity = likeness::neighbour_similarity(&similarities, &times, settings.moment_s);
         // Photos of another kind than the model's, rather than not, are wrong together.
@@ -109,16 +109,16 @@ impl<'a> Chain<'a> {
     }
 
     /// Tags that the others contradict say nothing about others.
-    fn drop_wrong_tags(&mut self) -> Result<(), AlbumError> {
+    fn drop_wrong_tags(&mut self) -> Result<()> {
         if self.anchors.all().len() < 3 {
             return Ok(());
         }
-        let wrong = |anchor: &Anchor| -> Result<bool, AlbumError> {
+        let wrong = |anchor: &Anchor| -> Result<bool> {
             let Some(k) = anchor.of else { return Ok(false) };
             Ok(self.wrong_tag(k, &self.others(k, None)?) > DOUBTFUL)
         };
         let list = self.anchors.all();
-        let kept: Vec<bool> = list.par_iter().map(|anchor| Ok(!wrong(anchor)?)).collect::<Result<_, AlbumError>>()?;
+        let kept: Vec<bool> = list.par_iter().map(|anchor| Ok(!wrong(anchor)?)).collect::<Result<_>>()?;
         if kept.iter().any(|kept| !kept) {
             let kept = list.iter().zip(kept).filter(|(_, kept)| *kept).map(|(anchor, _)| anchor.clone());
             self.anchors = Anchors::new(kept.collect());
@@ -127,12 +127,11 @@ impl<'a> Chain<'a> {
     }
 
     /// Cameras whose photos fit their own tags, or none, better than the other cameras' tags.
-    fn tell_cameras_apart(&mut self) -> Result<(), AlbumError> {
-        let cameras: BTreeMap<&str, Vec<usize>> =
-            self.photos.iter().enumerate().fold(BTreeMap::new(), |mut cameras, (k, photo)| {
-                cameras.entry(photo.camera.as_deref().unwrap_or_default()).or_insert_with(Vec::new).push(k);
-                cameras
-            });
+    fn tell_cameras_apart(&mut self) -> Result<()> {
+        let mut cameras: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (k, photo) in self.photos.iter().enumerate() {
+            cameras.entry(photo.camera.as_deref().unwrap_or_default()).or_default().push(k);
+        }
         if cameras.len() < 2 || self.anchors.all().is_empty() {
             return Ok(());
         }
@@ -140,12 +139,12 @@ impl<'a> Chain<'a> {
         for (camera, own) in cameras.into_iter().filter(|(camera, _)| !camera.is_empty()) {
             let stride = own.len().div_ceil(48);
             let some: Vec<usize> = own.into_iter().step_by(stride).collect();
-            let gain = |k: &usize| -> Result<f64, AlbumError> {
+            let gain = |k: &usize| -> Result<f64> {
                 let all = self.fit(*k, self.anchors.prior(self.times[*k], Some(*k)))?;
                 let by_own = self.own_prior(*k);
                 Ok((all - self.fit(*k, by_own)?).clamp(-self.settings.most_apart, self.settings.most_apart))
             };
-            let gains: Vec<f64> = some.par_iter().map(gain).collect::<Result<_, AlbumError>>()?;
+            let gains: Vec<f64> = some.par_iter().map(gain).collect::<Result<_>>()?;
             let together = self.settings.together;
             let log_odds = (together / (1.0 - together)).ln() + gains.iter().sum::<f64>();
             self.together.insert(camera, 1.0 / (1.0 + (-log_odds).exp()));
@@ -156,13 +155,12 @@ impl<'a> Chain<'a> {
     /// By the tags of its own camera, and what is known of no camera.
     fn own_prior(&self, k: usize) -> Option<Prior> {
         let camera = self.photos[k].camera.as_deref();
-        let counts =
-            |anchor: &Anchor| anchor.of != Some(k) && (anchor.of.is_none() || anchor.camera.as_deref() == camera);
+        let counts = |other: &Anchor| other.of != Some(k) && (other.of.is_none() || other.camera.as_deref() == camera);
         self.anchors.prior_by(self.times[k], counts)
     }
 
     /// The log of how likely photo `k` is where one may be so: its tag, or its image.
-    fn fit(&self, k: usize, prior: Option<Prior>) -> Result<f64, AlbumError> {
+    fn fit(&self, k: usize, prior: Option<Prior>) -> Result<f64> {
         let mut message = self.message_of(prior)?;
         if let Some(tag) = self.tag(k) {
             // Hours decide between places, not between streets: chance would weigh more than they do there.
@@ -175,13 +173,12 @@ impl<'a> Chain<'a> {
         Ok(message.total(self.earth).max(f64::MIN_POSITIVE).ln())
     }
 
-    fn message_of(&self, prior: Option<Prior>) -> Result<Message, AlbumError> {
+    fn message_of(&self, prior: Option<Prior>) -> Result<Message> {
         prior.map_or_else(|| Ok(Message::usual(self.earth)), |prior| Message::of_prior(prior, self.earth))
     }
 
-    /// The log likelihood of the album as its times stand: of every tag given the others and of every image given the tags; without tags,
-    /// of all images together.
-    pub(crate) fn log_likelihood(&self) -> Result<f64, AlbumError> {
+    /// The log likelihood of the album: of tags and images given the other tags; without tags, of all images.
+    pub(crate) fn log_likelihood(&self) -> Result<f64> {
         if self.anchors.all().is_empty() {
             let mut sums = vec![0.0; self.settings.travellers.len()];
             self.forward(|_, _| (), &mut sums)?;
@@ -206,7 +203,7 @@ impl<'a> Chain<'a> {
     }
 
     /// The pass in order of time: `each` sees what the photos before each say of its place.
-    fn forward(&self, mut each: impl FnMut(usize, &Grids), sums: &mut [f64]) -> Result<(), AlbumError> {
+    fn forward(&self, mut each: impl FnMut(usize, &Grids), sums: &mut [f64]) -> Result<()> {
         let mut now: Grids = vec![vec![1.0; self.earth.points.len()]; sums.len()];
         for k in 0..self.photos.len() {
             self.step(k, &mut now, &mut each, sums)?;
@@ -214,13 +211,7 @@ impl<'a> Chain<'a> {
         Ok(())
     }
 
-    fn step(
-        &self,
-        k: usize,
-        now: &mut Grids,
-        each: &mut impl FnMut(usize, &Grids),
-        sums: &mut [f64],
-    ) -> Result<(), AlbumError> {
+    fn step(&self, k: usize, now: &mut Grids, each: &mut impl FnMut(usize, &Grids), sums: &mut [f64]) -> Result<()> {
         if k > 0 {
             self.roam(now, self.times[k] - self.times[k - 1])?;
         }
@@ -228,7 +219,7 @@ impl<'a> Chain<'a> {
         self.apply_photo(k, now, sums)
     }
 
-    fn roam(&self, grids: &mut Grids, seconds: f64) -> Result<(), AlbumError> {
+    fn roam(&self, grids: &mut Grids, seconds: f64) -> Result<()> {
         let hours = seconds.abs() / 3600.0;
         let roam = |(grid, kind): (&mut Vec<f64>, &crate::Traveller)| {
             *grid = kind.roam(grid, hours, self.earth)?;
@@ -238,7 +229,7 @@ impl<'a> Chain<'a> {
     }
 
     /// Multiplies by the likelihood ratio of photo `k`. Photos with a tag are left out: their tags count elsewhere.
-    fn apply_photo(&self, k: usize, grids: &mut Grids, sums: &mut [f64]) -> Result<(), AlbumError> {
+    fn apply_photo(&self, k: usize, grids: &mut Grids, sums: &mut [f64]) -> Result<()> {
         let likelihood = if self.photos[k].is_placed() { None } else { Some(self.likelihood(k)?) };
         let stray = self.settings.stray;
         for (grid, sum) in grids.iter_mut().zip(sums) {
@@ -247,19 +238,14 @@ impl<'a> Chain<'a> {
                 grid.iter_mut().zip(&likelihood.grid).for_each(|(value, ratio)| *value *= floored(*ratio));
             }
             let total = self.earth.expected(grid).max(f64::MIN_POSITIVE);
-            for value in grid.iter_mut() {
-                *value /= total;
-            }
+            grid.iter_mut().for_each(|value| *value /= total);
             *sum += total.ln();
         }
         Ok(())
     }
 
     /// Calls `each` with the position and posterior of every photo, the last first.
-    pub(crate) fn smooth(
-        &self,
-        mut each: impl FnMut(usize, PhotoPosterior) -> Result<(), AlbumError>,
-    ) -> Result<(), AlbumError> {
+    pub(crate) fn smooth(&self, mut each: impl FnMut(usize, PhotoPosterior) -> Result<()>) -> Result<()> {
         let (count, kinds) = (self.photos.len(), self.settings.travellers.len());
         let stride = (count as f64).sqrt().ceil().max(1.0) as usize;
         // What the photos before each block say, kept; the rest is worked out again, block by block.
@@ -305,7 +291,7 @@ impl<'a> Chain<'a> {
     }
 
     /// The known places, each asked about as if it were not known.
-    pub(crate) fn left_out(&self) -> Result<LeftOut, AlbumError> {
+    pub(crate) fn left_out(&self) -> Result<LeftOut> {
         LeftOut::of(&self.anchors, self.settings, self.earth)
     }
 
@@ -321,7 +307,7 @@ impl<'a> Chain<'a> {
     }
 
     /// What all photos say when they are of one place.
-    pub(crate) fn together(&self) -> Result<Message, AlbumError> {
+    pub(crate) fn together(&self) -> Result<Message> {
         let mut now = Message::usual(self.earth);
         for k in 0..self.photos.len() {
             now.apply_likelihood(&self.likelihood(k)?, self.settings.stray, self.earth);
@@ -333,7 +319,7 @@ impl<'a> Chain<'a> {
         Ok(now)
     }
 
-    fn likelihood(&self, k: usize) -> Result<LikelihoodRatio, AlbumError> {
+    fn likelihood(&self, k: usize) -> Result<LikelihoodRatio> {
         LikelihoodRatio::of(self.photos[k], (self.weights[k], EVEN), self.earth, self.calibration)
     }
 
@@ -365,13 +351,13 @@ impl<'a> Chain<'a> {
     }
 
     /// What the tags of other photos say of photo `k`'s place; `None` where there are none.
-    pub(crate) fn by_tags(&self, k: usize) -> Result<Option<Message>, AlbumError> {
+    pub(crate) fn by_tags(&self, k: usize) -> Result<Option<Message>> {
         let prior = self.anchors.prior(self.times[k], Some(k));
         prior.map(|prior| Message::of_prior(prior, self.earth)).transpose()
     }
 
     /// The prior of photo `k` from the others: tags of other times, and with a `ratio` the other photos' images.
-    fn others(&self, k: usize, ratio: Option<&[f64]>) -> Result<Message, AlbumError> {
+    fn others(&self, k: usize, ratio: Option<&[f64]>) -> Result<Message> {
         let mut others = self.message_of(self.anchors.prior(self.times[k], Some(k)))?;
         let camera = self.photos[k].camera.as_deref().unwrap_or_default();
         if let Some(together) = self.together.get(camera).filter(|together| **together < 0.5) {
@@ -387,25 +373,15 @@ impl<'a> Chain<'a> {
 
     /// If there are tags, images only choose among the places that they allow. A model's errors are correlated: it misreads a region in
     /// every photo of it. So all images together count as a power of their product, and for no more than a few nats.
-    fn weighted_by_likelihoods(
-        &self,
-        k: usize,
-        ratio: &[f64],
-        likelihood: &LikelihoodRatio,
-    ) -> Result<Message, AlbumError> {
+    fn weighted_by_likelihoods(&self, k: usize, ratio: &[f64], likelihood: &LikelihoodRatio) -> Result<Message> {
         let (stray, power, most) = (self.settings.stray, self.settings.look_power, self.settings.most_look);
-        let mut ratios: Vec<f64> = ratio
-            .iter()
-            .zip(&likelihood.grid)
-            .map(|(others, own)| (others * ((1.0 - stray) * own + stray)).max(1e-12).powf(power))
-            .collect();
+        let both = |(others, own): (&f64, &f64)| (others * ((1.0 - stray) * own + stray)).max(1e-12).powf(power);
+        let mut ratios: Vec<f64> = ratio.iter().zip(&likelihood.grid).map(both).collect();
         let mut place = self.others(k, None)?;
         let mut seen = place.clone();
         seen.weigh(&ratios, self.earth);
         let mean = seen.total(self.earth).max(f64::MIN_POSITIVE);
-        for value in &mut ratios {
-            *value = (*value / mean).clamp((-most).exp(), most.exp());
-        }
+        ratios.iter_mut().for_each(|value| *value = (*value / mean).clamp((-most).exp(), most.exp()));
         place.weigh(&ratios, self.earth);
         place.normalise(self.earth);
         Ok(place)
@@ -420,7 +396,7 @@ impl<'a> Chain<'a> {
         wrong / (wrong + right)
     }
 
-    fn posterior(&self, k: usize, ratio: &[f64], left_out: &LeftOut) -> Result<PhotoPosterior, AlbumError> {
+    fn posterior(&self, k: usize, ratio: &[f64], left_out: &LeftOut) -> Result<PhotoPosterior> {
         let others = self.others(k, Some(ratio))?;
         let likelihood = self.likelihood(k)?;
         // How well its own likelihood fits the others: at full weight, for it is one against all.

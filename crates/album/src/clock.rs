@@ -2,7 +2,7 @@
 
 use crate::likelihood::{one_moment, weights};
 use crate::likeness::{Similarities, odds_of};
-use crate::{AlbumError, AlbumSettings, PhotoTime, album::Album, photo::AlbumPhoto, prior::KnownPlace};
+use crate::{AlbumSettings, PhotoTime, Result, album::Album, photo::AlbumPhoto, prior::KnownPlace};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -16,28 +16,23 @@ const LOOKED_AT: usize = 96;
 const OF_ONE_THING: f64 = 0.5;
 const ONE_THING_S: f64 = 3600.0;
 
-/// A camera whose clock is off.
+/// A camera whose clock is ahead by so much, as a log of positions or the other cameras have it, and by how many nats the album of its
+/// photos fits better without that.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the names say it all")]
 pub struct WrongClock {
-    /// The camera.
     pub camera: String,
-    /// By how many hours it is ahead.
     pub ahead_h: i32,
-    /// By how many seconds it is ahead.
     pub ahead_s: f64,
-    /// Whether a log of positions says so, and not the other cameras.
     pub by_track: bool,
-    /// How much better the album fits without that, in nats.
     pub gain_nats: f64,
-    /// Its photos.
     pub photos: usize,
 }
 
 impl Album {
     /// Cameras whose clocks contradict those of the camera with most photos (or most tags), found one after the other.
-    /// Photos without a camera have the clock of that one. `known` are places known beside the photos' tags.
-    /// Fails as [`Album::answers`].
-    pub fn wrong_clocks(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<Vec<WrongClock>, AlbumError> {
+    /// Photos without a camera have the clock of that one. `known` are other known places. Fails as [`Album::answers`].
+    pub fn wrong_clocks(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<Vec<WrongClock>> {
         let mut cameras: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for photo in photos {
             let entry = cameras.entry(photo.camera.as_deref().unwrap_or_default()).or_default();
@@ -60,21 +55,21 @@ impl Album {
             };
             let (own, other) = (thin(&own), thin(&other));
             // Each camera's photos are asked about those of the other, as their tags are.
-            let (forward, back) =
-                (CameraPair::of(&own, &other, self.settings()), CameraPair::of(&other, &own, self.settings()));
-            let shifted = |hours: i32| -> Result<f64, AlbumError> {
+            let pair = |own: &[AlbumPhoto], other: &[AlbumPhoto]| CameraPair::of(own, other, &self.settings);
+            let (forward, back) = (pair(&own, &other), pair(&other, &own));
+            let shifted = |hours: i32| -> Result<f64> {
                 let mut all = other.clone();
                 all.extend(own.iter().cloned().map(|photo| shift(photo, -hours)));
                 let later_s = -3600.0 * f64::from(hours);
                 let likeness = forward.log_likelihood(later_s) + back.log_likelihood(-later_s);
                 Ok(self.log_likelihood(&all, known)? + likeness)
             };
-            let fits: Vec<(i32, f64)> =
-                HOURS.into_par_iter().map(|hours| Ok((hours, shifted(hours)?))).collect::<Result<_, AlbumError>>()?;
+            let fits: Vec<_> =
+                HOURS.into_par_iter().map(|hours| Ok((hours, shifted(hours)?))).collect::<Result<_>>()?;
             let right = fits.iter().find(|(hours, _)| *hours == 0).map_or(f64::NEG_INFINITY, |(_, fit)| *fit);
             // The first of the best, as one thread would find it.
             let best = fits.iter().fold((0, right), |best, one| if one.1 > best.1 { *one } else { best });
-            if best.1 - right > self.settings().clock_nats {
+            if best.1 - right > self.settings.clock_nats {
                 let (camera, gain_nats) = ((*camera).to_owned(), best.1 - right);
                 let ahead_s = 3600.0 * f64::from(best.0);
                 found.push(WrongClock { camera, ahead_h: best.0, ahead_s, by_track: false, gain_nats, photos: *count });

@@ -77,8 +77,7 @@ impl Cloud {
         cloud
     }
 
-    /// With a known place that is given up only for one more than [`ABOUT_KM`] away with so much more expected around it: the
-    /// sum of what lies within the four radii.
+    /// Prefers a known place: others, over [`ABOUT_KM`] away, must hold so much more within the four radii together.
     pub(crate) fn preferring(mut self, nearest: Option<Nearest>, margin: f64) -> Self {
         self.preferred = nearest.map(|nearest| (nearest, margin));
         self.candidates.extend(nearest.map(|nearest| nearest.place));
@@ -139,8 +138,7 @@ impl Cloud {
         held
     }
 
-    /// The places it holds, the best first: the one around which most is expected. The others by their probability, of
-    /// which what is nearer to a better place is no part.
+    /// The places it holds: first where most is expected, then by probability, less what is nearer to a better place.
     pub(crate) fn spots(&self, most: usize) -> Vec<Spot> {
         let (mut masses, mut candidates) = (self.masses.clone(), self.candidates.clone());
         let mut spots: Vec<Spot> = Vec::new();
@@ -152,9 +150,8 @@ impl Cloud {
                 judged.iter().filter(|one| is_about(one.0)).max_by(|a, b| sum(a).total_cmp(&sum(b))).copied()
             };
             let mut best = best_of(None);
-            if let Some((nearest, margin)) =
-                self.preferred.filter(|(nearest, _)| spots.is_empty() && !nearest.is_doubted)
-            {
+            let preferred = self.preferred.filter(|(nearest, _)| spots.is_empty() && !nearest.is_doubted);
+            if let Some((nearest, margin)) = preferred {
                 let about = best_of(Some(nearest.place));
                 best = about.filter(|about| best.is_some_and(|best| sum(&best) - sum(about) < margin)).or(best);
             }
@@ -183,21 +180,18 @@ impl Cloud {
     /// The radii about a place that hold the shares, which must rise.
     pub(crate) fn radii_km(&self, centre: UnitVec, shares: &[f64]) -> Vec<f64> {
         let distance = |point: &UnitVec| centre.angle_rad(*point) * EARTH_RADIUS_KM;
-        let mut by_distance: Vec<(f64, f64)> =
-            self.points.iter().map(distance).zip(self.masses.iter().copied()).collect();
+        let mut by_distance: Vec<_> = self.points.iter().map(distance).zip(self.masses.iter().copied()).collect();
         by_distance.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let (levels, total) = (self.levels(), self.masses.iter().sum::<f64>());
         let (mut sum, mut next) = (0.0, 0);
-        shares
-            .iter()
-            .map(|share| {
-                while next + 1 < by_distance.len() && sum + by_distance[next].1 < levels.level(*share) * total {
-                    sum += by_distance[next].1;
-                    next += 1;
-                }
-                by_distance.get(next).map_or(0.0, |(km, _)| *km)
-            })
-            .collect()
+        let radius = |share: &f64| {
+            while next + 1 < by_distance.len() && sum + by_distance[next].1 < levels.level(*share) * total {
+                sum += by_distance[next].1;
+                next += 1;
+            }
+            by_distance.get(next).map_or(0.0, |(km, _)| *km)
+        };
+        shares.iter().map(radius).collect()
     }
 
     /// The probability of the points that are chosen.
@@ -210,22 +204,17 @@ impl Cloud {
     pub(crate) fn mass_within_km(&self, centre: UnitVec, km: f64) -> f64 {
         let cosine = (km / EARTH_RADIUS_KM).min(std::f64::consts::PI).cos();
         // Cosines of small angles are all nearly 1: there the angle itself is used.
-        let near = |point: &UnitVec| {
-            let own = centre.dot(*point);
-            if cosine < 0.9999 {
-                own >= cosine
-            } else {
-                own > 0.999 && centre.angle_rad(*point) * EARTH_RADIUS_KM <= km
-            }
-        };
-        self.share(near)
+        let is_near = |point: &UnitVec| centre.angle_rad(*point) * EARTH_RADIUS_KM <= km;
+        self.share(|point| match centre.dot(*point) {
+            own if cosine < 0.9999 => own >= cosine,
+            own => own > 0.999 && is_near(point),
+        })
     }
 
     /// The probability of everything denser than a point.
     pub(crate) fn mass_denser_than(&self, message: &Message, truth: LatLon, earth: &Earth) -> f64 {
         let level = message.density(truth.to_unit(), earth);
-        let denser = |point: &UnitVec| message.density(*point, earth) > level;
-        self.share(denser)
+        self.share(|point| message.density(*point, earth) > level)
     }
 }
 
@@ -238,8 +227,7 @@ mod tests {
     fn what_surrounds_a_place_is_not_another_places() {
         let place = |lat, lon| LatLon::new(lat, lon).unwrap().to_unit();
         let (paris, lyon) = (place(48.85, 2.35), place(45.76, 4.84));
-        let mut cloud =
-            Cloud { points: Vec::new(), masses: Vec::new(), candidates: vec![paris, lyon], preferred: None };
+        let mut cloud = Cloud { points: Vec::new(), masses: vec![], candidates: vec![paris, lyon], preferred: None };
         cloud.push(paris, 0.6);
         for k in 0..36 {
             let angle = TAU * f64::from(k) / 36.0;

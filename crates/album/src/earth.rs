@@ -1,7 +1,7 @@
 //! The coarse part of all messages: values on Gauss–Legendre rings, where convolution with a heat kernel is exact.
 
 use crate::{
-    AlbumError,
+    Result,
     blob::{Blob, variance_of_km},
 };
 use locdiff_map::places::Countries;
@@ -41,7 +41,7 @@ pub(crate) struct Earth {
 }
 
 impl Earth {
-    pub(crate) fn new(calibration: &Calibration) -> Result<Self, AlbumError> {
+    pub(crate) fn new(calibration: &Calibration) -> Result<Self> {
         let rings = Rings::gauss_legendre(RINGS, LONGITUDES);
         let degree = Degree::new(RINGS - 1)?;
         let own = FieldPlan::new(calibration.background.degree());
@@ -57,25 +57,14 @@ impl Earth {
         let wide = |(background, land): (&f64, &f64)| (0.8 * background + 0.2 / (4.0 * PI)) * land;
         let mut usual: Vec<f64> = background.iter().zip(&land).map(wide).collect();
         let total: f64 = usual.iter().zip(&areas).map(|(value, area)| value * area).sum();
-        for value in &mut usual {
-            *value /= total;
-        }
-        Ok(Self {
-            points,
-            land,
-            usual,
-            areas,
-            plan: FieldPlan::new(degree),
-            harmonics: SphericalHarmonics::new(degree),
-            own,
-            background,
-            background_field: (field, log_scale, even),
-            rings,
-        })
+        usual.iter_mut().for_each(|value| *value /= total);
+        let (plan, harmonics) = (FieldPlan::new(degree), SphericalHarmonics::new(degree));
+        let background_field = (field, log_scale, even);
+        Ok(Self { rings, points, areas, plan, harmonics, own, background, background_field, land, usual })
     }
 
     /// The field of a photo's natural parameters, and its values at the points.
-    pub(crate) fn field(&self, e: &Coefficients) -> Result<(Field, Vec<f64>), AlbumError> {
+    pub(crate) fn field(&self, e: &Coefficients) -> Result<(Field, Vec<f64>)> {
         let field = self.own.field(e.as_slice())?;
         let values = self.rings.synthesize(&field);
         Ok((field, values))
@@ -102,7 +91,7 @@ impl Earth {
     }
 
     /// The grid after jumps of some widths (km along each axis) at some rates an hour, exact in harmonics, one factor a degree.
-    pub(crate) fn jumped(&self, grid: &[f64], hours: f64, jumps: &[(f64, f64)]) -> Result<Vec<f64>, AlbumError> {
+    pub(crate) fn jumped(&self, grid: &[f64], hours: f64, jumps: &[(f64, f64)]) -> Result<Vec<f64>> {
         let stay = (-hours * jumps.iter().map(|(rate, _)| rate).sum::<f64>()).exp();
         let mut sum = self.rings.analyze(&self.plan, grid)?;
         for l in 0..=self.plan.degree().get() {
@@ -116,7 +105,7 @@ impl Earth {
     }
 
     /// Wide blobs as a grid.
-    pub(crate) fn wide(&self, blobs: &[Blob]) -> Result<Vec<f64>, AlbumError> {
+    pub(crate) fn wide(&self, blobs: &[Blob]) -> Result<Vec<f64>> {
         let lmax = self.plan.degree().get();
         let mut sum = vec![0.0; (lmax + 1) * (lmax + 1)];
         for blob in blobs {

@@ -11,13 +11,13 @@ pub enum AlbumError {
     Code(#[from] locdiff_shdd::ShddError),
     #[error(transparent)]
     Answer(#[from] locdiff_model::answer::AnswerError),
-    /// Settings that cannot be used.
     #[error("these settings of albums cannot be used: {reason}")]
     Settings { reason: String },
-    /// A log of positions that cannot be read.
     #[error("{file}: {reason}")]
     Track { file: String, reason: String },
-    /// A time that cannot be read.
     #[error("'{text}' is no time: write it as 2024-05-12T13:45:10+02:00 or 2024:05:12 13:45:10")]
     Time { text: String },
 }
+
+/// What album functions return.
+pub(crate) type Result<T, E = AlbumError> = std::result::Result<T, E>;

@@ -1,7 +1,8 @@
 //! Albums with known places, judged beside what photo managers do. Intervals resample persons where they are known, else albums, not photos.
 
-use crate::{AlbumAnswer, AlbumError, AlbumPhoto, WrongClock, set_clocks};
-use crate::{album::Album, baselines::by_time, earth::is_land};
+use crate::{
+    AlbumAnswer, AlbumPhoto, Result, WrongClock, album::Album, baselines::by_time, earth::is_land, set_clocks,
+};
 use locdiff_model::answer::LEVELS;
 use locdiff_model::eval::{Bootstrap, Estimate, ReliabilityCurve};
 use locdiff_shdd::sphere::{LatLon, haversine_km};
@@ -38,35 +39,27 @@ pub struct Judging {
     pub set_clocks: bool,
 }
 
-/// One way to answer, judged.
+/// One way to answer, judged: shares within 1, 25, 200, 750 and 2500 km, the album's shares less these, and the same of the mean −log
+/// density at the truths, nats per steradian, where it has a density.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the names say it all")]
 pub struct SystemScores {
-    /// Its name.
     pub system: String,
-    /// Shares within 1, 25, 200, 750 and 2500 km.
     pub within: Vec<Estimate>,
-    /// The difference to the album's shares: album less this one.
     pub album_ahead: Vec<Estimate>,
-    /// Mean −log density at the truths, nats per steradian, where it has a density.
     pub nll_nats: Option<Estimate>,
-    /// By how much the album's is less.
     pub album_ahead_nats: Option<Estimate>,
 }
 
-/// What became of photos that are from elsewhere.
+/// What became of photos without a tag that are from elsewhere, and of the others: how many were named, and how many more hinted at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[allow(missing_docs, reason = "the names say it all")]
 pub struct StrayScores {
-    /// How many there were without a tag.
     pub strays: usize,
-    /// How many of them were named.
     pub named: usize,
-    /// How many more were hinted to be from elsewhere.
     pub hinted: usize,
-    /// Other photos without a tag.
     pub others: usize,
-    /// How many of them were named all the same.
     pub falsely_named: usize,
-    /// How many more of them were hinted at.
     pub falsely_hinted: usize,
 }
 
@@ -132,7 +125,7 @@ impl AlbumScores {
         judging: Judging,
         bootstrap: &Bootstrap,
         mut done: impl FnMut(),
-    ) -> Result<Self, AlbumError> {
+    ) -> Result<Self> {
         let (mut judged, mut verdicts, mut tagged, mut outliers) = (Vec::new(), Vec::new(), 0, 0);
         let (mut cannot_tell, mut at_sea) = (0, 0);
         let (mut strays, mut clocks) = (StrayScores::default(), Vec::new());
@@ -145,11 +138,8 @@ impl AlbumScores {
                 clocks.extend(wrong.into_iter().map(|clock| SetClock { album: trip.name.clone(), clock }));
             }
             let (answers, by_travel): (Vec<_>, Vec<_>) = if judging.same_place {
-                album
-                    .same_place(&photos, trip.truths.first().copied())?
-                    .into_iter()
-                    .map(|answer| (answer, None))
-                    .unzip()
+                let answers = album.same_place(&photos, trip.truths.first().copied())?;
+                answers.into_iter().map(|answer| (answer, None)).unzip()
             } else {
                 album.answers_in_trips(&photos, &trip.truths)?.into_iter().unzip()
             };
@@ -167,8 +157,7 @@ impl AlbumScores {
                 if is_stray {
                     continue;
                 }
-                let off =
-                    |place: Option<LatLon>| place.map_or(f64::INFINITY, |place| haversine_km(place, trip.truths[k]));
+                let off = |place: Option<LatLon>| place.map_or(f64::INFINITY, |at| haversine_km(at, trip.truths[k]));
                 cannot_tell += usize::from(!answer.can_tell);
                 at_sea += usize::from(!is_land(answer.best.to_unit()));
                 own.errors[0].push(off(Some(answer.best)));
@@ -220,10 +209,7 @@ impl AlbumScores {
             let nats = one.album_ahead_nats.map_or(String::new(), |nats| cell(nats, 1.0, 3, true));
             let _ = writeln!(text, "ahead of {:<11.11}{} {nats:>23}", one.system, cells(&one.album_ahead, true));
         }
-        let percent = |shares: &[f64]| {
-            let each: Vec<String> = shares.iter().map(|share| format!("{:>5.1}", 100.0 * share)).collect();
-            each.concat()
-        };
+        let percent = |shares: &[f64]| shares.iter().map(|share| format!("{:>5.1}", 100.0 * share)).collect::<String>();
         let _ = writeln!(text, "said                {} %", percent(&self.levels));
         let _ = writeln!(text, "within radii        {} %", percent(&self.in_radii));
         let _ = writeln!(text, "in regions          {} %", percent(&self.in_regions));
@@ -267,7 +253,7 @@ fn alone_of(answers: &[AlbumAnswer]) -> Vec<Alone> {
     answers.iter().map(|answer| answer.alone.zip(answer.alone_log_density)).collect()
 }
 
-fn alone(album: &Album, trip: &AlbumTrip) -> Result<Vec<Alone>, AlbumError> {
+fn alone(album: &Album, trip: &AlbumTrip) -> Result<Vec<Alone>> {
     let one = |(photo, truth): (&AlbumPhoto, &LatLon)| {
         let photo = [photo.clone().with_gps(None)];
         let answers = album.same_place(&photo, Some(*truth))?;
@@ -321,6 +307,5 @@ fn cell(share: Estimate, unit: f64, digits: usize, has_sign: bool) -> String {
 }
 
 fn cells(shares: &[Estimate], has_sign: bool) -> String {
-    let each: Vec<String> = shares.iter().map(|share| format!(" {:>17}", cell(*share, 100.0, 1, has_sign))).collect();
-    each.concat()
+    shares.iter().map(|share| format!(" {:>17}", cell(*share, 100.0, 1, has_sign))).collect()
 }

@@ -43,8 +43,7 @@ pub(crate) fn because(
         return format!("the track has it {km} from here, to within {sure}");
     }
     let moved = haversine_km(place, alone);
-    let near: Vec<&&AlbumPhoto> =
-        tags.iter().filter(|tag| tag.gps.is_some_and(|gps| haversine_km(gps, place) < 50.0)).collect();
+    let near: Vec<_> = tags.iter().filter(|tag| tag.gps.is_some_and(|gps| haversine_km(gps, place) < 50.0)).collect();
     let alike = most_alike(photo, near.iter().map(|tag| **tag)).filter(|_| !photo.embedding.is_empty());
     // The next in time, but rather one that lies where the answer does.
     let nearest = near.iter().min_by(|a, b| {

@@ -5,7 +5,7 @@
 //! less one half, as if there were four more tags that are as they should be (`usual_tags`). A single tag tells nothing of that (`one_tag`).
 
 use crate::{
-    AlbumError, AlbumSettings,
+    AlbumSettings, Result,
     cloud::Cloud,
     earth::Earth,
     message::Message,
@@ -25,8 +25,7 @@ const SHORTEST_H: f64 = 0.1;
 /// Levels are moved no further.
 const FURTHEST: f64 = 0.2;
 
-/// The known places of an album that were left out, one at a time: the hours to the nearest other one, and the share of truths that the
-/// radius to it should hold.
+/// Hours from each place left out to the nearest other one, and the share of truths that the radius to it should hold.
 #[derive(Debug)]
 pub(crate) struct LeftOut {
     pub(crate) shares: Vec<(f64, f64)>,
@@ -35,8 +34,8 @@ pub(crate) struct LeftOut {
 }
 
 impl LeftOut {
-    pub(crate) fn of(anchors: &Anchors, settings: &AlbumSettings, earth: &Earth) -> Result<Self, AlbumError> {
-        let share = |own: &Anchor| -> Result<Option<(f64, f64)>, AlbumError> {
+    pub(crate) fn of(anchors: &Anchors, settings: &AlbumSettings, earth: &Earth) -> Result<Self> {
+        let share = |own: &Anchor| -> Result<Option<(f64, f64)>> {
             let is_other = |anchor: &Anchor| !std::ptr::eq(anchor, own);
             let prior = anchors.prior_by(own.time_s, is_other);
             let Some((prior, nearest)) = prior.zip(anchors.nearest_by(own.time_s, is_other)) else { return Ok(None) };
@@ -72,8 +71,7 @@ impl LeftOut {
 mod tests {
     use super::*;
     use locdiff_model::answer::Calibration;
-    use locdiff_shdd::Coefficients;
-    use locdiff_shdd::sphere::LatLon;
+    use locdiff_shdd::{Coefficients, sphere::LatLon};
 
     /// Tags three hours apart, each so many kilometres to a side from the middle.
     fn album(count: usize, km: impl Fn(usize) -> f64) -> LeftOut {

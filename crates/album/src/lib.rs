@@ -1,5 +1,4 @@
-//! Places for a whole album at once: the images, GPS tags of some, the time between them and how people travel, and
-//! likeness to photos with a tag.
+//! Places for a whole album at once: from images, some GPS tags, times, how people travel, likeness to tagged photos.
 //!
 //! | you want | item |
 //! |---|---|
@@ -53,6 +52,7 @@ pub use answer::{AlbumAnswer, Outlier};
 pub use baselines::{ByTime, by_time};
 pub use clock::{WrongClock, set_clocks};
 pub use error::AlbumError;
+pub(crate) use error::Result;
 pub use evaluation::{AlbumScores, AlbumTrip, Judging, SetClock, StrayScores, SystemScores};
 pub use photo::AlbumPhoto;
 pub use prior::KnownPlace;

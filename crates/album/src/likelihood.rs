@@ -1,7 +1,7 @@
 //! The likelihood ratio of a photo's places against knowing nothing.
 
 use crate::earth::{Earth, log_sum};
-use crate::{AlbumError, photo::AlbumPhoto};
+use crate::{Result, photo::AlbumPhoto};
 use locdiff_model::answer::{Calibration, PlaceField};
 use locdiff_shdd::sphere::{Field, UnitVec};
 use rayon::prelude::*;
@@ -35,28 +35,22 @@ pub(crate) struct LikelihoodRatio {
 
 impl LikelihoodRatio {
     /// Of a photo whose likelihood has this weight γ, with so much of an even density on both sides.
-    pub(crate) fn of(
-        photo: &AlbumPhoto,
-        (weight, even): (f64, f64),
-        earth: &Earth,
-        calibration: &Calibration,
-    ) -> Result<Self, AlbumError> {
+    pub(crate) fn of(photo: &AlbumPhoto, (weight, even): (f64, f64), earth: &Earth, fit: &Calibration) -> Result<Self> {
         let own = photo.coefficients.coefficients()?;
-        let mut kinds = vec![(calibration.factors, 1.0)];
-        if let Some(out_of_domain) = &calibration.out_of_domain {
-            kinds = vec![(calibration.factors, 1.0 - photo.ood), (out_of_domain.factors, photo.ood)];
+        let mut kinds = vec![(fit.factors, 1.0)];
+        if let Some(out_of_domain) = &fit.out_of_domain {
+            kinds = vec![(fit.factors, 1.0 - photo.ood), (out_of_domain.factors, photo.ood)];
         }
         let (mut parts, mut floor, mut density) = (Vec::new(), 0.0, vec![0.0; earth.points.len()]);
-        let places = photo.places.clone().zip(calibration.places.as_ref().map(|settings| settings.share));
+        let places = photo.places.clone().zip(fit.places.as_ref().map(|settings| settings.share));
         if let Some((field, share)) = &places {
             let wide = field.no_narrower_than_km(NARROWEST_ON_GRID_KM).densities(&earth.points);
             density.iter_mut().zip(wide).for_each(|(sum, density)| *sum += share * density);
         }
         let model = 1.0 - places.as_ref().map_or(0.0, |(_, share)| *share);
-        for (factors, share) in
-            kinds.into_iter().map(|(factors, share)| (factors, model * share)).filter(|(_, share)| *share > 1e-3)
-        {
-            let natural = own.combine(factors.evidence, &calibration.background, factors.background_weight)?;
+        let kinds = kinds.into_iter().map(|(factors, share)| (factors, model * share));
+        for (factors, share) in kinds.filter(|(_, share)| *share > 1e-3) {
+            let natural = own.combine(factors.evidence, &fit.background, factors.background_weight)?;
             let (field, values) = earth.field(&natural)?;
             let log_scale = (share * (1.0 - factors.floor)).ln() - log_sum(&values, &earth.areas);
             density.iter_mut().zip(&values).for_each(|(sum, value)| *sum += (value + log_scale).exp());
@@ -66,16 +60,10 @@ impl LikelihoodRatio {
         let ratio = |density: f64, background: f64| ratio(density + floor, background, even).ln() * weight;
         let mut grid: Vec<f64> =
             density.iter().zip(&earth.background).map(|(density, background)| ratio(*density, *background)).collect();
-        let mean: f64 = grid
-            .iter()
-            .zip(&earth.background)
-            .zip(&earth.areas)
-            .map(|((log, background), area)| log.exp() * background * area)
-            .sum();
+        let weighted = grid.iter().zip(&earth.background).zip(&earth.areas);
+        let mean: f64 = weighted.map(|((log, background), area)| log.exp() * background * area).sum();
         let log_mean = mean.ln();
-        for value in &mut grid {
-            *value = (*value - log_mean).exp();
-        }
+        grid.iter_mut().for_each(|value| *value = (*value - log_mean).exp());
         Ok(Self { parts, floor, places, even, weight, log_mean, grid })
     }
 

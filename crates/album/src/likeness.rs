@@ -4,7 +4,7 @@
 use crate::likelihood::{NEIGHBOURS, one_moment};
 use crate::message::{NEIGHBOURHOOD_KM, Return};
 use crate::{blob::Blob, photo::AlbumPhoto, prior::KnownPlace, settings::AlbumSettings};
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
 
 /// Tagged places that a photo is compared with at the most.
@@ -47,44 +47,29 @@ pub(crate) fn returns(
     settings: &AlbumSettings,
 ) -> Vec<Vec<Return>> {
     let places = gather(&tagged(photos, times, known), settings.alike_km);
-    if places.is_empty() {
-        return vec![Vec::new(); photos.len()];
-    }
-    photos
-        .par_iter()
-        .enumerate()
-        .map(|(k, photo)| {
-            if photo.is_placed() {
-                return Vec::new();
-            }
-            let own = unit(&photo.embedding);
-            let mut found: Vec<(f64, f64, &Tagged)> = places
-                .iter()
-                .map(|tagged| (log_odds(&own, tagged, settings), tagged.gap_s(times[k]), tagged))
-                .collect();
-            // The next ones in time, whatever their similarity, then the most alike of those that they leave time for.
-            found.sort_by(|a, b| a.1.total_cmp(&b.1));
-            let rest = found.split_off(2.min(found.len()));
-            let next: Vec<(f64, &Tagged)> = found.iter().map(|(_, gap, tagged)| (*gap, *tagged)).collect();
-            let reachable = |tagged: &Tagged| next.iter().all(|(gap, other)| other.is_within_reach(tagged.place, *gap));
-            let mut alike: Vec<_> =
-                rest.into_iter().filter(|(odds, _, tagged)| *odds > 0.0 && reachable(tagged)).collect();
-            alike.sort_by(|a, b| b.0.total_cmp(&a.0));
-            found.extend(alike.into_iter().take(KEPT));
-            found
-                .into_iter()
-                .filter(|(_, _, tagged)| reachable(tagged))
-                .map(|(log_odds, _, tagged)| Return {
-                    place: Blob::at_km(tagged.place, settings.alike_km, 1.0),
-                    log_odds,
-                })
-                .collect()
-        })
-        .collect()
+    let of_photo = |(photo, time): (&&AlbumPhoto, &f64)| {
+        if photo.is_placed() || places.is_empty() {
+            return Vec::new();
+        }
+        let own = unit(&photo.embedding);
+        let found = places.iter().map(|tagged| (log_odds(&own, tagged, settings), tagged.gap_s(*time), tagged));
+        let mut found: Vec<(f64, f64, &Tagged)> = found.collect();
+        // The next ones in time, whatever their similarity, then the most alike of those that they leave time for.
+        found.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let rest = found.split_off(2.min(found.len()));
+        let next: Vec<(f64, &Tagged)> = found.iter().map(|(_, gap, tagged)| (*gap, *tagged)).collect();
+        let reachable = |tagged: &Tagged| next.iter().all(|(gap, other)| other.is_within_reach(tagged.place, *gap));
+        let mut alike: Vec<_> = rest.into_iter().filter(|(odds, _, tagged)| *odds > 0.0 && reachable(tagged)).collect();
+        alike.sort_by(|a, b| b.0.total_cmp(&a.0));
+        found.extend(alike.into_iter().take(KEPT));
+        let place = |tagged: &Tagged| Blob::at_km(tagged.place, settings.alike_km, 1.0);
+        let reached = found.into_iter().filter(|(_, _, tagged)| reachable(tagged));
+        reached.map(|(log_odds, _, tagged)| Return { place: place(tagged), log_odds }).collect()
+    };
+    photos.par_iter().zip(times).map(of_photo).collect()
 }
 
-/// The similarity of each photo to those around it in time: the mean cosine, those within a moment counting most. `None` for a photo
-/// without an embedding or without others.
+/// The mean cosine of each photo with those around it in time; `None` for one without an embedding or without others.
 pub(crate) fn neighbour_similarity(similarities: &Similarities, times: &[f64], moment_s: f64) -> Vec<Option<f64>> {
     let one = |k: usize| {
         let (mut sum, mut total) = (0.0, 0.0);
@@ -182,22 +167,18 @@ pub(crate) fn unit(embedding: &[f32]) -> Vec<f64> {
 }
 
 /// A photo with a tag, of the album or beside it.
-pub(crate) struct TaggedPhoto<'a> {
-    pub(crate) time_s: f64,
-    pub(crate) place: UnitVec,
-    pub(crate) embedding: &'a [f32],
+struct TaggedPhoto<'a> {
+    time_s: f64,
+    place: UnitVec,
+    embedding: &'a [f32],
 }
 
 /// All of them, in order of time.
-pub(crate) fn tagged<'a>(photos: &[&'a AlbumPhoto], times: &[f64], known: &'a [KnownPlace]) -> Vec<TaggedPhoto<'a>> {
-    let own = photos.iter().zip(times).filter_map(|(photo, time_s)| {
-        Some(TaggedPhoto { time_s: *time_s, place: photo.gps?.to_unit(), embedding: &photo.embedding })
-    });
-    let others = known.iter().filter(|known| !known.embedding.is_empty()).map(|known| TaggedPhoto {
-        time_s: known.time_s,
-        place: known.at.to_unit(),
-        embedding: &known.embedding,
-    });
+fn tagged<'a>(photos: &[&'a AlbumPhoto], times: &[f64], known: &'a [KnownPlace]) -> Vec<TaggedPhoto<'a>> {
+    let one = |time_s: f64, at: LatLon, embedding: &'a [f32]| TaggedPhoto { time_s, place: at.to_unit(), embedding };
+    let own = photos.iter().zip(times).filter_map(|(photo, time_s)| Some(one(*time_s, photo.gps?, &photo.embedding)));
+    let others = known.iter().filter(|known| !known.embedding.is_empty());
+    let others = others.map(|known| one(known.time_s, known.at, &known.embedding));
     let mut all: Vec<TaggedPhoto<'a>> = own.chain(others).collect();
     all.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
     all
@@ -224,8 +205,7 @@ impl Neighbourhoods {
         }
     }
 
-    /// Places with tags near in time, and the log of the odds of being in their neighbourhood, not in the most alike one, by the photo that is
-    /// most alike there.
+    /// Places with tags near in time, and the log odds of their neighbourhoods by the photo most alike in each.
     pub(crate) fn log_odds(&self, photo: &AlbumPhoto, time_s: f64, settings: &AlbumSettings) -> Vec<(UnitVec, f64)> {
         let next = self.times.partition_point(|time| *time < time_s);
         let near = next.saturating_sub(EACH_SIDE)..(next + EACH_SIDE).min(self.times.len());
@@ -252,7 +232,6 @@ mod tests {
     use super::*;
     use crate::PhotoTime;
     use locdiff_shdd::Coefficients;
-    use locdiff_shdd::sphere::LatLon;
 
     fn photo(hours: f64, place: Option<(f64, f64)>, look: [f32; 2]) -> AlbumPhoto {
         let nothing = Coefficients::new(vec![0.0; 16]).unwrap();
@@ -260,8 +239,7 @@ mod tests {
         AlbumPhoto::new("x", PhotoTime::at(3600.0 * hours), nothing).with_gps(gps).with_embedding(look.to_vec(), 0.0)
     }
 
-    /// A neighbourhood is as alike as its most alike photo; the most alike one loses nothing, little where a photo is of another
-    /// kind, and no more than the most.
+    /// A neighbourhood is as alike as its best photo, which loses nothing; others lose little if the photo is strange.
     #[test]
     fn the_most_alike_photo_of_a_surrounding_counts() {
         let photos = [

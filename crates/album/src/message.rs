@@ -1,7 +1,7 @@
 //! What is known of a photo's place from one side: a grid for what is broad, blobs for what is sharp.
 
 use crate::blob::{Blob, thinned};
-use crate::{AlbumError, earth::Earth, likelihood::LikelihoodRatio, prior::Prior};
+use crate::{Result, earth::Earth, likelihood::LikelihoodRatio, prior::Prior};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 use std::f64::consts::PI;
 
@@ -34,9 +34,8 @@ impl Message {
     }
 
     /// What the places known of other times say; wide parts lie on land.
-    pub(crate) fn of_prior(prior: Prior, earth: &Earth) -> Result<Self, AlbumError> {
-        let (wide, narrow): (Vec<Blob>, Vec<Blob>) =
-            prior.blobs.into_iter().partition(|blob| Earth::is_wide(blob.variance));
+    pub(crate) fn of_prior(prior: Prior, earth: &Earth) -> Result<Self> {
+        let (wide, narrow): (Vec<Blob>, Vec<Blob>) = prior.blobs.into_iter().partition(|b| Earth::is_wide(b.variance));
         let mass: f64 = wide.iter().map(|blob| blob.mass).sum();
         let mut grid = earth.wide(&wide)?;
         grid.iter_mut().zip(&earth.land).for_each(|(value, land)| *value *= land);
@@ -77,11 +76,9 @@ impl Message {
         self.blobs.iter().map(|blob| blob.mass).sum()
     }
 
-    /// Brings the integral to 1; returns the log of what it was.
-    pub(crate) fn normalise(&mut self, earth: &Earth) -> f64 {
-        let total = self.total(earth).max(f64::MIN_POSITIVE);
-        self.scale(1.0 / total);
-        total.ln()
+    /// Brings the integral to 1.
+    pub(crate) fn normalise(&mut self, earth: &Earth) {
+        self.scale(1.0 / self.total(earth).max(f64::MIN_POSITIVE));
     }
 
     fn scale(&mut self, factor: f64) {
@@ -167,8 +164,7 @@ impl Message {
     pub(crate) fn mass_about(&self, place: locdiff_shdd::sphere::UnitVec, km: f64, earth: &Earth) -> f64 {
         let cosine = (km / EARTH_RADIUS_KM).cos();
         let grid = self.grid.iter().zip(&earth.points).zip(&earth.areas);
-        let coarse: f64 =
-            grid.filter(|((_, point), _)| place.dot(**point) > cosine).map(|((value, _), area)| value * area).sum();
+        let coarse: f64 = grid.filter(|((_, at), _)| place.dot(**at) > cosine).map(|((v, _), area)| v * area).sum();
         let blobs = self.blobs.iter().filter(|blob| place.dot(blob.centre) > cosine);
         coarse + blobs.map(|blob| blob.mass).sum::<f64>()
     }
@@ -177,8 +173,7 @@ impl Message {
         self.thin_to(MOST_BLOBS, earth);
     }
 
-    /// Fewer blobs: what is too much goes to the grid, as wide as it is. At its nearest point alone it would be a cell wide, and radii too
-    /// small by half.
+    /// Fewer blobs: the lightest go to the grid with their width, else radii would be too small by half.
     fn thin_to(&mut self, most: usize, earth: &Earth) {
         let lightest = LIGHTEST * self.total(earth);
         let (kept, over) = thinned(std::mem::take(&mut self.blobs), most, lightest);

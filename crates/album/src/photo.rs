@@ -1,9 +1,8 @@
 //! A photo as the album sees it.
 
-use crate::{AlbumError, soft::SoftPlace, times::PhotoTime};
+use crate::{Result, soft::SoftPlace, times::PhotoTime};
 use locdiff_model::answer::PlaceField;
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::LatLon;
+use locdiff_shdd::{Coefficients, sphere::LatLon};
 use std::sync::Arc;
 
 /// The probability that a log is of somebody else, or that a clock is off.
@@ -11,6 +10,7 @@ const WRONG_TRACK: f64 = 0.01;
 
 /// A photo of an album, before the others count.
 #[derive(Debug, Clone)]
+#[must_use]
 #[non_exhaustive]
 pub struct AlbumPhoto {
     /// Its name.
@@ -57,25 +57,21 @@ impl AlbumPhoto {
     }
 
     /// With a GPS tag.
-    #[must_use]
     pub fn with_gps(self, gps: Option<LatLon>) -> Self {
         Self { gps, ..self }
     }
 
     /// With the camera that took it.
-    #[must_use]
     pub fn with_camera(self, camera: Option<String>) -> Self {
         Self { camera, ..self }
     }
 
     /// With what a model that gives places scores says about it.
-    #[must_use]
     pub fn with_places(self, places: Option<Arc<PlaceField>>) -> Self {
         Self { places, ..self }
     }
 
     /// With its embedding, and how strange it is to the model.
-    #[must_use]
     pub fn with_embedding(self, embedding: Vec<f32>, ood: f64) -> Self {
         Self { ood, embedding, ..self }
     }
@@ -100,7 +96,7 @@ impl StoredCoefficients {
     }
 
     /// As it was given.
-    pub(crate) fn coefficients(&self) -> Result<Coefficients, AlbumError> {
+    pub(crate) fn coefficients(&self) -> Result<Coefficients> {
         Ok(match self {
             Self::Single(values) => Coefficients::new(values.iter().map(|value| f64::from(*value)).collect())?,
             Self::Double(coefficients) => coefficients.clone(),

@@ -132,13 +132,9 @@ fn dot(row: &[f64], features: &[f64]) -> f64 {
 /// Brings weights given as logs to a sum of 1.
 fn softmax(logs: &mut [f64]) {
     let top = logs.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
-    for log in &mut *logs {
-        *log = (*log - top).exp();
-    }
+    logs.iter_mut().for_each(|log| *log = (*log - top).exp());
     let sum: f64 = logs.iter().sum();
-    for weight in logs {
-        *weight /= sum;
-    }
+    logs.iter_mut().for_each(|weight| *weight /= sum);
 }
 
 fn km(a: UnitVec, b: UnitVec) -> f64 {
@@ -190,8 +186,7 @@ impl Anchors {
     /// By those that `counts`.
     pub(crate) fn prior_by(&self, time_s: f64, counts: impl Fn(&Anchor) -> bool) -> Option<Prior> {
         let next = self.list.partition_point(|anchor| anchor.time_s < time_s);
-        let mut before: Vec<&Anchor> =
-            self.list[..next].iter().rev().filter(|anchor| counts(anchor)).take(EACH_SIDE).collect();
+        let mut before: Vec<&Anchor> = self.list[..next].iter().rev().filter(|a| counts(a)).take(EACH_SIDE).collect();
         before.reverse();
         let after: Vec<&Anchor> = self.list[next..].iter().filter(|anchor| counts(anchor)).take(EACH_SIDE).collect();
         let around = Around::new(time_s, &before, &after, self.extent_km)?;
@@ -244,8 +239,8 @@ impl<'a> Around<'a> {
         names.sort_unstable();
         names.dedup();
         let outside = self.outside_features(names.len());
-        let mut shares: Vec<f64> =
-            names.iter().map(|name| dot(&fitted.cluster, &self.cluster_features(*name, &names))).collect();
+        let mut shares: Vec<_> =
+            names.iter().map(|one| dot(&fitted.cluster, &self.cluster_features(*one, &names))).collect();
         let way = self.way();
         if let Some((_, middle)) = way {
             // Few photos are taken on the way over a sea.
@@ -258,13 +253,9 @@ impl<'a> Around<'a> {
         let mut blobs = Vec::new();
         for (name, share) in names.iter().zip(&shares) {
             let members: Vec<usize> = (0..self.anchors.len()).filter(|k| self.cluster[*k] == *name).collect();
-            let mut weights: Vec<f64> = members
-                .iter()
-                .flat_map(|k| {
-                    let features = self.near_features(*k);
-                    fitted.near.iter().map(move |row| dot(row, &features))
-                })
-                .collect();
+            let features = members.iter().map(|k| self.near_features(*k));
+            let mut weights: Vec<f64> =
+                features.flat_map(|own| fitted.near.iter().map(move |row| dot(row, &own))).collect();
             softmax(&mut weights);
             for (k, own) in members.iter().zip(weights.chunks(fitted.near_km.len())) {
                 let most_km = about_km(self.hours[*k]);
@@ -283,12 +274,8 @@ impl<'a> Around<'a> {
     }
 
     fn blob(&self, k: usize, deviation_km: f64, mass: f64) -> Blob {
-        let anchor = self.anchors[k];
-        Blob {
-            centre: anchor.place,
-            variance: variance_of_km(deviation_km) + variance_of_km(anchor.deviation_km),
-            mass,
-        }
+        let Anchor { place, deviation_km: own_km, .. } = self.anchors[k];
+        Blob { centre: *place, variance: variance_of_km(deviation_km) + variance_of_km(*own_km), mass }
     }
 
     /// On the way from the last to the next known place: their distance, and where one is by the time.
@@ -300,11 +287,8 @@ impl<'a> Around<'a> {
     /// Away from what is known: about the last and the next place. Returns the mass of being anywhere.
     fn add_outside(&self, blobs: &mut Vec<Blob>, mass: f64, features: &[f64]) -> f64 {
         let fitted = &*FITTED;
-        let ends: Vec<usize> = [self.before.checked_sub(1), Some(self.before)]
-            .into_iter()
-            .flatten()
-            .filter(|k| *k < self.hours.len())
-            .collect();
+        let ends = [self.before.checked_sub(1), Some(self.before)].into_iter().flatten();
+        let ends: Vec<usize> = ends.filter(|k| *k < self.hours.len()).collect();
         let nearest = |k: usize| if self.hours[k] <= self.shortest_h { fitted.far_nearest } else { 0.0 };
         let mut weights: Vec<f64> =
             ends.iter().flat_map(|k| fitted.far.iter().map(move |row| dot(row, features) + nearest(*k))).collect();
@@ -425,12 +409,8 @@ mod tests {
         let anchors = Anchors::new(vec![anchor(0.0, 48.86, 2.35), anchor(48.0, 48.87, 2.30)]);
         let prior = anchors.prior(24.0 * 3600.0, None).unwrap();
         let paris = LatLon::new(48.86, 2.35).unwrap().to_unit();
-        let near: f64 = prior
-            .blobs
-            .iter()
-            .filter(|b| km(b.centre, paris) < 10.0 && b.variance.sqrt() * EARTH_RADIUS_KM < 20.0)
-            .map(|b| b.mass)
-            .sum();
+        let is_near = |b: &&Blob| km(b.centre, paris) < 10.0 && b.variance.sqrt() * EARTH_RADIUS_KM < 20.0;
+        let near: f64 = prior.blobs.iter().filter(is_near).map(|b| b.mass).sum();
         assert!(near > 0.6, "{near}");
     }
 }

@@ -1,7 +1,6 @@
-//! How regions change with time when only the photos' images are known: jumps at constant rates, so that two steps give the result of one of
-//! their sum, and a photo that says nothing changes nothing.
+//! How regions change with time when only images are known: jumps at constant rates, so two steps are one of their sum.
 
-use crate::{AlbumError, earth::Earth};
+use crate::{Result, earth::Earth};
 use serde::{Deserialize, Serialize};
 
 /// A kind of traveller. Which one an album is of is not known: all are averaged, by how well each fits the photos.
@@ -17,9 +16,8 @@ pub struct Traveller {
 }
 
 impl Traveller {
-    /// The likelihood ratio of a place, so many hours earlier or later: its mean over where one may have been.
-    /// What is 1 everywhere stays so.
-    pub(crate) fn roam(&self, ratio: &[f64], hours: f64, earth: &Earth) -> Result<Vec<f64>, AlbumError> {
+    /// The mean ratio over where one may have been so many hours earlier or later. What is 1 everywhere stays so.
+    pub(crate) fn roam(&self, ratio: &[f64], hours: f64, earth: &Earth) -> Result<Vec<f64>> {
         let says_nothing = |value: &f64| (value - ratio[0]).abs() <= 1e-9 * ratio[0];
         if ratio.iter().all(says_nothing) {
             return Ok(ratio.to_vec());
@@ -27,9 +25,7 @@ impl Traveller {
         let mut moved = earth.jumped(ratio, hours, &self.jumps)?;
         let anywhere = 1.0 - (-self.anywhere_per_h * hours).exp();
         let mean = anywhere * earth.expected(ratio);
-        for value in &mut moved {
-            *value = (1.0 - anywhere) * *value + mean;
-        }
+        moved.iter_mut().for_each(|value| *value = (1.0 - anywhere) * *value + mean);
         Ok(moved)
     }
 }
@@ -39,8 +35,7 @@ mod tests {
     use super::*;
     use crate::{blob::Blob, settings::AlbumSettings};
     use locdiff_model::answer::Calibration;
-    use locdiff_shdd::Coefficients;
-    use locdiff_shdd::sphere::LatLon;
+    use locdiff_shdd::{Coefficients, sphere::LatLon};
 
     /// Two steps are one of their sum, a flat ratio stays flat, and sharp ones fade.
     #[test]
@@ -48,9 +43,7 @@ mod tests {
         let earth = Earth::new(&Calibration::none(Coefficients::new(vec![0.0; 16]).unwrap())).unwrap();
         let centre = LatLon::new(45.0, 10.0).unwrap().to_unit();
         let mut start = earth.wide(&[Blob::at_km(centre, 500.0, 1.0)]).unwrap();
-        for value in &mut start {
-            *value += 0.1;
-        }
+        start.iter_mut().for_each(|value| *value += 0.1);
         for traveller in AlbumSettings::default().travellers {
             let roam = |grid: &[f64], hours: f64| traveller.roam(grid, hours, &earth).unwrap();
             assert!(roam(&vec![1.0; start.len()], 50.0).iter().all(|value| (value - 1.0).abs() < 1e-6));

@@ -1,6 +1,6 @@
 //! What the model of an album assumes, with the values chosen on validation.
 
-use crate::{AlbumError, roaming::Traveller};
+use crate::{AlbumError, Result, roaming::Traveller};
 use serde::{Deserialize, Serialize};
 
 /// The numbers of the model.
@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct AlbumSettings {
     /// How much each further view of the same moment takes from the weight of all: n views weigh `1 / (1 + c·(n − 1))` each.
     pub dependence: f64,
-    /// Two photos are such views by halves at this cosine of their embeddings, with this slope of the log odds: similar photos tell
-    /// the same, others are independent.
+    /// Two photos are such views by halves at this cosine of their embeddings, with this slope of the log odds.
     pub same_view: (f64, f64),
     /// And by 1/e after this time, in seconds.
     pub same_view_s: f64,
@@ -21,9 +20,8 @@ pub struct AlbumSettings {
     pub moment_s: f64,
     /// The probability that a photo does not belong to the album at all.
     pub stray: f64,
-    /// The log odds that a photo is from elsewhere: a constant, less so much for each nat by which its image fits the others' posterior of its
-    /// place, less so much for its mean cosine to the photos around it. Chosen on validation trips such that hardly any photo that belongs
-    /// is named.
+    /// The log odds that a photo is from elsewhere: a constant, less so much for each nat by which its image fits the
+    /// others, less so much for its mean cosine to those around it. Chosen such that hardly any photo that belongs is named.
     pub elsewhere: [f64; 3],
     /// The mean cosine to the photos around it at which that says nothing.
     pub usual_company: f64,
@@ -39,20 +37,17 @@ pub struct AlbumSettings {
     pub look_power: f64,
     /// The largest effect of images for or against a place if there are tags, in nats.
     pub most_look: f64,
-    /// In which of several clusters of tags a photo was taken: the slope of the log odds by its cosine to the most alike photo that is
-    /// tagged there, for photos of the model's kind and for others. Street views on traces of `fit.csv` had 7; photos of Im2GPS3k, between
-    /// places of one cluster, 2.
+    /// The slope of the log odds of a cluster of tags by the cosine to its most alike photo, for photos of the
+    /// model's kind and others. Street views on traces of `fit.csv` had 7; photos of Im2GPS3k, between places of one cluster, 2.
     pub surroundings: (f64, f64),
     /// Between two clusters it says no more than this, in nats.
     pub most_surroundings: f64,
     /// The tag nearest in time is given up for a place further than 100 km from it only where so much more is expected there: the sum of the
     /// probabilities within 1, 25, 200 and 750 km. People differ more than the traces that travel was fitted to.
     pub nearest_margin: f64,
-    /// How far people go between two tags is read off the album's own ones as if it had so many more that are as they should be: with more
-    /// the radii are those of all people.
+    /// How far people go between two tags is read off the album's own tags as if it had so many more usual ones.
     pub usual_tags: f64,
-    /// What is added to the share of one half where an album has a single tag, which does not tell how far its people go: those on a trip go
-    /// further from it than others.
+    /// What is added to the share of one half where an album has a single tag: those on a trip go further than others.
     pub one_tag: f64,
     /// The probability that two cameras of an album travel together.
     pub together: f64,
@@ -62,8 +57,7 @@ pub struct AlbumSettings {
     pub alike_km: f64,
     /// The cosine of two embeddings at which being at one place is as likely as not, and the slope of the log odds there.
     pub likeness: (f64, f64),
-    /// How much each further photo of the same moment takes from what likeness says, as `dependence` does for likelihoods: photos of one
-    /// place look alike, and a chance resemblance is one of all.
+    /// As `dependence`, for likeness: photos of one place look alike, and a chance resemblance is one of all.
     pub likeness_dependence: f64,
     /// No likeness says more than this, in nats.
     pub most_likeness: f64,
@@ -113,20 +107,9 @@ impl Default for AlbumSettings {
 
 impl AlbumSettings {
     /// Reads settings from JSON; missing ones keep their defaults.
-    ///
-    /// ```
-    /// use locdiff_album::AlbumSettings;
-    /// let settings = AlbumSettings::from_json(r#"{"stray": 0.02, "gps_km": 0.1}"#)?;
-    /// assert_eq!((settings.stray, settings.gps_km), (0.02, 0.1));
-    /// assert!(AlbumSettings::from_json(r#"{"strays": 0.02}"#).is_err());
-    /// assert!(AlbumSettings::from_json(r#"{"stray": 2}"#).is_err());
-    /// # Ok::<(), locdiff_album::AlbumError>(())
-    /// ```
-    ///
-    /// Fails on text that is not settings, and on numbers out of range.
-    pub fn from_json(text: &str) -> Result<Self, AlbumError> {
-        let settings: Self =
-            serde_json::from_str(text).map_err(|error| AlbumError::Settings { reason: error.to_string() })?;
+    /// Reads settings from JSON; missing ones keep their defaults. Fails on text that is not settings, and on numbers out of range.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let settings: Self = serde_json::from_str(text).map_err(|e| AlbumError::Settings { reason: e.to_string() })?;
         let s = &settings;
         let shares = [s.stray, s.wrong_tag, 1.0 - s.together];
         let times = [s.moment_s, s.same_view_s, s.clock_nats, s.most_apart, s.look_power, s.most_look];
@@ -153,5 +136,19 @@ impl AlbumSettings {
             return Err(AlbumError::Settings { reason });
         }
         Ok(settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AlbumSettings;
+
+    #[test]
+    fn settings_are_read_and_checked() {
+        let settings = AlbumSettings::from_json(r#"{"stray": 0.02, "gps_km": 0.1}"#).unwrap();
+        assert_eq!((settings.stray, settings.gps_km), (0.02, 0.1));
+        for bad in [r#"{"strays": 0.02}"#, r#"{"stray": 2}"#] {
+            assert!(AlbumSettings::from_json(bad).is_err());
+        }
     }
 }

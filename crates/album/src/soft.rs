@@ -33,11 +33,8 @@ pub struct SoftRegion {
 
 impl SoftRegion {
     pub(crate) fn new(region: Region, earth: &Earth) -> Self {
-        let share = |point: &UnitVec| {
-            let inside = within_cell(*point).into_iter().filter(|place| region.contains(place.to_latlon())).count();
-            inside as f64 / 9.0
-        };
-        let grid = earth.points.iter().map(share).collect();
-        Self { region, grid }
+        let is_inside = |place: &UnitVec| region.contains(place.to_latlon());
+        let share = |point: &UnitVec| within_cell(*point).iter().filter(|place| is_inside(place)).count() as f64 / 9.0;
+        Self { grid: earth.points.iter().map(share).collect(), region }
     }
 }

@@ -55,17 +55,10 @@ mod tests {
     #[test]
     fn zones_are_where_their_clocks_are() {
         let at = |lat: f64, lon: f64, offset_h: f64| zone(offset_h, LatLon::new(lat, lon).unwrap().to_unit());
-        // Spain in summer, Paris, Iceland, Tokyo, Fiji, Samoa, Buenos Aires, Delhi.
-        for (lat, lon, offset_h) in [
-            (42.9, -9.0, 2.0),
-            (48.9, 2.4, 1.0),
-            (64.1, -22.0, 0.0),
-            (35.7, 139.7, 9.0),
-            (-18.1, 178.4, 12.0),
-            (-13.8, -171.8, 13.0),
-            (-34.6, -58.4, -3.0),
-            (28.6, 77.2, 5.5),
-        ] {
+        // Spain in summer, Paris, Iceland, Tokyo, Delhi; Fiji, Samoa, Buenos Aires.
+        let north = [(42.9, -9.0, 2.0), (48.9, 2.4, 1.0), (64.1, -22.0, 0.0), (35.7, 139.7, 9.0), (28.6, 77.2, 5.5)];
+        let south = [(-18.1, 178.4, 12.0), (-13.8, -171.8, 13.0), (-34.6, -58.4, -3.0)];
+        for (lat, lon, offset_h) in north.into_iter().chain(south) {
             assert!(at(lat, lon, offset_h) > 0.9, "{lat} {lon}");
             assert!((at(lat, lon, offset_h + 9.0) - UNSET).abs() < 1e-3, "{lat} {lon}");
         }

@@ -1,6 +1,6 @@
 //! When a photo was taken: from EXIF data, a file's name, a table, or its place in the folder.
 
-use crate::AlbumError;
+use crate::{AlbumError, Result};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 /// Who says when a photo was taken.
@@ -72,14 +72,6 @@ impl PhotoTime {
     }
 
     /// As ISO 8601: of UTC, with a `Z`, where the offset is known, else as the clock had it; `None` where only the order is known.
-    ///
-    /// ```
-    /// use locdiff_album::{PhotoTime, parse_time};
-    /// let local = PhotoTime::read(parse_time("2024:05:12 13:45:10", None)?);
-    /// assert_eq!(local.text().as_deref(), Some("2024-05-12T13:45:10"));
-    /// assert_eq!(local.in_zone(7200.0).text().as_deref(), Some("2024-05-12T11:45:10Z"));
-    /// # Ok::<(), locdiff_album::AlbumError>(())
-    /// ```
     pub fn text(&self) -> Option<String> {
         let seconds = self.seconds + self.ahead_s;
         let is_known = self.source != TimeSource::Order && SECONDS.contains(&seconds);
@@ -113,20 +105,10 @@ impl Serialize for PhotoTime {
     }
 }
 
-/// Parses a time as EXIF writes it (`2024:05:12 13:45:10`, with an offset such as `+02:00` apart or at the end), ISO 8601 or seconds since
-/// 1970. Returns seconds, and whether the text gives an offset.
-///
-/// ```
-/// use locdiff_album::parse_time;
-/// assert_eq!(parse_time("2024-05-12T13:45:10+02:00", None)?, (1_715_514_310.0, true));
-/// assert_eq!(parse_time("2024:05:12 13:45:10", Some("+02:00"))?, (1_715_514_310.0, true));
-/// assert_eq!(parse_time("1970-01-02", None)?, (86_400.0, false));
-/// assert!(parse_time("yesterday", None).is_err());
-/// # Ok::<(), locdiff_album::AlbumError>(())
-/// ```
+/// Seconds of a time as EXIF (its offset may be apart), ISO 8601 or a number writes it, and whether it gives an offset.
 ///
 /// Fails if the text is no time.
-pub fn parse_time(text: &str, offset: Option<&str>) -> Result<(f64, bool), AlbumError> {
+pub fn parse_time(text: &str, offset: Option<&str>) -> Result<(f64, bool)> {
     let bad = || AlbumError::Time { text: text.to_owned() };
     let text = text.trim().trim_end_matches('\0').trim();
     if let Ok(seconds) = text.parse::<f64>()
@@ -143,12 +125,8 @@ pub fn parse_time(text: &str, offset: Option<&str>) -> Result<(f64, bool), Album
         },
     };
     let offset = own.or_else(|| offset.and_then(|text| offset_seconds(text.trim_end_matches('\0').trim())));
-    let numbers: Vec<f64> = clock
-        .split(|c: char| !(c.is_ascii_digit() || c == '.') || c == ':')
-        .filter(|part| !part.is_empty())
-        .map(str::parse::<f64>)
-        .collect::<Result<_, _>>()
-        .map_err(|_| bad())?;
+    let parts = clock.split(|c: char| !(c.is_ascii_digit() || c == '.') || c == ':').filter(|part| !part.is_empty());
+    let numbers: Vec<f64> = parts.map(str::parse::<f64>).collect::<Result<_, _>>().map_err(|_| bad())?;
     if numbers.len() < 3 || numbers.len() > 6 {
         return Err(bad());
     }
@@ -159,14 +137,6 @@ pub fn parse_time(text: &str, offset: Option<&str>) -> Result<(f64, bool), Album
 }
 
 /// The time in a file's name, such as `IMG_20240512_134510.jpg`, `2024-05-12 13.45.10.jpg` or `PXL_20240512_134510123.jpg`.
-///
-/// ```
-/// use locdiff_album::time_in_name;
-/// assert_eq!(time_in_name("trip/IMG_20240512_134510.jpg"), Some(1_715_521_510.0));
-/// assert_eq!(time_in_name("2024-05-12 13.45.10 (2).jpg"), Some(1_715_521_510.0));
-/// assert_eq!(time_in_name("IMG-20240512-WA0007.jpg"), Some(1_715_472_000.0));
-/// assert_eq!(time_in_name("DSC_1234.jpg"), None);
-/// ```
 pub fn time_in_name(name: &str) -> Option<f64> {
     let name = name.rsplit(['/', '\\']).next()?;
     let bytes = name.as_bytes();
@@ -203,29 +173,16 @@ fn date_at(text: &str) -> Option<f64> {
 }
 
 /// An offset from UTC such as `+02:00`, `-0530`, `+2` or `Z`, in seconds.
-///
-/// ```
-/// use locdiff_album::parse_offset;
-/// assert_eq!([parse_offset("+02:00"), parse_offset("-0530"), parse_offset("Z")], [Some(7200.0), Some(-19_800.0), Some(0.0)]);
-/// assert_eq!([parse_offset("Europe/Rome"), parse_offset("+99"), parse_offset("+2h")], [None; 3]);
-/// ```
 pub fn parse_offset(text: &str) -> Option<f64> {
     let is_plain = text.chars().skip(1).all(|c| c.is_ascii_digit() || c == ':');
     if matches!(text, "Z" | "z") { Some(0.0) } else { offset_seconds(text).filter(|_| is_plain) }
 }
 
 /// A time that a clock is ahead (or with `-` behind), such as `90s`, `-5m`, `2h`, `+01:30` or `00:02:30`, in seconds.
-///
-/// ```
-/// use locdiff_album::parse_duration;
-/// assert_eq!(["90s", "-5m", "+2h"].map(parse_duration), [Some(90.0), Some(-300.0), Some(7200.0)]);
-/// assert_eq!(["+01:30", "-00:02:30"].map(parse_duration), [Some(5400.0), Some(-150.0)]);
-/// assert_eq!(["90", "1:2:3:4", "x s", "nan s", "", "99h"].map(parse_duration), [None; 6]);
-/// ```
 pub fn parse_duration(text: &str) -> Option<f64> {
     let text = text.trim();
-    let (sign, plain) =
-        text.strip_prefix('-').map_or((1.0, text.strip_prefix('+').unwrap_or(text)), |rest| (-1.0, rest));
+    let unsigned = || text.strip_prefix('+').unwrap_or(text);
+    let (sign, plain) = text.strip_prefix('-').map_or_else(|| (1.0, unsigned()), |rest| (-1.0, rest));
     let unit = |end: char| match end {
         's' => Some(1.0),
         'm' => Some(60.0),
@@ -282,10 +239,6 @@ fn civil([year, month, day, hour, minute, second]: [f64; 6]) -> Option<f64> {
 }
 
 /// Seconds since 1970 as ISO 8601, of UTC.
-///
-/// ```
-/// assert_eq!(locdiff_album::iso_time(1_715_514_310.0), "2024-05-12T11:45:10Z");
-/// ```
 pub fn iso_time(seconds: f64) -> String {
     let whole = seconds.round().clamp(SECONDS.start, SECONDS.end - 1.0) as i64;
     format!("{}Z", locdiff_base::civil_time(whole))
@@ -296,23 +249,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn times_names_and_offsets_are_read() {
+        let utc = 1_715_514_310.0;
+        assert_eq!(parse_time("2024-05-12T13:45:10+02:00", None).unwrap(), (utc, true));
+        assert_eq!(parse_time("2024:05:12 13:45:10", Some("+02:00")).unwrap(), (utc, true));
+        assert_eq!(parse_time("1970-01-02", None).unwrap(), (86_400.0, false));
+        assert_eq!(iso_time(utc), "2024-05-12T11:45:10Z");
+        let (clock, day) = (Some(utc + 7200.0), Some(1_715_472_000.0));
+        let names = ["trip/IMG_20240512_134510.jpg", "2024-05-12 13.45.10 (2).jpg", "IMG-20240512-WA0007.jpg"];
+        assert_eq!(names.map(time_in_name), [clock, clock, day]);
+        assert_eq!(time_in_name("DSC_1234.jpg"), None);
+        assert_eq!(["+02:00", "-0530", "Z"].map(parse_offset), [Some(7200.0), Some(-19_800.0), Some(0.0)]);
+        assert_eq!(["Europe/Rome", "+99", "+2h"].map(parse_offset), [None; 3]);
+        assert_eq!(["90s", "-5m", "+2h"].map(parse_duration), [Some(90.0), Some(-300.0), Some(7200.0)]);
+        assert_eq!(["+01:30", "-00:02:30"].map(parse_duration), [Some(5400.0), Some(-150.0)]);
+        assert_eq!(["90", "1:2:3:4", "x s", "nan s", "", "99h"].map(parse_duration), [None; 6]);
+    }
+
+    #[test]
     fn hostile_texts_are_no_times() {
-        for text in [
-            "",
-            "2024:13:01 00:00:00",
-            "2024:02:30",
-            "0000:00:00 00:00:00",
-            "2024:05:12 25:00:00",
-            "::::",
-            "nan",
-            "1e999",
-            "1e300",
-            "-1e12",
-            "253402300800",
-            "9999-12-31T23:59:59-02:00",
-            "0001-01-01T00:00:00+02:00",
-            "10000-01-01",
-        ] {
+        let dates = "|yesterday|2024:13:01 00:00:00|2024:02:30|0000:00:00 00:00:00|2024:05:12 25:00:00|10000-01-01";
+        let numbers = "::::|nan|1e999|1e300|-1e12|253402300800|9999-12-31T23:59:59-02:00|0001-01-01T00:00:00+02:00";
+        for text in dates.split('|').chain(numbers.split('|')) {
             assert!(parse_time(text, None).is_err(), "{text}");
         }
         assert_eq!(parse_time("2024:05:12 13:45:10", Some("nonsense")).unwrap(), (1_715_521_510.0, false));
@@ -324,6 +282,9 @@ mod tests {
     #[test]
     fn clocks_stay_local_and_the_order_is_no_time() {
         assert_eq!(iso_time(parse_time("9999-12-31T23:59:59Z", None).unwrap().0), "9999-12-31T23:59:59Z");
+        let local = PhotoTime::read(parse_time("2024:05:12 13:45:10", None).unwrap());
+        assert_eq!(local.text().as_deref(), Some("2024-05-12T13:45:10"));
+        assert_eq!(local.in_zone(7200.0).text().as_deref(), Some("2024-05-12T11:45:10Z"));
         // An offset that is assumed moves the seconds, and not the clock.
         let clock = PhotoTime { seconds: 100.0, source: TimeSource::Clock, ahead_s: 7200.0, is_utc: false };
         assert_eq!((clock.text().as_deref(), clock.utc()), (Some("1970-01-01T02:01:40"), None));

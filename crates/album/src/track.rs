@@ -33,18 +33,6 @@ pub(crate) struct TrackPoint {
 }
 
 /// A log of positions, of one or several files.
-///
-/// ```
-/// use locdiff_album::Track;
-/// let gpx = r#"<gpx><trk><trkseg>
-///   <trkpt lat="48.0" lon="2.0"><time>2024-05-12T10:00:00Z</time></trkpt>
-///   <trkpt lat="48.0" lon="2.1"><time>2024-05-12T10:10:00Z</time></trkpt></trkseg></trk></gpx>"#;
-/// let track = Track::parse(gpx.as_bytes(), "a.gpx")?;
-/// let (middle, km) = track.at(1_715_508_300.0).unwrap(); // 10:05
-/// assert!((middle.lon_deg() - 2.05).abs() < 1e-3 && km > 0.5 && km < 3.0);
-/// assert!(track.at(1_715_512_200.0).is_none(), "an hour later");
-/// # Ok::<(), locdiff_album::AlbumError>(())
-/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Track {
     /// In order of time.
@@ -109,11 +97,8 @@ impl Track {
         let mut known: Vec<KnownPlace> = Vec::new();
         let wanted = photos.start() - AROUND_S..=photos.end() + AROUND_S;
         for point in self.points.iter().filter(|point| wanted.contains(&point.time_s)) {
-            let times = if point.until_s - point.time_s > APART_S {
-                vec![point.time_s, point.until_s]
-            } else {
-                vec![point.time_s]
-            };
+            let stays = point.until_s - point.time_s > APART_S;
+            let times = [Some(point.time_s), stays.then_some(point.until_s)].into_iter().flatten();
             for time_s in times {
                 if known.last().is_none_or(|last| time_s - last.time_s >= APART_S) {
                     let (name, at, deviation_km) = (name.to_owned(), point.at, point.deviation_km);

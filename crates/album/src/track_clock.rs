@@ -1,6 +1,6 @@
 //! Cameras whose clocks are off, by a log of positions.
 
-use crate::{AlbumError, TimeSource, album::Album, clock::WrongClock, photo::AlbumPhoto, track::Track};
+use crate::{Result, TimeSource, album::Album, clock::WrongClock, photo::AlbumPhoto, track::Track};
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::{collections::BTreeMap, f64::consts::TAU};
 
@@ -26,7 +26,7 @@ const UNLIKE: f64 = 0.02;
 impl Album {
     /// Cameras whose clocks contradict a log of positions: by the tags of their photos, or, where they have none and give no offset from UTC, by
     /// their images. Only what is clear is found. Fails as [`Album::answers`].
-    pub fn clocks_by_track(&self, photos: &[AlbumPhoto], track: &Track) -> Result<Vec<WrongClock>, AlbumError> {
+    pub fn clocks_by_track(&self, photos: &[AlbumPhoto], track: &Track) -> Result<Vec<WrongClock>> {
         let mut cameras: BTreeMap<&str, Vec<&AlbumPhoto>> = BTreeMap::new();
         for photo in photos.iter().filter(|photo| photo.time.source != TimeSource::Order) {
             cameras.entry(photo.camera.as_deref().unwrap_or_default()).or_default().push(photo);
@@ -35,11 +35,11 @@ impl Album {
         for (camera, own) in cameras {
             let tags: Vec<(f64, LatLon)> = own.iter().filter_map(|one| Some((one.time.seconds, one.gps?))).collect();
             let best = if tags.len() >= FEWEST_TAGS {
-                shift_of(&thinned(&tags), track, self.settings().clock_nats)
+                shift_of(&thinned(&tags), track, self.settings.clock_nats)
             } else if own.iter().all(|photo| photo.gps.is_none() && !photo.time.is_utc) {
                 let fits = self.by_likelihood(&thinned(&own), track)?;
                 let fit = |shift: i32| fits.iter().find(|(other, _)| *other == shift).map_or(0.0, |(_, fit)| *fit);
-                best(hours(), 0, &fit, self.settings().clock_nats)
+                best(hours(), 0, &fit, self.settings.clock_nats)
             } else {
                 None
             };
@@ -53,16 +53,16 @@ impl Album {
     }
 
     /// The log likelihood of photos at the log's positions, for whole hours of shift.
-    fn by_likelihood(&self, photos: &[&AlbumPhoto], track: &Track) -> Result<Vec<(i32, f64)>, AlbumError> {
+    fn by_likelihood(&self, photos: &[&AlbumPhoto], track: &Track) -> Result<Vec<(i32, f64)>> {
         let mut fits: Vec<(i32, f64)> = hours().map(|shift| (shift, 0.0)).collect();
-        let stray = self.settings().stray;
+        let stray = self.settings.stray;
         for photo in photos {
             let places: Vec<_> = hours().map(|shift| track.at(photo.time.seconds - f64::from(shift))).collect();
             let points: Vec<_> = places.iter().flatten().map(|(at, _)| at.to_unit()).collect();
             let mut ratios = self.likelihood_at(photo, &points)?.into_iter();
             for ((_, sum), place) in fits.iter_mut().zip(&places) {
                 if let Some(ratio) = place.and_then(|_| ratios.next()) {
-                    *sum += self.settings().look_power * ((1.0 - stray) * ratio + stray).ln();
+                    *sum += self.settings.look_power * ((1.0 - stray) * ratio + stray).ln();
                 }
             }
         }

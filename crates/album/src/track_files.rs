@@ -1,10 +1,7 @@
 //! Logs of positions in files: GPX, GeoJSON with times, Google's Timeline of phones and Takeout's Records.
 
-use crate::track::{Track, TrackPoint};
-use crate::{
-    AlbumError, track_json,
-    track_json::{point, utc},
-};
+use crate::track_json::{self, point, utc};
+use crate::{AlbumError, Result, track::Track, track::TrackPoint};
 use locdiff_base::{excerpt, special_kind};
 use locdiff_shdd::sphere::LatLon;
 use std::io::{BufRead, BufReader, Read};
@@ -20,7 +17,7 @@ impl Track {
     /// The positions in a file: GPX (points with times), GeoJSON (lines with `coordTimes` or `times`, points with `time`), Timeline.json of
     /// Android phones, location-history.json of iPhones, or Takeout's Records.json.
     /// Fails with [`AlbumError::Track`] and the line or the number of the element.
-    pub fn open(path: &Path) -> Result<Self, AlbumError> {
+    pub fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let bad = |reason: String| AlbumError::Track { file: name.clone(), reason };
         let kind = std::fs::metadata(path).map_err(|error| bad(error.to_string()))?;
@@ -34,11 +31,11 @@ impl Track {
     }
 
     /// Reads positions from the contents of a file; messages call it `name`. Fails as [`Track::open`].
-    pub fn parse(contents: &[u8], name: &str) -> Result<Self, AlbumError> {
+    pub fn parse(contents: &[u8], name: &str) -> Result<Self> {
         Self::read(contents, name)
     }
 
-    fn read(from: impl Read, name: &str) -> Result<Self, AlbumError> {
+    fn read(from: impl Read, name: &str) -> Result<Self> {
         let points = points(from).map_err(|reason| AlbumError::Track { file: name.to_owned(), reason })?;
         if points.is_empty() {
             let reason = "it has no point with a time".to_owned();

@@ -21,8 +21,7 @@ pub(crate) fn point(time_s: f64, at: LatLon, deviation_km: f64) -> TrackPoint {
 
 /// A time; logs are of UTC where they give no offset.
 pub(crate) fn utc(text: &str) -> Result<f64, String> {
-    let (seconds, _) = parse_time(text, Some("+00:00")).map_err(|_| format!("'{}' is no time", excerpt(text)))?;
-    Ok(seconds)
+    parse_time(text, Some("+00:00")).map(|(seconds, _)| seconds).map_err(|_| format!("'{}' is no time", excerpt(text)))
 }
 
 /// Any of the documents that are objects.
@@ -104,8 +103,7 @@ struct Position {
 
 /// The list that iPhones write.
 pub(crate) fn of_iphone(from: impl Read) -> Result<Vec<TrackPoint>, String> {
-    let segments: Vec<Segment> = read(from)?;
-    of_segments(&segments)
+    of_segments(&read::<Vec<Segment>>(from)?)
 }
 
 /// Timeline.json, Records.json or GeoJSON.
@@ -122,8 +120,7 @@ pub(crate) fn of_document(from: impl Read) -> Result<Vec<TrackPoint>, String> {
     match (document.kind.as_deref(), document.features) {
         (Some("FeatureCollection"), Some(features)) => numbered("feature", &features, of_feature),
         (Some("Feature"), _) => {
-            let feature = serde_json::json!({ "geometry": document.geometry, "properties": document.properties });
-            of_feature(&feature)
+            of_feature(&serde_json::json!({ "geometry": document.geometry, "properties": document.properties }))
         }
         _ => Err("it is no GPX, no GeoJSON of features, no Timeline.json and no Records.json".to_owned()),
     }

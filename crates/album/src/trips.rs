@@ -1,6 +1,6 @@
 //! Where an album, or a library, falls into trips.
 
-use crate::{AlbumAnswer, AlbumError, album::Album, photo::AlbumPhoto, prior::KnownPlace};
+use crate::{AlbumAnswer, Result, album::Album, photo::AlbumPhoto, prior::KnownPlace};
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::ops::RangeInclusive;
 
@@ -27,18 +27,7 @@ pub struct TripStop<'a> {
     pub camera: Option<&'a str>,
 }
 
-/// Positions of photos, by trip, in order of time. A pause of more than `pause_s` seconds ends a trip; so does one of 12 hours between tags
-/// of one camera more than 1,000 km apart.
-///
-/// ```
-/// use locdiff_album::{TRIP_PAUSE_S, TripStop, trips};
-/// use locdiff_shdd::sphere::LatLon;
-/// let stop = |hour: f64, place| TripStop { time_s: 3600.0 * hour, place, camera: None };
-/// assert_eq!(trips(&[stop(50.0, None), stop(0.0, None), stop(1.0, None)], TRIP_PAUSE_S), [vec![1, 2], vec![0]]);
-/// let (rome, cairo) = (LatLon::new(41.9, 12.5).ok(), LatLon::new(30.0, 31.2).ok());
-/// assert_eq!(trips(&[stop(0.0, rome), stop(1.0, None), stop(15.0, cairo)], TRIP_PAUSE_S), [vec![0, 1], vec![2]]);
-/// assert_eq!(trips(&[stop(0.0, rome), stop(1.0, None), stop(12.0, cairo)], TRIP_PAUSE_S).len(), 1);
-/// ```
+/// Photos by trip, in order of time. A pause of `pause_s`, or of 12 h between tags over 1,000 km apart, ends a trip.
 pub fn trips(stops: &[TripStop<'_>], pause_s: f64) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..stops.len()).collect();
     order.sort_by(|a, b| stops[*a].time_s.total_cmp(&stops[*b].time_s));
@@ -64,11 +53,8 @@ pub fn beside<'a>(known: &'a [KnownPlace], trip: &RangeInclusive<f64>) -> impl I
 fn is_cut(stops: &[TripStop<'_>], order: &[usize], at: usize, pause_s: f64) -> bool {
     let (last, next) = (&stops[order[at - 1]], &stops[order[at]]);
     let pause = next.time_s - last.time_s;
-    if pause > pause_s {
-        return true;
-    }
-    if pause < NIGHT_S {
-        return false;
+    if pause > pause_s || pause < NIGHT_S {
+        return pause > pause_s;
     }
     let stop = |k: &usize| &stops[*k];
     let before = order[..at].iter().rev().map(stop).take_while(|stop| last.time_s - stop.time_s <= BESIDE_S);
@@ -118,15 +104,11 @@ fn stop(photo: &AlbumPhoto) -> TripStop<'_> {
 impl Album {
     /// Answers as [`Album::answers`] gives them, trip by trip, and for each photo its place by the tags of the others and how people travel
     /// alone, without the images; `None` where there are no other tags. Fails as [`Album::answers`].
-    pub fn answers_in_trips(
-        &self,
-        photos: &[AlbumPhoto],
-        truths: &[LatLon],
-    ) -> Result<Vec<(AlbumAnswer, Option<LatLon>)>, AlbumError> {
-        let mut found: Vec<Option<(AlbumAnswer, Option<LatLon>)>> = vec![None; photos.len()];
-        for Trip { members, known } in cut(photos, false) {
-            let own: Vec<AlbumPhoto> = members.iter().map(|k| photos[*k].clone()).collect();
-            let places: Vec<LatLon> = members.iter().filter_map(|k| truths.get(*k).copied()).collect();
+    pub fn answers_in_trips(&self, all: &[AlbumPhoto], truth: &[LatLon]) -> Result<Vec<(AlbumAnswer, Option<LatLon>)>> {
+        let mut found: Vec<Option<(AlbumAnswer, Option<LatLon>)>> = vec![None; all.len()];
+        for Trip { members, known } in cut(all, false) {
+            let own: Vec<AlbumPhoto> = members.iter().map(|k| all[*k].clone()).collect();
+            let places: Vec<LatLon> = members.iter().filter_map(|k| truth.get(*k).copied()).collect();
             let answers = self.answers_knowing(&own, &known, &places, |_| ())?;
             for (k, both) in members.into_iter().zip(answers.into_iter().zip(self.by_travel(&own, &known)?)) {
                 found[k] = Some(both);
@@ -146,6 +128,10 @@ mod tests {
         let (rome, cairo) = (LatLon::new(41.9, 12.5).ok(), LatLon::new(30.0, 31.2).ok());
         let stop = |hour: f64, place, camera| TripStop { time_s: 3600.0 * hour, place, camera };
         let count = |stops: &[TripStop<'_>]| trips(stops, TRIP_PAUSE_S).len();
+        assert_eq!(trips(&[50.0, 0.0, 1.0].map(|hour| stop(hour, None, None)), TRIP_PAUSE_S), [vec![1, 2], vec![0]]);
+        let three = |hour: f64| [stop(0.0, rome, None), stop(1.0, None, None), stop(hour, cairo, None)];
+        assert_eq!(trips(&three(15.0), TRIP_PAUSE_S), [vec![0, 1], vec![2]]);
+        assert_eq!(count(&three(12.0)), 1);
         assert_eq!(count(&[stop(0.0, rome, Some("a")), stop(14.0, cairo, Some("a"))]), 2);
         assert_eq!(count(&[stop(0.0, rome, Some("a")), stop(14.0, cairo, Some("b"))]), 1);
         let long: Vec<TripStop<'_>> = [0.0, 20.0, 40.0, 60.0].map(|hour| stop(hour, None, None)).into();

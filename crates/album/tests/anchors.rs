@@ -134,14 +134,11 @@ fn a_log_places_photos_and_its_points_help_those_beyond() {
     let album = album();
     let lima = at(-12.0, -77.0);
     let track = Track::parse(LOGS[0].1.as_bytes(), "log").unwrap();
-    let photos: Vec<AlbumPhoto> = [5.0, 40.0, 300.0]
-        .iter()
-        .map(|minutes| {
-            let mut photo = photo("x", TEN + 60.0 * minutes, lima, 0.05);
-            photo.track = track.at(photo.time.seconds);
-            photo
-        })
-        .collect();
+    let photos = [5.0, 40.0, 300.0].map(|minutes| {
+        let mut photo = photo("x", TEN + 60.0 * minutes, lima, 0.05);
+        photo.track = track.at(photo.time.seconds);
+        photo
+    });
     let known = track.known(&(TEN..=TEN + 5.0 * HOUR), "the log");
     let answers = album.answers_knowing(&photos, &known, &[], |_| ()).unwrap();
     assert!(haversine_km(answers[0].best, at(48.0, 2.05)) < 1.0 && answers[0].radius_90_km < 5.0, "{:?}", answers[0]);

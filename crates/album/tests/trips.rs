@@ -65,8 +65,7 @@ fn photos_without_tags_help_each_other() {
     }
 }
 
-/// Hours leave open in which of two towns it was: the one whose tagged photos it looks like, also where they are of other trips and other
-/// streets. With one town likeness changes nothing.
+/// Likeness to tagged photos decides between two towns, also of other trips. With one town likeness changes nothing.
 #[test]
 fn the_town_is_told_by_likeness() {
     let flat = Coefficients::new(vec![0.0; 256]).unwrap();
@@ -78,13 +77,8 @@ fn the_town_is_told_by_likeness() {
     let place_of = |photos: &[AlbumPhoto]| world.album.answers_in_trips(photos, &[]).unwrap()[1].0.best;
     // The second album falls into three trips.
     for hours in [12.0, 60.0] {
-        let album = |look| {
-            [
-                photo(0.0, Some(madrid), [1.0, 0.0]),
-                photo(hours, None, look),
-                photo(2.0 * hours + 1.0, Some(oslo), [0.0, 1.0]),
-            ]
-        };
+        let (first, last) = (photo(0.0, Some(madrid), [1.0, 0.0]), photo(2.0 * hours + 1.0, Some(oslo), [0.0, 1.0]));
+        let album = |look| [first.clone(), photo(hours, None, look), last.clone()];
         assert!(haversine_km(place_of(&album([1.0, 0.1])), madrid) < 50.0);
         assert!(haversine_km(place_of(&album([0.1, 1.0])), oslo) < 50.0);
     }
@@ -219,8 +213,8 @@ fn order_and_company_of_the_list_do_not_matter() {
         (0..7).map(|k| world.photo(&format!("{k}"), f64::from(k) * HOUR, at(10.0 + f64::from(k), 5.0), 0.2)).collect();
     let mut turned = photos.clone();
     turned.reverse();
-    let (a, mut b) =
-        (world.album.answers(&photos, &[], |_| ()).unwrap(), world.album.answers(&turned, &[], |_| ()).unwrap());
+    let answers = |photos: &[AlbumPhoto]| world.album.answers(photos, &[], |_| ()).unwrap();
+    let (a, mut b) = (answers(&photos), answers(&turned));
     b.reverse();
     assert!(a.iter().zip(&b).all(|(a, b)| a.best == b.best && a.name() == b.name()));
     // An album of one photo is the photo alone.
@@ -269,13 +263,12 @@ fn what_may_be_from_elsewhere_is_hinted_at_before_it_is_named() {
     let world = World::new();
     let (rome, sydney) = (at(41.9, 12.5), at(-33.9, 151.2));
     let said = |sureness: f64| {
-        let photos: Vec<AlbumPhoto> = (0..6)
-            .map(|k| {
-                let look = if k == 3 { (sydney, sureness) } else { (rome, 0.3) };
-                let photo = world.photo(&format!("{k}"), f64::from(k) * 20.0 * MINUTE, look.0, look.1);
-                photo.with_gps((k == 0 || k == 5).then_some(rome))
-            })
-            .collect();
+        let photo = |k: i32| {
+            let look = if k == 3 { (sydney, sureness) } else { (rome, 0.3) };
+            let photo = world.photo(&format!("{k}"), f64::from(k) * 20.0 * MINUTE, look.0, look.1);
+            photo.with_gps((k == 0 || k == 5).then_some(rome))
+        };
+        let photos: Vec<AlbumPhoto> = (0..6).map(photo).collect();
         let answers = world.album.answers(&photos, &[], |_| ()).unwrap();
         assert!(answers.iter().enumerate().all(|(k, answer)| k == 3 || answer.hint.is_none()));
         answers[3].clone()
@@ -304,14 +297,12 @@ fn who_looks_like_the_others_belongs_to_them() {
     let world = World::new();
     let (rome, lima) = (at(41.9, 12.5), at(-12.0, -77.0));
     let elsewhere = |vector: [f32; 2]| {
-        let photos: Vec<AlbumPhoto> = (0..6)
-            .map(|k| {
-                let look = if k == 3 { lima } else { rome };
-                let photo = world.photo("x", f64::from(k) * 20.0 * MINUTE, look, 0.1);
-                let embedding = if k == 3 { vector } else { [1.0, 0.0] };
-                photo.with_embedding(embedding.to_vec(), 0.0).with_gps((k == 0 || k == 5).then_some(rome))
-            })
-            .collect();
+        let photo = |k: i32| {
+            let (look, embedding) = if k == 3 { (lima, vector) } else { (rome, [1.0, 0.0]) };
+            let photo = world.photo("x", f64::from(k) * 20.0 * MINUTE, look, 0.1);
+            photo.with_embedding(embedding.to_vec(), 0.0).with_gps((k == 0 || k == 5).then_some(rome))
+        };
+        let photos: Vec<AlbumPhoto> = (0..6).map(photo).collect();
         world.album.answers(&photos, &[], |_| ()).unwrap()[3].elsewhere
     };
     assert!(elsewhere([1.0, 0.1]) < 0.5 * elsewhere([0.1, 1.0]));
@@ -323,8 +314,7 @@ fn what_looks_different_is_a_word_of_its_own() {
     let world = World::new();
     let rome = at(41.9, 12.5);
     let radius_km = |second: [f32; 2], hours: f64| {
-        let photo =
-            |seconds: f64, vector: [f32; 2]| world.photo("x", seconds, rome, 0.3).with_embedding(vector.to_vec(), 0.0);
+        let photo = |time: f64, own: [f32; 2]| world.photo("x", time, rome, 0.3).with_embedding(own.to_vec(), 0.0);
         let photos = [photo(0.0, [1.0, 0.0]), photo(hours * HOUR, second)];
         world.album.answers(&photos, &[], |_| ()).unwrap()[0].radius_90_km
     };

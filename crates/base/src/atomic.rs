@@ -50,22 +50,6 @@ fn remedy(reason: &io::Error) -> &'static str {
 
 /// A file under a temporary name in its target's folder: [`AtomicFile::commit`] gives it the target's name, dropping
 /// it removes it. Not buffered: wrap it in a [`std::io::BufWriter`].
-///
-/// ```
-/// use locdiff_base::AtomicFile;
-/// use std::io::Write;
-/// # let folder = tempfile::tempdir().unwrap();
-/// let target = folder.path().join("report.txt");
-/// let mut file = AtomicFile::create(&target)?;
-/// file.write_all(b"whole").unwrap();
-/// assert!(!target.exists());
-/// file.commit()?;
-/// assert_eq!(std::fs::read(&target).unwrap(), b"whole");
-///
-/// drop(AtomicFile::create(&target)?); // no commit: the old file stays, nothing else is left
-/// assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-/// # Ok::<(), locdiff_base::WriteError>(())
-/// ```
 #[derive(Debug)]
 pub struct AtomicFile {
     file: File,
@@ -76,9 +60,8 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Opens a temporary file beside `target`. An existing target keeps its content until the commit, and its
-    /// permissions after it; a symbolic link is followed. Fails if the folder does not exist or may not be written, or
-    /// the target is a folder.
+    /// Opens a temporary file next to `target`, whose content stays until the commit and whose permissions stay.
+    /// Links are followed. Fails if the folder does not exist or may not be written, or the target is a folder.
     pub fn create(target: &Path) -> Result<Self, WriteError> {
         let name = display_name(target, "-");
         Self::create_inner(target, name.clone()).map_err(|source| WriteError::new(&name, source))
@@ -117,8 +100,7 @@ impl AtomicFile {
         }
     }
 
-    /// Writes a whole file at once: created, filled and committed. Fails as [`AtomicFile::create`] and
-    /// [`AtomicFile::commit`] do.
+    /// Writes a whole file at once. Fails as [`AtomicFile::create`] and [`AtomicFile::commit`] do.
     pub fn write_whole(target: &Path, contents: &[u8]) -> Result<(), WriteError> {
         let mut file = Self::create(target)?;
         file.file.write_all(contents).map_err(|reason| WriteError::new(&file.name, reason))?;
@@ -130,25 +112,18 @@ impl AtomicFile {
         &self.target
     }
 
-    /// Gives the file another one's permissions and times; call it after the last byte is written, which changes them.
-    /// Fails if the system refuses.
+    /// Gives the file another one's permissions and times, after the last byte is written. Fails if the system refuses.
     pub fn take_attributes(&self, of: &fs::Metadata) -> Result<(), WriteError> {
         let set = || {
             self.file.set_permissions(of.permissions())?;
-            let mut times = fs::FileTimes::new();
-            if let Ok(accessed) = of.accessed() {
-                times = times.set_accessed(accessed);
-            }
-            if let Ok(modified) = of.modified() {
-                times = times.set_modified(modified);
-            }
-            self.file.set_times(times)
+            let times = fs::FileTimes::new();
+            let times = of.accessed().map_or(times, |accessed| times.set_accessed(accessed));
+            self.file.set_times(of.modified().map_or(times, |modified| times.set_modified(modified)))
         };
         set().map_err(|reason| WriteError::new(&self.name, reason))
     }
 
-    /// Puts the content on the disk, then gives the file its name. Fails if the disk is full or the rename is refused;
-    /// the temporary file is removed then.
+    /// Puts the content on the disk, then gives the file its name. If either fails, the temporary file is removed.
     pub fn commit(mut self) -> Result<(), WriteError> {
         let result = self.file.flush().and_then(|()| self.file.sync_all()).and_then(|()| {
             // Held over the rename: a signal handler sees the file either pending or complete.
@@ -215,6 +190,7 @@ mod tests {
             let mut file = AtomicFile::create(&target).unwrap();
             file.write_all(text.as_bytes()).unwrap();
             assert_eq!(file.target().file_name(), target.file_name());
+            assert_eq!(target.exists(), text == "second");
             file.commit().unwrap();
             assert_eq!(fs::read_to_string(&target).unwrap(), text);
         }

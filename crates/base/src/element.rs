@@ -41,13 +41,6 @@ impl Element {
     }
 
     /// Little-endian numbers as f32, as many as both slices have.
-    ///
-    /// ```
-    /// use locdiff_base::Element;
-    /// let mut values = [0.0; 2];
-    /// Element::F16.decode_f32(&[0x00, 0x3c, 0x00, 0xc0], &mut values);
-    /// assert_eq!(values, [1.0, -2.0]);
-    /// ```
     pub fn decode_f32(self, bytes: &[u8], out: &mut [f32]) {
         fn each<const N: usize>(bytes: &[u8], out: &mut [f32], value: impl Fn([u8; N]) -> f32) {
             for (out, &chunk) in out.iter_mut().zip(bytes.as_chunks::<N>().0) {
@@ -70,13 +63,6 @@ impl Element {
     }
 
     /// Appends little-endian numbers as f64.
-    ///
-    /// ```
-    /// use locdiff_base::Element;
-    /// let mut values = Vec::new();
-    /// Element::Bf16.decode_f64(&[0x80, 0x3f, 0x00, 0xc0], &mut values);
-    /// assert_eq!(values, [1.0, -2.0]);
-    /// ```
     pub fn decode_f64(self, bytes: &[u8], values: &mut Vec<f64>) {
         fn each<const N: usize>(bytes: &[u8], values: &mut Vec<f64>, value: impl Fn([u8; N]) -> f64) {
             values.extend(bytes.as_chunks::<N>().0.iter().map(|&chunk| value(chunk)));

@@ -14,7 +14,6 @@ const MOST_BYTES: u64 = 1 << 30;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 pub enum JournalError {
-    /// It cannot be read, or a line is not an entry.
     #[error("{file}: {reason}", file = file.display())]
     Unusable { file: PathBuf, reason: String },
     #[error(transparent)]
@@ -23,21 +22,6 @@ pub enum JournalError {
 
 /// A file of entries, one per line. The first entry creates it; entries are appended to a file that exists. An entry is on
 /// the disk before [`Journal::append`] returns: append it before the act, and an interrupt leaves no act without an entry.
-///
-/// ```
-/// use locdiff_base::Journal;
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("journal.jsonl");
-/// let mut journal = Journal::<(String, u32)>::at(&path);
-/// journal.append(&("a".to_owned(), 1))?;
-/// journal.append(&("b".to_owned(), 2))?;
-/// assert_eq!(journal.entries(|_| Ok(()))?.len(), 2);
-/// let few = |entry: &(String, u32)| if entry.1 < 2 { Ok(()) } else { Err("too many".to_owned()) };
-/// assert!(journal.entries(few).unwrap_err().to_string().contains("line 2: too many"));
-/// journal.rewrite(&[("a".to_owned(), 1)])?;
-/// assert_eq!(std::fs::read_to_string(&path)?, "[\"a\",1]\n");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 pub struct Journal<E> {
     path: PathBuf,
@@ -78,9 +62,8 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         file.sync_data()
     }
 
-    /// All entries, in their order, or none where `check` refuses one of them: anybody may have written the file. A line that an
-    /// interrupt cut is left out: its act never happened. Fails for a file that cannot be read, is too large or a link;
-    /// a line that is not an entry or is refused, by its number.
+    /// All entries, in their order. A line that an interrupt cut is left out: its act never happened. Fails, with its
+    /// number, for a line that is no entry or that `check` refuses, and for a file that cannot be read, is too large or a link.
     pub fn entries(&self, check: impl Fn(&E) -> Result<(), String>) -> Result<Vec<E>, JournalError> {
         let unusable = |reason| JournalError::Unusable { file: self.path.clone(), reason };
         let bytes = no_link(&self.path).and_then(|()| read_bounded(&self.path, MOST_BYTES));
@@ -100,8 +83,7 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         Ok(entries)
     }
 
-    /// Replaces all entries, whole or not at all; without any the file is removed. Fails if the file cannot be written
-    /// or removed.
+    /// Replaces all entries, whole or not at all; without any the file is removed. Fails if the file cannot be changed.
     pub fn rewrite(&mut self, entries: &[E]) -> Result<(), JournalError> {
         self.file = None;
         if entries.is_empty() {
@@ -157,7 +139,10 @@ mod tests {
         journal.append(&("b".to_owned(), 2)).unwrap();
         journal.append(&("c".to_owned(), 3)).unwrap();
         assert_eq!(journal.entries(|_| Ok(())).unwrap().len(), 3);
+        let few = |entry: &(String, u32)| if entry.1 < 2 { Ok(()) } else { Err("too many".to_owned()) };
+        assert!(journal.entries(few).unwrap_err().to_string().contains(": too many"));
         journal.rewrite(&[("b".to_owned(), 2)]).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "[\"b\",2]\n");
         journal.append(&("d".to_owned(), 4)).unwrap();
         assert_eq!(open().entries(|_| Ok(())).unwrap(), [("b".to_owned(), 2), ("d".to_owned(), 4)]);
         for bad in ["[\"a\",1]\nx,y\n", "[\"a\",1]\n[1]\n", "[\"a\",1]\n\u{0}\n"] {

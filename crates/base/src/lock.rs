@@ -13,31 +13,16 @@ const IN_FOLDER: &str = ".locdiff.lock";
 #[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum LockError {
-    /// Another process writes there.
     #[error(
         "{output} is in use by another run (process {holder}): wait for it, end it, or write elsewhere",
         output = output.display()
     )]
     InUse { output: PathBuf, holder: String },
-    /// The lock's file cannot be made.
     #[error("cannot write {path}: {reason}; choose a folder you may write to", path = path.display())]
     Create { path: PathBuf, reason: io::Error },
 }
 
-/// A folder or file that belongs to this run alone while this lives. `kill -9` frees it, too: the lock is the system's, its
-/// file only says who holds it.
-///
-/// ```
-/// use locdiff_base::OutputLock;
-/// # let folder = tempfile::tempdir().unwrap();
-/// let lock = OutputLock::folder(folder.path())?;
-/// let second = OutputLock::folder(folder.path()).unwrap_err().to_string();
-/// assert!(second.contains(&format!("process {}", std::process::id())), "{second}");
-/// drop(lock);
-/// OutputLock::folder(folder.path())?;
-/// assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-/// # Ok::<(), locdiff_base::LockError>(())
-/// ```
+/// A folder or file that belongs to this run alone while this lives. The lock is the system's: `kill -9` frees it, too.
 #[derive(Debug)]
 pub struct OutputLock {
     path: PathBuf,
@@ -122,7 +107,11 @@ mod tests {
         let lock = OutputLock::folder(folder.path()).unwrap();
         let holder = fs::read_to_string(folder.path().join(IN_FOLDER)).unwrap();
         assert_eq!(holder, std::process::id().to_string());
+        let second = OutputLock::folder(folder.path()).unwrap_err().to_string();
+        assert!(second.contains(&format!("process {holder}")), "{second}");
         drop(lock);
+        drop(OutputLock::folder(folder.path()).unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let file = folder.path().join("e.npy");
         let _lock = OutputLock::file(&file).unwrap();
         let message = OutputLock::file(&file).unwrap_err().to_string();

@@ -1,7 +1,6 @@
 //! Text inside markup.
 
-/// Text as HTML, SVG and XML 1.0 may hold it, in content and in quoted attributes: markup escaped, characters that XML
-/// forbids replaced.
+/// Text as HTML, SVG and XML 1.0 may hold it, also in quoted attributes: markup escaped, forbidden characters replaced.
 ///
 /// ```
 /// assert_eq!(locdiff_base::escape_markup("<b x='1'>\"&\u{1}"), "&lt;b x=&#39;1&#39;&gt;&quot;&amp;\u{fffd}");

@@ -4,32 +4,10 @@ use crate::BadSetting;
 use std::mem::discriminant;
 
 /// An enum whose values have names that a user types and reads, and a line that says what each means.
-///
-/// ```
-/// use locdiff_base::Named;
-///
-/// #[derive(Debug, Clone, Copy, PartialEq)]
-/// enum Colour {
-///     Red,
-///     DarkBlue,
-/// }
-///
-/// impl Named for Colour {
-///     const WHAT: &'static str = "colour";
-///     const ALL: &'static [(Self, &'static str, &'static str)] =
-///         &[(Self::Red, "red", "of tomatoes"), (Self::DarkBlue, "dark-blue", "of evenings")];
-/// }
-///
-/// assert_eq!(Colour::DarkBlue.name(), "dark-blue");
-/// assert_eq!(Colour::from_name("red"), Ok(Colour::Red));
-/// let message = Colour::from_name("green").unwrap_err().to_string();
-/// assert_eq!(message, "colour = green cannot be used: choose red or dark-blue");
-/// ```
 pub trait Named: Copy + 'static {
     /// What is chosen, for messages.
     const WHAT: &'static str;
-    /// Every value with its name and its meaning in one line. A variant that carries data stands here with its usual
-    /// data.
+    /// Every value with its name and its meaning in one line; a variant that carries data with its usual data.
     const ALL: &'static [(Self, &'static str, &'static str)];
 
     /// The value's name. Data that a variant carries are no part of it.
@@ -55,6 +33,7 @@ pub trait Named: Copy + 'static {
 /// An enum of plain values that is [`Named`]: each value with its name and its meaning, which is its documentation too.
 ///
 /// ```
+/// use locdiff_base::Named;
 /// locdiff_base::named! {
 ///     /// A colour.
 ///     #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,7 +42,9 @@ pub trait Named: Copy + 'static {
 ///         DarkBlue = "dark-blue", "of evenings";
 ///     }
 /// }
-/// assert_eq!(locdiff_base::Named::name(Colour::DarkBlue), "dark-blue");
+/// assert_eq!((Colour::DarkBlue.name(), Colour::from_name("red")), ("dark-blue", Ok(Colour::Red)));
+/// let message = Colour::from_name("green").unwrap_err().to_string();
+/// assert_eq!(message, "colour = green cannot be used: choose red or dark-blue");
 /// ```
 #[macro_export]
 macro_rules! named {

@@ -69,13 +69,8 @@ pub fn display_name(path: &Path, stream: &str) -> String {
 /// }
 /// ```
 pub fn kilometres(km: f64) -> String {
-    let rounded = if km >= 1000.0 {
-        (km / 100.0).round() * 100.0
-    } else if km >= 100.0 {
-        (km / 10.0).round() * 10.0
-    } else {
-        km.round()
-    };
+    let step = [(1000.0, 100.0), (100.0, 10.0)].into_iter().find(|(from, _)| km >= *from).map_or(1.0, |(_, step)| step);
+    let rounded = (km / step).round() * step;
     let whole = rounded as u64;
     if whole >= 1000 { format!("{},{:03}", whole / 1000, whole % 1000) } else { whole.to_string() }
 }

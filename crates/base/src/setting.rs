@@ -3,12 +3,6 @@
 use std::fmt::Display;
 
 /// A setting with a value that cannot be used: its name, the value, and what would be accepted.
-///
-/// ```
-/// use locdiff_base::BadSetting;
-/// let bad = BadSetting::new("eta", 1.5, "0 to 1");
-/// assert_eq!(bad.to_string(), "eta = 1.5 cannot be used: 0 to 1");
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} = {value} cannot be used: {remedy}")]
 pub struct BadSetting {

@@ -8,45 +8,34 @@ use locdiff_model::train::TrainError;
 use locdiff_nn::NnError;
 use locdiff_serve::ServeError;
 
+/// Flags by what a cause is.
+macro_rules! flags {
+    ($cause:ident: $($error:pat => $flag:literal,)*) => {
+        $(if let Some($error) = $cause.downcast_ref() {
+            return Some($flag);
+        })*
+    };
+}
+
 /// The flag that a library's message speaks of in words, where there is one.
 pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
     error.chain().find_map(|cause| {
-        if let Some(flag) = cause.downcast_ref().and_then(locate_flag) {
-            return Some(flag);
+        flags! { cause:
+            NnError::CudaUnavailable { .. } => "--device cpu",
+            TagError::HasLocation { .. } => "--replace-tags",
+            TagError::Exists { .. } => "--force",
+            ReportError::FewForPrdc { .. } => "--prdc none",
+            ImmichError::Key { .. } => "--key-file",
+            GetError::Unreachable { .. } | GetError::Missing { .. } => "--from",
+            ServeError::Open { .. } => "--key-file, --insecure",
+            RowError::Absent { .. } => "--allow-absent, --by-order",
+            RowError::Strange { .. } => "--allow-absent",
+            RowError::Twice { .. } => "--id-column, --by-order",
+            RowError::Lengths { .. } | RowError::NothingCommon { .. } => "--id-column",
+            TrainError::HoldsRun { .. } => "--resume, or another --out",
+            TrainError::Diverged { .. } => "--lr",
         }
-        if let Some(NnError::CudaUnavailable { .. }) = cause.downcast_ref() {
-            return Some("--device cpu");
-        }
-        if let Some(TagError::HasLocation { .. }) = cause.downcast_ref() {
-            return Some("--replace-tags");
-        }
-        if let Some(TagError::Exists { .. }) = cause.downcast_ref() {
-            return Some("--force");
-        }
-        if let Some(ReportError::FewForPrdc { .. }) = cause.downcast_ref() {
-            return Some("--prdc none");
-        }
-        if let Some(ImmichError::Key { .. }) = cause.downcast_ref() {
-            return Some("--key-file");
-        }
-        if let Some(GetError::Unreachable { .. } | GetError::Missing { .. }) = cause.downcast_ref() {
-            return Some("--from");
-        }
-        if let Some(ServeError::Open { .. }) = cause.downcast_ref() {
-            return Some("--key-file, --insecure");
-        }
-        match cause.downcast_ref() {
-            Some(RowError::Absent { .. }) => return Some("--allow-absent, --by-order"),
-            Some(RowError::Strange { .. }) => return Some("--allow-absent"),
-            Some(RowError::Twice { .. }) => return Some("--id-column, --by-order"),
-            Some(RowError::Lengths { .. } | RowError::NothingCommon { .. }) => return Some("--id-column"),
-            _ => {}
-        }
-        match cause.downcast_ref() {
-            Some(TrainError::HoldsRun { .. }) => Some("--resume, or another --out"),
-            Some(TrainError::Diverged { .. }) => Some("--lr"),
-            _ => None,
-        }
+        cause.downcast_ref().and_then(locate_flag)
     })
 }
 

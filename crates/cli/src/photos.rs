@@ -1,6 +1,6 @@
 //! Photos as commands take them: which files, how large, and what bad ones mean for the exit code.
 
-use crate::{output::Usage, say, verbosity};
+use crate::{output::misuse, say, verbosity};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use locdiff::LocateOptions;
@@ -43,8 +43,8 @@ impl PhotoArgs {
         for skipped in photos.skipped() {
             say::warning(&format!("{}: {}; passed over", skipped.path.display(), skipped.reason));
         }
-        if !photos.passed_over().is_empty() {
-            verbosity::note(&format!("passed over: {}", photos.passed_over()));
+        if !photos.passed_over.is_empty() {
+            verbosity::note(&format!("passed over: {}", photos.passed_over));
         }
         Ok(photos)
     }
@@ -52,12 +52,12 @@ impl PhotoArgs {
     /// The photos of a published list: rows that are bad or without a picture are counted, not told one by one.
     fn listed(&self, arguments: &[PathBuf]) -> Result<Photos> {
         let [list] = arguments else {
-            return Err(Usage("--images goes with one list of photos: name one".to_owned()).into());
+            return misuse("--images goes with one list of photos: name one");
         };
         let list = PhotoList::read(list)?;
         let photos = Photos::listed(&list, &self.images)?;
-        let name = list.path().display();
-        if list.is_swapped() {
+        let name = list.path.display();
+        if list.is_swapped {
             verbosity::note(&format!("{name}: its columns of latitude and longitude have each other's names"));
         }
         let tell = |count: usize, first: Option<String>, what: &str| {
@@ -67,7 +67,7 @@ impl PhotoArgs {
         };
         let bad = photos.skipped().iter().map(|skipped| format!("{}: {}", skipped.path.display(), skipped.reason));
         tell(photos.skipped().len(), bad.into_iter().next(), "or shards cannot be used");
-        tell(photos.absent().len(), photos.absent().first().cloned(), "have no picture here");
+        tell(photos.absent.len(), photos.absent.first().cloned(), "have no picture here");
         Ok(photos)
     }
 

@@ -1,17 +1,16 @@
 //! Options as flags: each fills its field of [`LocatorOptions`] or [`LocateOptions`], whose defaults they show.
 
 use crate::args::{DeviceArg, named, parse_positive};
-use crate::{embeddings::same_rows, output::Usage, photos::PhotoArgs, progress};
+use crate::{embeddings::same_rows, output::misuse, photos::PhotoArgs, progress};
 use anyhow::Result;
 use clap::Args;
-use locdiff::{
-    Encoder, GalleryRule, Hybrid, HybridChanges, LocateOptions, Locator, LocatorOptions, Pooling, Precision, Sampler,
-};
+use locdiff::{GalleryRule, Hybrid, HybridChanges, LocateOptions, Locator, LocatorOptions, Pooling, Precision};
 use locdiff_base::Named;
 use locdiff_io::data::RowFile;
-use locdiff_model::SampleOptions;
+use locdiff_model::{SampleOptions, diffusion::Sampler};
 use locdiff_nn::Device;
 use locdiff_retrieval::gallery::{Centres, HybridRule};
+use locdiff_vision::Encoder;
 use std::path::PathBuf;
 
 /// Which model, which encoder, and where they run.
@@ -155,9 +154,9 @@ impl SamplingArgs {
     pub(crate) fn check_used(&self, has_samples: bool) -> Result<()> {
         let usual = LocateOptions::default();
         if !has_samples && (self.sampler != usual.sampler || self.steps != usual.steps) {
-            let message =
-                "--sampler and --steps mean nothing here: they go with --pool, --trace or --gallery-rule hybrid";
-            return Err(Usage(message.to_owned()).into());
+            return misuse(
+                "--sampler and --steps mean nothing here: they go with --pool, --trace or --gallery-rule hybrid",
+            );
         }
         Ok(())
     }
@@ -254,15 +253,16 @@ impl GalleryRuleArgs {
         changes.weight = self.gallery_weight;
         changes.confidence = self.gallery_confidence;
         if rule == GalleryRule::Mix && (*changes != HybridChanges::default() || self.gallery_embeddings.is_some()) {
-            let message = "--gallery-around, -radius-km, -temperature, -weight, -confidence and -embeddings go with --gallery-rule hybrid or paper";
-            return Err(Usage(message.to_owned()).into());
+            return misuse(
+                "--gallery-around, -radius-km, -temperature, -weight, -confidence and -embeddings go with --gallery-rule hybrid or paper",
+            );
         }
         // The paper's rule takes the one best match: there is nothing to weigh.
         let HybridChanges { temperature, weight, confidence, .. } = *changes;
         if rule == GalleryRule::Paper && [temperature, weight, confidence].iter().any(Option::is_some) {
-            let message =
-                "--gallery-temperature, -weight and -confidence mean nothing with --gallery-rule paper: leave them out";
-            return Err(Usage(message.to_owned()).into());
+            return misuse(
+                "--gallery-temperature, -weight and -confidence mean nothing with --gallery-rule paper: leave them out",
+            );
         }
         Ok(())
     }
@@ -280,8 +280,7 @@ pub(crate) fn hybrid(args: &GalleryRuleArgs, file: &RowFile, device: &Device) ->
     let mut options = LocatorOptions::default();
     args.fill(GalleryRule::Hybrid, &mut options)?;
     if options.gallery.is_some() && options.gallery_rule == GalleryRule::Mix {
-        let message = "--gallery-rule mix reads a density, samples have none: choose hybrid or paper, or `locate`";
-        return Err(Usage(message.to_owned()).into());
+        return misuse("--gallery-rule mix reads a density, samples have none: choose hybrid or paper, or `locate`");
     }
     let bar = progress::bar("embedding places", None);
     let hybrid = options.open_hybrid(device, |done| bar.set_position(done as u64));

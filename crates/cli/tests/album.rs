@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{csv, fixture, json, json_lines, lines_of, misused, number, ok, refused_with, run, stderr};
+use common::{csv, fixture, json, json_lines, lines_of, number, ok, run, stderr};
 use serde_json::Value;
 use std::{fmt::Write as _, fs, path::Path};
 
@@ -87,22 +87,6 @@ fn albums_are_judged_beside_photo_managers() {
     assert!(ok(folder.path(), &words).contains("from elsewhere      "));
 }
 
-#[test]
-fn bad_tables_are_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let words = of_world("album --times t.csv");
-    for (text, message) in [
-        ("time\nyesterday\n", "t.csv, row 1 (line 2): 'yesterday' is no time: write it as"),
-        ("time,row\n5,x\n", "'x' is no row"),
-        ("time,row\n5,99999\n", "row 99999 of the embeddings is wanted, there are 250"),
-        ("time,gps_lat,gps_lon\n5,95,0\n", "t.csv, row 1 (line 2): "),
-        ("when\n5\n", "has no column 'time'"),
-    ] {
-        fs::write(folder.path().join("t.csv"), text).unwrap();
-        refused_with(folder.path(), &words, message);
-    }
-}
-
 #[cfg(feature = "bundled")]
 #[test]
 fn tags_spread_to_photos_of_the_same_minutes_and_are_taken_back() {
@@ -126,49 +110,6 @@ fn tags_spread_to_photos_of_the_same_minutes_and_are_taken_back() {
     let said = ok(path, "album trip --device cpu --same-place");
     assert!(said.contains("of the same place, has a GPS tag"), "{said}");
     ok(path, "album trip --device cpu --folder-is-place");
-}
-
-/// Clocks without an offset stay local, and are not in GPX, which is of UTC.
-#[test]
-fn local_times_stay_local() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
-    fs::write(path.join("t.csv"), "row,time\n0,2024-05-12 13:00:00\n0,2024-05-12T13:05:00+02:00\n").unwrap();
-    let album = of_world("album --times t.csv --force");
-    let files = format!("{album} --csv a.csv --gpx a.gpx --geojson a.geojson");
-    let read = |name: &str| fs::read_to_string(path.join(name)).unwrap();
-    let text = ok(path, &files);
-    assert!(text.contains("2024-05-12T13:00:00 by") && text.contains("2024-05-12T11:05:00Z by"), "{text}");
-    assert_eq!(csv(path.join("a.csv"))[1][1], "2024-05-12T13:00:00");
-    assert!(read("a.geojson").contains("\"2024-05-12T13:00:00\""));
-    assert_eq!(read("a.gpx").matches("<time>").count(), 2, "once as a waypoint, once on the track");
-    assert_eq!(json_lines(path, &album)[0]["time"]["text"], "2024-05-12T13:00:00");
-    // Whoever knows the offset says it.
-    for (zone, hour) in [("+02:00", "11"), ("-05:30", "18")] {
-        let answers = json_lines(path, &format!("{files} --time-zone {zone}"));
-        let minute = if zone == "+02:00" { "00" } else { "30" };
-        let time = format!("2024-05-12T{hour}:{minute}:00Z");
-        assert!(answers[0]["time"]["text"] == time && read("a.gpx").contains(&time), "{answers:?}");
-        assert_eq!(answers[1]["time"]["text"], "2024-05-12T11:05:00Z");
-    }
-    misused(path, &format!("{album} --time-zone Rome"), "write it as +02:00");
-}
-
-#[cfg(feature = "bundled")]
-#[test]
-fn photos_without_a_time_have_none() {
-    let path = &*common::scratch();
-    fs::create_dir(path.join("trip")).unwrap();
-    for name in ["IMG_20240506_070950.jpg", "x.jpg"] {
-        fs::copy(fixture("vision/china.jpg"), path.join("trip").join(name)).unwrap();
-    }
-    let text = ok(path, "album trip --device cpu --csv a.csv --gpx a.gpx");
-    assert!(text.contains("2024-05-06T07:09:50 by the file's name") && text.contains("time unknown\n"), "{text}");
-    assert!(csv(path.join("a.csv"))[2][1].is_empty());
-    assert!(!fs::read_to_string(path.join("a.gpx")).unwrap().contains("<time>"));
-    let time = &json_lines(path, "album trip --device cpu")[1]["time"];
-    assert!(time["seconds"].is_null() && time["text"].is_null() && time["source"] == "order", "{time}");
-    assert!(ok(path, "album trip/x.jpg --device cpu").contains("time unknown\n"));
 }
 
 /// Two trips of one folder are answered as each alone, and say which they are; one that is kept whole is not cut.
@@ -215,42 +156,6 @@ fn an_album_of_one_photo_answers_as_locate_does() {
         }
         assert_eq!((&album[0]["moved_km"], &album[0]["elsewhere"]), (&0.0.into(), &0.0.into()));
     }
-}
-
-/// A log of positions places photos of its time; so does what the user states; bad ones are told before any work.
-#[test]
-fn a_track_and_stated_places_count() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
-    fs::write(path.join("t.csv"), "row,time\n0,2024-05-12T10:05:00Z\n1,2024-05-14T13:05:00Z\n").unwrap();
-    let point = |lat: f64, minute: u32| {
-        format!("<trkpt lat=\"{lat}\" lon=\"2\"><time>2024-05-12T10:{minute:02}:00Z</time></trkpt>")
-    };
-    fs::write(path.join("a.gpx"), format!("<gpx>{}{}</gpx>", point(48.0, 0), point(48.1, 10))).unwrap();
-    let album = of_world("album --times t.csv");
-    let answers = json_lines(path, &format!("{album} --track a.gpx"));
-    let near = |answer: &Value, lat: f64, lon: f64| {
-        (number(&answer["best"]["lat"]) - lat).abs() < 0.05 && (number(&answer["best"]["lon"]) - lon).abs() < 0.05
-    };
-    assert!(near(&answers[0], 48.05, 2.0) && answers[0]["gps"].is_null(), "{}", answers[0]);
-    assert!(answers[0]["because"].as_str().unwrap().starts_with("the track has it"));
-    let late = json_lines(path, &format!("{album} --track a.gpx --track-offset 5m"));
-    assert!(near(&late[0], 48.0, 2.0), "{}", late[0]);
-    let stated = json_lines(path, &format!("{album} --place Kyoto --from 2024-05-14 --to 2024-05-14"));
-    assert!(near(&stated[1], 35.02, 135.75), "{}", stated[1]);
-    assert!(!near(&stated[0], 35.02, 135.75), "of another day");
-    fs::write(path.join("bad.gpx"), "<gpx>\n<wpt lat=\"95\" lon=\"0\"><time>2024-05-12T10:00:00Z</time></wpt></gpx>")
-        .unwrap();
-    for (flags, message) in [
-        ("--track none.gpx", "none.gpx: No such file"),
-        ("--track bad.gpx", "bad.gpx: line 2: "),
-        ("--place Xyzzyville", "Xyzzyville"),
-        ("--place Springfield", "is the name of several"),
-        ("--place Kyoto --from 2024-05-14 --to 2024-05-01", "it ends before it begins"),
-    ] {
-        refused_with(path, &format!("{album} {flags}"), message);
-    }
-    misused(path, &format!("{album} --place Kyoto --place Osaka --from 2024-05-01"), "give one for each");
 }
 
 /// A film that says where and when it was taken counts as a tag, and is not answered itself.

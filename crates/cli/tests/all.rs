@@ -12,7 +12,6 @@ mod fuzz_smoke;
 mod geoclip;
 #[path = "common/geoclip.rs"]
 mod geoclip_models;
-mod get;
 mod hybrid;
 mod immich;
 #[path = "../../locdiff/tests/immich/common/mod.rs"]
@@ -22,7 +21,6 @@ mod locate;
 mod onnx;
 mod pipes;
 mod regression;
-mod sample;
 mod serve;
 #[path = "common/server.rs"]
 mod server;
@@ -30,6 +28,7 @@ mod snapshots;
 mod structure;
 mod tagging;
 mod train;
+mod transcripts;
 mod verbosity;
 #[path = "common/words.rs"]
 mod words;

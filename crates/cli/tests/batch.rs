@@ -7,7 +7,7 @@ use locdiff_base::OutputLock;
 use std::{fs, path::Path};
 
 /// The photos that all jobs here are of: files of every kind, some of which cannot be read.
-fn photos(folder: &Path) {
+pub(crate) fn photos(folder: &Path) {
     let inner = folder.join("photos");
     fs::create_dir(&inner).unwrap();
     let names = "china.jpg rgb.png rgb.bmp cmyk.jpg grey.jpg turned_3.jpg turned_6.jpg lossy.webp palette.png \
@@ -17,59 +17,6 @@ fn photos(folder: &Path) {
     }
     fs::write(inner.join("broken.jpg"), "no picture").unwrap();
     fs::write(inner.join("a, \"b\".jpg"), &fs::read(inner.join("rgb.png")).unwrap()[..100]).unwrap();
-}
-
-fn run_job(folder: &Path, task: &str, shard_photos: usize, job: &str) {
-    ok(folder, &format!("batch plan photos --task {task} --shard-photos {shard_photos} --out {job}"));
-    ok(folder, &format!("batch run {job} --device cpu"));
-}
-
-/// One shard, seven shards in any order by two runs, and `locate` itself: the same bytes.
-#[test]
-fn answers_do_not_depend_on_shards() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    photos(folder);
-    let plain = run(folder, "locate photos --csv plain.csv --allow-bad --device cpu");
-    assert!(plain.status.success(), "{}", stderr(&plain));
-    let lines = ok(folder, "locate photos --json --allow-bad --device cpu");
-    run_job(folder, "locate", 1000, "one");
-    ok(folder, "batch plan photos --shard-photos 2 --out seven");
-    assert_eq!(json(folder, "batch run seven --shard 5-6 --shard 1 --device cpu")["made"], 3);
-    let rest = json(folder, "batch run seven --device cpu --threads 1");
-    assert_eq!((&rest["made"], &rest["skipped"]), (&4.into(), &3.into()));
-    for job in ["one", "seven"] {
-        let said = json(folder, &format!("batch merge {job} --out {job}.csv"));
-        assert_eq!((&said["answered"], &said["failed"]), (&12.into(), &2.into()));
-        assert_eq!(read(folder.join(format!("{job}.csv"))), read(folder.join("plain.csv")), "{job}");
-        ok(folder, &format!("batch merge {job} --out {job}.jsonl"));
-        assert_eq!(read(folder.join(format!("{job}.jsonl"))), lines, "{job}");
-    }
-}
-
-/// The embeddings, places and bad photos of a job are the files that `embed` writes.
-#[test]
-fn embeddings_do_not_depend_on_shards() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    photos(folder);
-    let list =
-        "path,lat,lon\nphotos/china.jpg,39.9,116.4\nphotos/rgb.png,,\nphotos/broken.jpg,1,2\nphotos/grey.jpg,-5,7\n";
-    fs::write(folder.join("photos.csv"), list).unwrap();
-    let plain = run(folder, "embed photos.csv --out plain.safetensors --locations plain.csv --allow-bad --device cpu");
-    assert!(plain.status.success(), "{}", stderr(&plain));
-    for (job, size) in [("one", 9), ("three", 2)] {
-        ok(folder, &format!("batch plan photos.csv --task embed --shard-photos {size} --out {job}"));
-        ok(folder, &format!("batch run {job} --device cpu"));
-        ok(folder, &format!("batch merge {job} --out {job}.safetensors"));
-        for end in ["safetensors", "csv", "bad.csv"] {
-            let bytes = |name: &str| fs::read(folder.join(format!("{name}.{end}"))).unwrap();
-            assert_eq!(bytes(job), bytes("plain"), "{job}.{end}");
-        }
-    }
-    refused_with(folder, "batch merge one --out other.parquet", "a .safetensors or .npy file");
-    // The tables beside embeddings are outputs, too.
-    refused_with(folder, "batch merge one --out one.npy", "one.csv exists: add --force");
 }
 
 /// Tar shards are read where they lie, and a job can be run from any folder.

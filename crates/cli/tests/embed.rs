@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{command, fixture, ok, read, run};
+use common::{command, fixture, read, run};
 use locdiff_testing::{signal, try_until, wait_until};
 use safetensors::SafeTensors;
 use serde_json::Value;
@@ -56,7 +56,7 @@ fn bmp(path: &Path, number: u32) {
     fs::write(path, bytes).unwrap();
 }
 
-fn many(folder: &Path, count: u32) {
+pub(crate) fn many(folder: &Path, count: u32) {
     fs::create_dir_all(folder).unwrap();
     for number in 0..count {
         bmp(&folder.join(format!("{number:05}.bmp")), number);
@@ -64,7 +64,7 @@ fn many(folder: &Path, count: u32) {
 }
 
 /// A PNG header that promises 30,000 × 30,000 pixels.
-fn bomb() -> Vec<u8> {
+pub(crate) fn large_png() -> Vec<u8> {
     let mut png = fs::read(fixture("vision/rgb.png")).unwrap();
     png[16..20].copy_from_slice(&30_000_u32.to_be_bytes());
     png[20..24].copy_from_slice(&30_000_u32.to_be_bytes());
@@ -86,7 +86,7 @@ fn bad_photos_are_listed_and_passed_over() {
     }
     let gif = fs::read(fixture("vision/animated.gif")).unwrap();
     fs::write(photos.join("cut.gif"), &gif[..gif.len() / 4]).unwrap();
-    fs::write(photos.join("bomb.png"), bomb()).unwrap();
+    fs::write(photos.join("bomb.png"), large_png()).unwrap();
     fs::write(photos.join("none.jpg"), b"").unwrap();
     fs::write(photos.join("page.jpeg"), b"<html>").unwrap();
     fs::write(photos.join("phone.heic"), b"\0\0\0\x18ftypheic\0\0\0\0mif1heic").unwrap();
@@ -139,69 +139,51 @@ fn bad_photos_are_listed_and_passed_over() {
     assert!(!path.join("n.safetensors").exists() && !path.join("n.safetensors.partial").exists());
 }
 
-#[test]
-fn files_tables_lists_and_shards_give_the_same_rows() {
-    let path = &*common::scratch();
+/// Five files of which one is no picture, and the same as a list, a table and a shard.
+pub(crate) fn in_every_kind_of_input(path: &Path) {
     many(&path.join("photos"), 5);
     fs::write(path.join("photos/00002.bmp"), b"BM, but no picture").unwrap();
-    embed_some(path, &["photos", "-o", "folder.safetensors", "--augment", "2", "--seed", "3"]);
-    let expected = fs::read(path.join("folder.safetensors")).unwrap();
-    let tensor = |name: &str| rows(path.join("folder.safetensors"), name);
-    assert_eq!(tensor("embeddings").len(), 4);
-    assert!(tensor("augmented_1") != tensor("embeddings") && tensor("augmented_1") != tensor("augmented_2"));
-
     let list: Vec<String> = (0..5).map(|n| format!("photos/0000{n}.bmp")).collect();
     fs::write(path.join("list.txt"), list.join("\n")).unwrap();
     // Paths from the table's own folder; a place may be missing.
     let places = ["1,2", "3.5,-4", "0,0", ",", "-90,180"];
-    let table = places.iter().enumerate().map(|(n, place)| format!("x,{place},0000{n}.bmp"));
-    fs::write(
-        path.join("photos/places.csv"),
-        format!("id,Latitude,lng,photo\n{}\n", table.collect::<Vec<_>>().join("\n")),
-    )
-    .unwrap();
+    let table: String = places.iter().enumerate().map(|(n, place)| format!("x,{place},0000{n}.bmp\n")).collect();
+    fs::write(path.join("photos/places.csv"), format!("id,Latitude,lng,photo\n{table}")).unwrap();
     let mut shard = tar::Builder::new(fs::File::create(path.join("a.tar")).unwrap());
-    for n in 0..5 {
+    for (n, file) in list.iter().enumerate() {
         let json = format!("{{\"caption\": \"{n}\", \"lat\": {n}.25, \"lon\": -{n}}}");
         let mut header = tar::Header::new_gnu();
         header.set_size(json.len() as u64);
         shard.append_data(&mut header, format!("k{n}.json"), json.as_bytes()).unwrap();
-        shard.append_path_with_name(path.join(format!("photos/0000{n}.bmp")), format!("k{n}.bmp")).unwrap();
+        shard.append_path_with_name(path.join(file), format!("k{n}.bmp")).unwrap();
     }
     shard.into_inner().unwrap();
-    let sure = ["--augment", "2", "--seed", "3", "--batch", "4"];
-    for (input, second, last) in [
-        ("@list.txt", "2,photos/00001.bmp,,,", "4,photos/00004.bmp,,,"),
-        ("photos/places.csv", "2,photos/00001.bmp,3.5,-4,csv", "4,photos/00004.bmp,-90,180,csv"),
-        ("a.tar", "2,a.tar/k1.bmp,1.25,-1,json", "4,a.tar/k4.bmp,4.25,-4,json"),
-    ] {
-        let summary = embed_some(
-            path,
-            &[&[input, "-o", "x.safetensors", "--locations", "places.csv", "--force"], &sure[..]].concat(),
-        );
-        assert_eq!((&summary["rows"], &summary["bad"]), (&4.into(), &1.into()));
-        assert_eq!(fs::read(path.join("x.safetensors")).unwrap(), expected, "{input}");
-        let table = lines(path.join("places.csv"));
-        assert_eq!((table[2].as_str(), table[4].as_str()), (second, last));
-    }
-    let summary = embed_some(path, &["photos/places.csv", "-o", "x.npy", "--require-gps", "--dtype", "f16"]);
-    assert_eq!((&summary["rows"], &summary["left_out_without_location"]), (&3.into(), &1.into()));
-    assert_eq!(fs::metadata(path.join("x.npy")).unwrap().len(), 128 + 3 * 512 * 2);
-    let words = "x.bad.csv";
-    assert!(lines(path.join(words)).iter().any(|line| line.contains("00003.bmp") && line.contains("no location")));
+}
+
+pub(crate) fn with_places(path: &Path) {
+    many(&path.join("photos"), 40);
+    let table: String = (0..40).map(|n| format!("photos/{n:05}.bmp,{},{}\n", n - 20, 4 * n - 80)).collect();
+    fs::write(path.join("photos.csv"), format!("path,lat,lon\n{table}")).unwrap();
+}
+
+/// The bundled encoder with weights that are all zero.
+pub(crate) fn dead_encoder(path: &Path) {
+    let (model, dead) = (common::root().join("models/streetview-lite2"), path.join("dead"));
+    common::copy_files(&model, &dead);
+    let mut weights = fs::read(dead.join("model.safetensors")).unwrap();
+    let header = 8 + u64::from_le_bytes(*weights.first_chunk().unwrap()) as usize;
+    weights[header..].fill(0);
+    fs::write(dead.join("model.safetensors"), weights).unwrap();
 }
 
 #[test]
-fn a_folder_of_photos_with_places_trains_a_model() {
+fn views_of_a_photo_differ() {
     let path = &*common::scratch();
-    many(&path.join("photos"), 40);
-    let table = (0..40).map(|n| format!("photos/{n:05}.bmp,{},{}", n - 20, 4 * n - 80));
-    fs::write(path.join("photos.csv"), format!("path,lat,lon\n{}\n", table.collect::<Vec<_>>().join("\n"))).unwrap();
-    embed(path, &["photos.csv", "-o", "e.safetensors", "--augment", "1", "--require-gps"]);
-    let train = "train --embeddings e.safetensors --augmented augmented_1 --locations e.csv --preset small --degree 3 \
-                 --width 8 --batch 8 --steps 3 --device cpu --out model --json";
-    ok(path, train);
-    assert!(path.join("model/model.safetensors").exists());
+    many(&path.join("photos"), 2);
+    embed(path, &["photos", "-o", "e.safetensors", "--augment", "2", "--seed", "3"]);
+    let [plain, first, second] =
+        ["embeddings", "augmented_1", "augmented_2"].map(|name| rows(path.join("e.safetensors"), name));
+    assert!(plain.len() == 2 && first != plain && first != second);
 }
 
 #[test]
@@ -253,75 +235,4 @@ fn killed_and_interrupted_runs_resume_to_the_same_bytes() {
     assert!(resumed >= 4 && resumed.is_multiple_of(4) && resumed < COUNT.into(), "{resumed}");
     assert!(read("cut") == read("whole"), "resumed at {resumed}");
     assert!(!partial.exists());
-}
-
-#[test]
-fn what_cannot_work_is_refused_at_once() {
-    let path = &*common::scratch();
-    many(&path.join("photos"), 1);
-    fs::create_dir(path.join("empty")).unwrap();
-    fs::write(path.join("a.csv"), "name,lat\nx,1\n").unwrap();
-    fs::write(path.join("b.csv"), "path,lat,lon\nphotos/00000.bmp,95,0\n").unwrap();
-    fs::write(path.join("c.tar"), [7; 700]).unwrap();
-    fs::write(path.join("d.tar.gz"), "").unwrap();
-    let photo = "photos/00000.bmp";
-    for (arguments, words) in [
-        (&["empty", "-o", "e.npy"][..], "no photos"),
-        (&["@nowhere.txt", "-o", "e.npy"], "cannot read the list nowhere.txt"),
-        (&["a.csv", "-o", "e.npy"], "--path-column"),
-        (&["b.csv", "-o", "e.npy"], "b.csv, row 1 (line 2): latitude 95"),
-        (&["c.tar", "-o", "e.npy"], "c.tar is not a whole tar file"),
-        (&["d.tar.gz", "-o", "e.npy"], "unpack it"),
-        (&[photo, "-o", "e.jpg"], "cannot tell the format of 'e.jpg'"),
-        (&[photo, "-o", "nowhere/e.npy"], "create its folder first"),
-        (&[photo, "-o", "photos"], "not a folder"),
-        (&[photo, "-o", "e.npy", "--augment", "1"], "write a .safetensors file"),
-        (&[photo, "-o", "e.csv"], "--out and --locations are both e.csv"),
-        (&[photo, "-o", "e.npy", "--bad", photo], "is a photo or list to read and --bad at once"),
-        (&["b.csv", "-o", "b.npy", "--path-column", "lat"], "b.csv"),
-        (&[photo, "-o", "e.npy", "--encoder", "empty"], "no encoder there"),
-    ] {
-        let message = refused(path, arguments);
-        assert!(message.contains(words), "{arguments:?}: {message}");
-    }
-    let left: Vec<_> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left.len(), 6, "{left:?}");
-}
-
-#[test]
-fn an_encoder_is_described_checked_and_timed() {
-    let path = &*common::scratch();
-    let inspect = |arguments: &[&str]| {
-        let output = run(path, &[&["encoder", "inspect", "--device", "cpu"], arguments].concat());
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code(), text(output.stdout), text(output.stderr))
-    };
-    let (code, text, _) = inspect(&[]);
-    assert_eq!(code, Some(0));
-    for words in ["efficientnet-lite2", "short side to 256", "256×256", "512 numbers", "Apache-2.0", "ms a photo"] {
-        assert!(text.contains(words), "{words}: {text}");
-    }
-    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/streetview-lite2");
-    let (code, text, _) = inspect(&[model, "--json"]);
-    let json: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((code, &json["embedding"], &json["input_side"]), (Some(0), &512.into(), &256.into()));
-    assert!(json["milliseconds"]["encode_one_thread"].as_f64().unwrap() > 0.0);
-    assert!(json["parameters"].as_u64().unwrap() > 3_000_000);
-    let (code, text, _) = inspect(&[model]);
-    assert_eq!(code, Some(0));
-    for words in ["EfficientNet-Lite, efficientnet-lite2", "short side to 256", "input 256×256", "512 numbers"] {
-        assert!(text.contains(words), "{words}: {text}");
-    }
-    assert_eq!(inspect(&["nowhere"]).0, Some(1));
-
-    // Weights that are all zero are sound numbers, but no encoder.
-    let dead = path.join("dead");
-    fs::create_dir(&dead).unwrap();
-    fs::copy(Path::new(model).join("encoder.json"), dead.join("encoder.json")).unwrap();
-    let mut weights = fs::read(Path::new(model).join("model.safetensors")).unwrap();
-    let header = 8 + u64::from_le_bytes(*weights.first_chunk().unwrap()) as usize;
-    weights[header..].fill(0);
-    fs::write(dead.join("model.safetensors"), weights).unwrap();
-    let (code, _, message) = inspect(&["dead"]);
-    assert!(code == Some(1) && message.contains("gives the same answer to every picture"), "{message}");
 }

@@ -8,13 +8,15 @@ use std::fs;
 use std::{path::Path, process::Output};
 
 /// GeoCLIP in a data folder, and rows of features.
-fn prepare(path: &Path) {
+pub(crate) fn prepare(path: &Path) {
     geoclip::prepare(path);
     let features = |rows: usize, offset: usize| -> Vec<Vec<f32>> {
         (0..rows).map(|k| (0..24).map(|c| (((k + offset) * 24 + c) as f32 * 0.7).sin()).collect()).collect()
     };
     write_npy(path.join("photos.npy"), &features(12, 0));
     write_npy(path.join("known.npy"), &features(100, 1000));
+    write_npy(path.join("wide.npy"), &[vec![0.1; 512]]);
+    write_npy(path.join("short.npy"), &[vec![1.0; 5]]);
 }
 
 /// A run with the data folder.
@@ -77,28 +79,6 @@ fn a_geoclip_model_answers_as_ours_do() {
     assert!(after.iter().all(|answer| answer["not_calibrated"].is_null()), "{}", after[0]);
     let radius = |answers: &[Value]| answers.iter().map(|answer| number(&answer["radius_90_km"])).sum::<f64>();
     assert!(radius(&after) < 0.8 * radius(&found), "{} {}", radius(&after), radius(&found));
-}
-
-#[test]
-fn what_geoclip_has_not_is_said() {
-    let path = &*common::scratch();
-    prepare(path);
-    let refused = |words: &str, part: &str| {
-        let output = at_home(path, words);
-        assert_eq!(output.status.code(), Some(1), "{words}");
-        assert!(stderr(&output).contains(part), "{words}: {}", stderr(&output));
-    };
-    fs::write(path.join("a.jpg"), "").unwrap();
-    write_npy(path.join("wide.npy"), &[vec![0.1; 512]]);
-    refused("locate --embeddings wide.npy --refine", "only GeoCLIP gives places scores");
-    refused("locate --embeddings photos.npy --model geoclip --pool mean", "it has no samples");
-    refused("locate --embeddings photos.npy --model geoclop", "geoclop");
-    write_npy(path.join("short.npy"), &[vec![1.0; 5]]);
-    refused("locate --embeddings short.npy --model geoclip", "takes 24");
-    fs::remove_dir_all(path.join("home/models/clip-vit-large-patch14")).unwrap();
-    refused("locate a.jpg --model geoclip", "locdiff get clip-vit-large-patch14");
-    fs::remove_file(path.join("home/models/geoclip/gallery.csv")).unwrap();
-    refused("locate --embeddings photos.npy --model geoclip", "no gallery.csv");
 }
 
 /// Photos of one's own beside GeoCLIP: where they know the place, they are believed.

@@ -3,17 +3,17 @@
 
 use crate::common;
 
-use common::{csv, fixture, json, json_lines, misused, ok, read, run, skipped, stderr};
+use common::{csv, fixture, json, ok, read, run, skipped, stderr};
 use locdiff_testing::files;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{fs, io::Write as _};
 
 const RATED: &str = "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"><rdf:Description rdf:about=\"\" xmlns:xmp=\"http://ns.adobe.com/xap/1.0/\" xmp:Rating=\"4\"/></rdf:RDF></x:xmpmeta>";
 
 /// Photos without a tag, with one, and of a kind that cannot hold one; a sidecar with a rating.
-fn photos(folder: &Path) {
+pub(crate) fn photos(folder: &Path) {
     fs::create_dir_all(folder.join("in/sub")).unwrap();
     let tags = common::root().join("crates/io/tests/tags/fixtures");
     for (from, to) in [
@@ -48,47 +48,6 @@ fn on_a_terminal(folder: &Path, arguments: &str, answer: &str) -> Option<(i32, S
 }
 
 #[test]
-fn guesses_are_no_tags_unless_asked_for() {
-    let path = &*common::scratch();
-    photos(path);
-    let before = files(path);
-    for command in ["locate in --device cpu --samples 2", "album in --device cpu"] {
-        let plan = ok(path, &format!("{command} --write-exif t --xmp --exiftool-csv e.csv --dry-run --sure-within 1m"));
-        let line = plan.lines().find(|line| line.contains("in/rgb.bmp")).unwrap();
-        assert!(line.starts_with("skip ") && line.contains(", 90 % within ") && line.contains("; no tag: "), "{line}");
-        assert!(
-            plan.ends_with("5 photos: 0 would be tagged, 4 unsure, 1 already tagged, 0 cannot hold a tag\n"),
-            "{plan}"
-        );
-    }
-    let output = run(path, &format!("{LOCATE} --write-exif t --xmp --yes"));
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("5 photos: 0 tagged, 4 unsure, 1 already tagged"), "{}", stderr(&output));
-    assert!(stderr(&output).contains("--tag-guesses"), "{}", stderr(&output));
-    assert_eq!(files(path), before, "nothing was sure");
-    let lines = json_lines(path, &format!("{LOCATE} --xmp --dry-run"));
-    assert!(lines[0]["skipped"] == "unsure" && lines[0]["radius_90_km"].as_f64() > Some(25.0), "{}", lines[0]);
-    assert_eq!(lines[5]["summary"]["unsure"], 4, "{}", lines[5]);
-    assert_eq!(run(path, &format!("{LOCATE} --xmp --yes --sure-within far")).status.code(), Some(2));
-}
-
-/// A photo that cannot hold a tag: the same in both commands.
-#[test]
-fn exit_codes_of_tagging_are_the_same_in_both_commands() {
-    let path = &*common::scratch();
-    photos(path);
-    for command in ["locate", "album"] {
-        let output = run(path, &format!("{command} in --device cpu --tag-guesses --write-exif {command} --yes"));
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        assert!(
-            stderr(&output).ends_with("error: 1 of 5 photos cannot hold a tag; all else is written\n"),
-            "{}",
-            stderr(&output)
-        );
-    }
-}
-
-#[test]
 fn the_plan_is_shown_before_the_question() {
     let path = &*common::scratch();
     photos(path);
@@ -107,21 +66,6 @@ fn the_plan_is_shown_before_the_question() {
     assert!(plan.contains("a.jpg: would be restored") && !plan.contains(": restored"), "{plan}");
     ok(path, "undo in");
     assert_eq!(files(path), before);
-}
-
-#[test]
-fn a_copy_is_an_album() {
-    let path = &*common::scratch();
-    photos(path);
-    run(path, &format!("{GUESS} --write-exif tagged --copy-all --yes"));
-    let copied: Vec<_> = files(&path.join("tagged")).into_keys().collect();
-    let mut expected: Vec<_> = files(&path.join("in")).into_keys().collect();
-    expected.push(path.join("in/locdiff-journal.jsonl"));
-    expected.sort();
-    let as_copy = |file: &PathBuf| path.join("tagged").join(file.strip_prefix(path.join("in")).unwrap());
-    assert_eq!(copied, expected.iter().map(as_copy).collect::<Vec<_>>());
-    ok(path, "undo tagged");
-    assert!(files(&path.join("tagged")).is_empty() && !path.join("tagged/sub").exists());
 }
 
 /// `locdiff locate … | head`: files and tags are finished, and the exit code says that not all was read.
@@ -156,115 +100,14 @@ fn closed_standard_output_stops_no_files() {
 }
 
 #[test]
-fn an_output_belongs_to_one_run_and_one_flag() {
+fn an_output_belongs_to_one_run() {
     let path = &*common::scratch();
     photos(path);
-    for twice in ["--csv o --geojson o", "--csv o --kml ./o", "--exiftool-csv in/../o --csv o"] {
-        misused(path, &format!("{LOCATE} {twice}"), "is given for two outputs");
-    }
-    assert_eq!(run(path, "album in --device cpu --csv o --gpx o").status.code(), Some(2));
     let lock = locdiff_base::OutputLock::file(&path.join("o.csv")).unwrap();
     assert!(common::refused(path, &format!("{LOCATE} --csv o.csv")).contains("in use by another run"));
     drop(lock);
-    let lock = locdiff_base::OutputLock::folder(&path.join("in")).unwrap();
+    let _lock = locdiff_base::OutputLock::folder(&path.join("in")).unwrap();
     assert!(stderr(&run(path, &format!("{GUESS} --xmp --yes"))).contains("in use by another run"));
-    drop(lock);
-    ok(path, &format!("{LOCATE} --csv o.csv"));
-    assert!(!path.join("o.csv.lock").exists());
-}
-
-#[test]
-fn tagged_photos_are_left_and_the_rest_goes_on() {
-    let path = &*common::scratch();
-    photos(path);
-    let before = files(path);
-    let output = run(path, &format!("{GUESS} --write-exif tagged --yes --csv a.csv"));
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(1), "the BMP cannot hold a tag: {said}");
-    assert!(said.contains("note: no tag: in/gps.jpg: it says already"), "{said}");
-    assert!(said.contains("5 photos: 3 tagged, 0 unsure, 1 already tagged, 1 cannot hold a tag"), "{said}");
-    assert!(said.contains("in/rgb.bmp is not a JPEG"), "{said}");
-    assert_eq!(csv(path.join("a.csv")).len(), 6, "every photo has its row");
-    let mut names: Vec<_> = files(&path.join("tagged")).into_keys().collect();
-    for name in &mut names {
-        *name = name.strip_prefix(path).unwrap().to_owned();
-    }
-    let expected = ["tagged/a.jpg", "tagged/locdiff-journal.jsonl", "tagged/sub/a.jpg", "tagged/sub/a.png"];
-    assert_eq!(names, expected.map(PathBuf::from));
-    let modified = |file: &str| fs::metadata(path.join(file)).unwrap().modified().unwrap();
-    assert_eq!(modified("tagged/sub/a.png"), modified("in/sub/a.png"));
-
-    // All is taken back; what someone changed meanwhile stays.
-    fs::write(path.join("tagged/sub/a.png"), "edited").unwrap();
-    let output = run(path, "undo tagged");
-    let said = String::from_utf8(output.stdout.clone()).unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("a.png: changed since, stays") && said.contains("sub/a.jpg: removed"), "{said}");
-    assert!(stderr(&output).contains("1 of 3 files changed since"), "{}", stderr(&output));
-    let mut after = files(path);
-    after.retain(|file, _| !file.starts_with(path.join("tagged")) && !file.ends_with("a.csv"));
-    assert_eq!(after, before);
-}
-
-#[test]
-fn sidecars_keep_their_rating_and_undo_restores_them() {
-    let path = &*common::scratch();
-    photos(path);
-    let before = files(path);
-    let said = ok(path, &format!("{GUESS} --xmp --yes"));
-    assert!(said.contains("wrote in/a.jpg.xmp") && said.contains("wrote in/rgb.bmp.xmp"), "{said}");
-    let sidecar = read(path.join("in/a.jpg.xmp"));
-    assert!(sidecar.contains("Rating=\"4\"") && sidecar.contains("exif:GPSLatitude"), "{sidecar}");
-    assert!(!path.join("in/gps.jpg.xmp").exists());
-    let said = stderr(&run(path, &format!("{GUESS} --xmp --yes")));
-    assert!(said.contains("5 already tagged"), "{said}");
-    let plan = ok(path, "undo in/locdiff-journal.jsonl --dry-run --json");
-    assert_eq!(plan.lines().count(), 4);
-    ok(path, "undo in/locdiff-journal.jsonl");
-    assert_eq!(files(path), before);
-}
-
-#[test]
-fn a_tag_is_replaced_only_when_asked_by_name() {
-    let path = &*common::scratch();
-    photos(path);
-    let locate = "locate in/gps.jpg in/a.jpg --device cpu --samples 2 --tag-guesses --write-exif tagged --yes";
-    ok(path, &format!("{locate} --force"));
-    ok(path, &format!("{locate} --force"));
-    assert!(path.join("tagged/a.jpg").exists() && !path.join("tagged/gps.jpg").exists());
-    let said = stderr(&run(path, &format!("{locate} --replace-tags")));
-    assert!(said.contains("tagged/a.jpg exists"), "--replace-tags replaces no files: {said}");
-    ok(path, &format!("{locate} --replace-tags --force"));
-    assert_ne!(fs::read(path.join("tagged/gps.jpg")).unwrap(), fs::read(path.join("in/gps.jpg")).unwrap());
-    assert!(common::refused(path, "locate in --replace-tags").contains("give one of them"));
-}
-
-#[test]
-fn a_dry_run_says_all_and_writes_nothing() {
-    let path = &*common::scratch();
-    photos(path);
-    let before = files(path);
-    let dry = format!("{GUESS} --write-exif tagged --xmp --exiftool-csv e.csv --csv a.csv --map m.html --dry-run");
-    let output = run(path, &dry);
-    let plan = String::from_utf8(output.stdout).unwrap();
-    for part in [
-        "create           in/a.jpg → tagged/a.jpg: ",
-        "add to           in/a.jpg → in/a.jpg.xmp",
-        "skip             in/gps.jpg: ",
-        "; no tag: it says already where it was taken",
-        "row for exiftool in/rgb.bmp → e.csv",
-    ] {
-        assert!(plan.contains(part), "{part}: {plan}");
-    }
-    let lines = run(path, &format!("{dry} --json")).stdout;
-    let lines = String::from_utf8(lines).unwrap();
-    assert!(lines.ends_with("\"tagged\":4,\"unsure\":0}}\n"), "{lines}");
-    for line in lines.lines().filter(|line| !line.contains("summary")) {
-        let line: Value = serde_json::from_str(line).unwrap();
-        assert!(line["photo"].is_string() && line["action"].is_string() && line["lat"].is_number(), "{line}");
-    }
-    assert_eq!(files(path), before);
-    assert!(common::refused(path, "locate in --dry-run").contains("give one of them"));
 }
 
 #[test]
@@ -290,4 +133,13 @@ fn exiftool_takes_the_table() {
         assert!((back - said).abs() < 1e-4, "{name}: {back}, {said}");
     }
     assert!(back[0]["GPSHPositioningError"].as_f64().unwrap() > 1000.0);
+}
+
+#[test]
+fn a_tagged_copy_keeps_its_time() {
+    let path = &*common::scratch();
+    photos(path);
+    run(path, &format!("{GUESS} --write-exif tagged --yes"));
+    let modified = |file: &str| fs::metadata(path.join(file)).unwrap().modified().unwrap();
+    assert_eq!(modified("tagged/sub/a.png"), modified("in/sub/a.png"));
 }

@@ -66,11 +66,6 @@ fn a_model_of_kept_dimensions_trains_resumes_and_answers() {
     let located =
         common::json_lines(path, "locate --model whole/best --embeddings photos.npy --device cpu --samples 2");
     assert_eq!(located.len(), 400);
-    common::refused_with(
-        path,
-        "train --embeddings photos.npy --locations photos.csv --preset small --degree 5 --out no --keep-dimensions 37",
-        "kept dimensions = 37",
-    );
 }
 
 #[test]
@@ -109,26 +104,6 @@ fn killed_and_interrupted_runs_resume_bit_for_bit() {
         finish(path, &out, &["--resume"]);
         assert_eq!(weights(path, "whole"), weights(path, &out));
     }
-}
-
-#[test]
-fn bad_input_is_said_in_one_line() {
-    let path = &*common::scratch();
-    write_toy(path, 400);
-    let fails = |more: &[&str], code: i32, part: &str| {
-        let output = command(path, "run", more).output().unwrap();
-        let error = stderr(&output);
-        assert_eq!(output.status.code(), Some(code), "{error}");
-        assert!(error.contains(part), "{error}");
-    };
-    fails(&["--augmented", "crops"], 1, "no tensor 'crops'");
-    fails(&["--prediction", "v"], 1, "noise and v go with the losses l1 and l2 only");
-    fails(&["--dropout", "1.5"], 1, "dropout");
-    fails(&["--lr=-1"], 1, "lr");
-    fails(&["--loss", "guess"], 2, "possible values");
-    let text = read(path.join("photos.csv"));
-    fs::write(path.join("photos.csv"), text.trim_end().rsplit_once('\n').unwrap().0).unwrap();
-    fails(&[], 1, "photos.csv has 399");
 }
 
 /// The paper's own chain: its preset, loss and sampler, 16 samples over views of a photo, the mean of their places (Algorithm 2).

@@ -1,6 +1,6 @@
 //! One photo: `cargo run --release --example one_photo -- photo.jpg`
 
-use locdiff::{Atlas, Locator};
+use locdiff::{AnswerMap, Locator};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "fixtures/vision/china.jpg".to_owned());
@@ -10,6 +10,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for other in &answer.hypotheses[1..] {
         println!("or {:.0} %: {}", 100.0 * other.probability, other.place);
     }
-    std::fs::write("answer.html", Atlas::new()?.draw(&answer)?.html())?;
+    std::fs::write("answer.html", AnswerMap::new(&answer)?.html())?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What is also known: `cargo run --release --example prior_knowledge -- photo.jpg Japan`
 
-use locdiff::{Knowledge, LocateOptions, Locator, Region};
+use locdiff::{Knowledge, LocateOptions, Locator};
+use locdiff_map::places::Region;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);

@@ -45,6 +45,7 @@ impl AlbumRun {
 impl Locator {
     /// Answers for the photos of an album, each from all photos of its trip and their GPS tags. The album is cut into trips at long
     /// pauses and jumps, unless [`AlbumOptions::one_trip`]. A photo alone in its trip is answered as by [`Locator::locate`].
+    /// Fails on options that an album cannot honour, and failures that are no photo's.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -61,21 +62,17 @@ impl Locator {
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// # Errors
-    /// Options that an album cannot honour, and failures that are no photo's.
-    pub fn locate_album<I>(&self, photos: I, options: &AlbumOptions) -> Result<AlbumRun, LocateError>
-    where
-        I: IntoIterator<Item: Into<Source>, IntoIter: Send>,
-    {
+    pub fn locate_album(
+        &self,
+        photos: impl IntoIterator<Item: Into<Source>>,
+        options: &AlbumOptions,
+    ) -> Result<AlbumRun, LocateError> {
         let sources: Vec<Source> = photos.into_iter().map(Into::into).collect();
         self.locate_album_with(sources, options, Control::new())
     }
 
     /// As [`Locator::locate_album`], with run control.
-    ///
-    /// # Errors
-    /// As [`Locator::locate_album`], and [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
+    /// Fails as [`Locator::locate_album`] does, and [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
     pub fn locate_album_with(
         &self,
         sources: Vec<Source>,
@@ -85,7 +82,7 @@ impl Locator {
         let made = (options.settings != AlbumSettings::default()).then(|| self.album(options.settings.clone()));
         let made = made.transpose()?;
         let album = if let Some(made) = &made { made } else { self.usual_album()? };
-        // Files that are bad are told before anything is worked out.
+        // Bad files are reported before any work.
         let asked = Arc::new(options.asked()?);
         let knowledge = AlbumKnowledge::of(options, album)?;
         let ReadAlbum { read, photos } = self.read_album(sources, options, control, |_| ())?;
@@ -100,10 +97,7 @@ impl Locator {
 
     /// The photos of an album, embedded, with what the model says of each: they can be placed again and again. `block` is told of those
     /// that were read, a block at a time.
-    ///
-    /// # Errors
-    /// What is no photo's fault; [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
-    pub fn read_album<'a>(
+    pub(crate) fn read_album<'a>(
         &'a self,
         sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
         options: &AlbumOptions,
@@ -112,7 +106,8 @@ impl Locator {
     ) -> Result<ReadAlbum, LocateError> {
         let asked = Arc::new(options.asked()?);
         self.check(&asked)?;
-        let mut stage = self.read(sources, asked.clone(), control).with_thumbnails(control.album_thumbnails());
+        let mut stage = self.read(sources, asked.clone(), control);
+        stage.embedder.thumbnails = control.thumbnails;
         let mut read = Vec::new();
         while let Some(few) = stage.next_block()? {
             block(&few);
@@ -125,12 +120,9 @@ impl Locator {
         Ok(ReadAlbum { read, photos })
     }
 
-    /// Places photos that were read, with what somebody changed since: no photo is looked at again, and no trip placed again of which
+    /// Places photos that were read, with what somebody changed since: no photo is read again, and no trip placed again of which
     /// nothing changed.
-    ///
-    /// # Errors
-    /// As [`Locator::locate_album`].
-    pub fn place_album(
+    pub(crate) fn place_album(
         &self,
         read: &ReadAlbum,
         options: &AlbumOptions,
@@ -189,12 +181,10 @@ impl Locator {
                 let found = match &photos[..] {
                     [photo] if is_unknown(photo) && known.is_empty() => {
                         control.advance(Progress::Placed);
-                        vec![self.without_others(&read[members[trip.members[0]]], photo, options)?]
+                        vec![self.alone(&read[members[trip.members[0]]], photo, options)?]
                     }
                     photos if are_views => {
-                        for _ in photos {
-                            control.advance(Progress::Placed);
-                        }
+                        photos.iter().for_each(|_| control.advance(Progress::Placed));
                         album.same_place(photos, None)?
                     }
                     photos => {
@@ -215,18 +205,12 @@ impl Locator {
     }
 
     /// The answer of a photo of which nothing else is known: what it is by itself.
-    fn without_others(
-        &self,
-        read: &Read,
-        photo: &AlbumPhoto,
-        options: &LocateOptions,
-    ) -> Result<AlbumAnswer, LocateError> {
+    fn alone(&self, read: &Read, photo: &AlbumPhoto, options: &LocateOptions) -> Result<AlbumAnswer, LocateError> {
         let Ok(embedded) = &read.photo else { return Err(LocateError::stopped()) };
         let answer = self.answer(embedded, options)?.about(&*photo.name, None);
         Ok(AlbumAnswer::without_others(answer, photo.time))
     }
 
-    /// What albums need, with the usual settings.
     pub(crate) fn usual_album(&self) -> Result<&Album, LocateError> {
         if let Some(album) = self.album.get() {
             return Ok(album);
@@ -254,31 +238,24 @@ impl Locator {
         }
         let photos: Vec<&EmbeddedPhoto> = good.iter().map(|(_, photo)| *photo).collect();
         let mut entries = self.album_photos(&photos, &times, options)?.into_iter();
-        Ok(read
-            .iter()
-            .map(|read| {
-                let mut entry = read.photo.as_ref().ok().and_then(|_| entries.next())?;
-                if entry.name.is_empty() {
-                    read.origin.called().clone_into(&mut entry.name);
-                }
-                Some(entry)
-            })
-            .collect())
+        let each = read.iter().map(|read| {
+            let mut entry = read.photo.as_ref().ok().and_then(|_| entries.next())?;
+            if entry.name.is_empty() {
+                read.origin.called().clone_into(&mut entry.name);
+            }
+            Some(entry)
+        });
+        Ok(each.collect())
     }
 
     /// What answers albums with this model's calibration, by settings of one's own.
-    ///
-    /// # Errors
-    /// A model of a degree out of range.
+    /// Fails on a model of a degree out of range.
     pub fn album(&self, settings: AlbumSettings) -> Result<Album, LocateError> {
         Ok(Album::new(self.reader().calibration().clone(), settings)?)
     }
 
     /// Embedded photos with what the model says of each, ready for an album. Their GPS tags count there.
-    ///
-    /// # Errors
-    /// As [`Locator::answer`].
-    pub fn album_photos(
+    pub(crate) fn album_photos(
         &self,
         photos: &[&EmbeddedPhoto],
         times: &[PhotoTime],
@@ -307,25 +284,19 @@ impl Locator {
     }
 
     /// What a model that gives places scores finds for photos; nothing for other models.
-    #[cfg(feature = "gallery")]
+    #[cfg_attr(
+        not(feature = "gallery"),
+        expect(clippy::unused_self, clippy::unnecessary_wraps, unused_variables, reason = "no gallery")
+    )]
     fn album_places(
         &self,
         photos: &[&EmbeddedPhoto],
         options: &LocateOptions,
     ) -> Result<Vec<Option<Arc<PlaceField>>>, LocateError> {
-        Ok(match self.find_places(photos, options)? {
-            Some(found) => found.into_iter().map(|found| Some(found.field)).collect(),
-            None => vec![None; photos.len()],
-        })
-    }
-
-    #[cfg(not(feature = "gallery"))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with galleries")]
-    fn album_places(
-        &self,
-        photos: &[&EmbeddedPhoto],
-        _: &LocateOptions,
-    ) -> Result<Vec<Option<Arc<PlaceField>>>, LocateError> {
+        #[cfg(feature = "gallery")]
+        if let Some(found) = self.find_places(photos, options)? {
+            return Ok(found.into_iter().map(|found| Some(found.field)).collect());
+        }
         Ok(vec![None; photos.len()])
     }
 }
@@ -339,31 +310,29 @@ fn is_unknown(photo: &AlbumPhoto) -> bool {
 /// offset have that of `zone`, else they are taken to have the one that most photos with an offset have.
 fn album_times<'a>(photos: impl Iterator<Item = &'a EmbeddedPhoto> + Clone, zone: Option<f64>) -> Vec<PhotoTime> {
     let read: Vec<Option<(f64, TimeSource)>> = photos.clone().map(own_time).collect();
-    let mut offsets: Vec<f64> = photos
-        .filter_map(|photo| {
-            let (time, offset) = (photo.taken.time.as_deref()?, photo.taken.offset.as_deref()?);
-            let (with, without) = (parse_time(time, Some(offset)).ok()?, parse_time(time, None).ok()?);
-            with.1.then_some(without.0 - with.0)
-        })
-        .collect();
+    let offset = |photo: &EmbeddedPhoto| {
+        let (time, offset) = (photo.taken.time.as_deref()?, photo.taken.offset.as_deref()?);
+        let (with, without) = (parse_time(time, Some(offset)).ok()?, parse_time(time, None).ok()?);
+        with.1.then_some(without.0 - with.0)
+    };
+    let mut offsets: Vec<f64> = photos.filter_map(offset).collect();
     offsets.sort_by(f64::total_cmp);
     let usual = offsets.get(offsets.len() / 2).copied().unwrap_or(0.0);
     let mut last = 0.0;
-    read.into_iter()
-        .map(|found| {
-            let time = |seconds, source, ahead_s| PhotoTime { seconds, source, ahead_s, is_utc: false };
-            let time = match found {
-                Some((seconds, source @ TimeSource::Exif)) => PhotoTime { is_utc: true, ..time(seconds, source, 0.0) },
-                Some((seconds, source)) => {
-                    let clock = time(seconds - usual, source, usual);
-                    zone.map_or(clock, |zone| clock.in_zone(zone))
-                }
-                None => time(last + GUESSED_GAP_S, TimeSource::Order, 0.0),
-            };
-            last = time.seconds;
-            time
-        })
-        .collect()
+    let each = read.into_iter().map(|found| {
+        let time = |seconds, source, ahead_s| PhotoTime { seconds, source, ahead_s, is_utc: false };
+        let time = match found {
+            Some((seconds, source @ TimeSource::Exif)) => PhotoTime { is_utc: true, ..time(seconds, source, 0.0) },
+            Some((seconds, source)) => {
+                let clock = time(seconds - usual, source, usual);
+                zone.map_or(clock, |zone| clock.in_zone(zone))
+            }
+            None => time(last + GUESSED_GAP_S, TimeSource::Order, 0.0),
+        };
+        last = time.seconds;
+        time
+    });
+    each.collect()
 }
 
 /// When a photo was taken, by its EXIF data, else the digits in its name.

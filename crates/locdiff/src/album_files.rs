@@ -28,8 +28,8 @@ use std::{collections::BTreeMap, path::Path};
 #[derive(Debug)]
 pub struct AlbumFiles<'a> {
     name: &'a str,
-    answers: Vec<&'a AlbumAnswer>,
-    /// Where each of them stood before they were sorted.
+    given: &'a [AlbumAnswer],
+    /// Their numbers, in order of time.
     order: Vec<usize>,
 }
 
@@ -38,18 +38,39 @@ impl<'a> AlbumFiles<'a> {
     pub fn new(name: &'a str, answers: &'a [AlbumAnswer]) -> Self {
         let mut order: Vec<usize> = (0..answers.len()).collect();
         order.sort_by(|&a, &b| answers[a].time.seconds.total_cmp(&answers[b].time.seconds));
-        Self { name, answers: order.iter().map(|&k| &answers[k]).collect(), order }
+        Self { name, given: answers, order }
     }
 
-    /// Writes a CSV with a row for each photo, in the order of the answers.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
+    fn answers(&self) -> impl Iterator<Item = &'a AlbumAnswer> {
+        self.order.iter().map(|&k| &self.given[k])
+    }
+
+    /// Writes a CSV with a row for each photo, in the order of the answers. Fails on a file that cannot be written.
     pub fn write_csv(&self, path: &Path) -> Result<(), LocateError> {
-        let mut rows: Vec<(usize, &AlbumAnswer)> =
-            self.order.iter().copied().zip(self.answers.iter().copied()).collect();
-        rows.sort_by_key(|(place, _)| *place);
-        write_table(path, rows.into_iter().map(|(_, answer)| answer))
+        let columns =
+            "photo time time_from lat lon radius_50_km radius_90_km probability place country gps because outlier trip";
+        let mut table = TableWriter::create(path, &columns.split(' ').collect::<Vec<_>>())?;
+        for answer in self.given {
+            let row = [
+                answer.name().to_owned(),
+                answer.time.text().unwrap_or_default(),
+                answer.time.words().to_owned(),
+                format!("{:.6}", answer.best.lat_deg()),
+                format!("{:.6}", answer.best.lon_deg()),
+                format!("{:.2}", answer.radius_50_km),
+                format!("{:.2}", answer.radius_90_km),
+                format!("{:.4}", answer.probability()),
+                answer.place.clone(),
+                answer.country.clone().unwrap_or_default(),
+                answer.gps.is_some().to_string(),
+                answer.because.clone(),
+                answer.outlier.as_ref().map_or(String::new(), |outlier| outlier.reason.clone()),
+                answer.trip.map_or(String::new(), |trip| trip.to_string()),
+            ];
+            table.write(&row.each_ref().map(String::as_str))?;
+        }
+        table.finish()?;
+        Ok(())
     }
 
     /// Points with radii, times and reasons, and the track; what does not fit is not on the track.
@@ -58,8 +79,8 @@ impl<'a> AlbumFiles<'a> {
         for (trip, track) in self.tracks() {
             features.push_line(&track, &[("album", json!(self.name)), ("track", json!(true)), ("trip", json!(trip))]);
         }
-        for answer in &self.answers {
-            let outlier = answer.outlier.as_ref().map(|outlier| outlier.reason.clone());
+        for answer in self.answers() {
+            let outlier = answer.outlier.as_ref().map(|outlier| &outlier.reason);
             let properties: [(&str, Value); 10] = [
                 ("photo", json!(answer.name())),
                 ("time", json!(answer.time.text())),
@@ -85,7 +106,7 @@ impl<'a> AlbumFiles<'a> {
             let name = trip.map_or("track".to_owned(), |trip| format!("trip {trip}"));
             folder.push_line(&track, &name, "in order of time");
         }
-        for answer in &self.answers {
+        for answer in self.answers() {
             folder.push_point(answer.best, answer.name(), &words(answer));
         }
         document.push(folder);
@@ -94,23 +115,19 @@ impl<'a> AlbumFiles<'a> {
 
     /// The track for navigation programs; with times where they are surely of UTC, as GPX wants them.
     pub fn gpx(&self) -> String {
-        let fitting = self.answers.iter().filter(|answer| answer.outlier.is_none());
-        let points: Vec<GpxPoint> = fitting
-            .map(|answer| GpxPoint {
-                place: answer.best,
-                time: answer.time.utc(),
-                name: answer.name().to_owned(),
-                description: words(answer),
-            })
-            .collect();
-        gpx(self.name, &points)
+        let fitting = self.answers().filter(|answer| answer.outlier.is_none());
+        let point = |answer: &AlbumAnswer| {
+            let (place, time, name) = (answer.best, answer.time.utc(), answer.name().to_owned());
+            GpxPoint { place, time, name, description: words(answer) }
+        };
+        gpx(self.name, &fitting.map(point).collect::<Vec<_>>())
     }
 
     /// A page with a map and a slider through time, one file that needs no network; with small JPEGs of the photos where there are
     /// any, in the order of the answers that were given.
     pub fn html(&self, pictures: &[Option<&[u8]>]) -> Vec<u8> {
         let mut page = TrackMap::new(labelled(&format!("LocDiff: {}", self.name)));
-        for (answer, &k) in self.answers.iter().zip(&self.order) {
+        for (answer, &k) in self.answers().zip(&self.order) {
             let photo = TrackPhoto {
                 name: answer.name().to_owned(),
                 time: answer.time.text().unwrap_or_else(|| "time unknown".to_owned()),
@@ -130,10 +147,9 @@ impl<'a> AlbumFiles<'a> {
         text
     }
 
-    /// A line for each trip.
     fn tracks(&self) -> BTreeMap<Option<usize>, Vec<LatLon>> {
         let mut tracks: BTreeMap<Option<usize>, Vec<LatLon>> = BTreeMap::new();
-        for answer in self.answers.iter().filter(|answer| answer.outlier.is_none()) {
+        for answer in self.answers().filter(|answer| answer.outlier.is_none()) {
             tracks.entry(answer.trip).or_default().push(answer.best);
         }
         tracks.retain(|_, track| track.len() > 1);
@@ -144,31 +160,4 @@ impl<'a> AlbumFiles<'a> {
 fn words(answer: &AlbumAnswer) -> String {
     let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
     format!("{}; 50 % within {half} km, 90 % within {most} km; {}", answer.place, answer.because)
-}
-
-fn write_table<'a>(path: &Path, answers: impl Iterator<Item = &'a AlbumAnswer>) -> Result<(), LocateError> {
-    let columns =
-        "photo time time_from lat lon radius_50_km radius_90_km probability place country gps because outlier trip";
-    let mut table = TableWriter::create(path, &columns.split(' ').collect::<Vec<_>>())?;
-    for answer in answers {
-        let row = [
-            answer.name().to_owned(),
-            answer.time.text().unwrap_or_default(),
-            answer.time.words().to_owned(),
-            format!("{:.6}", answer.best.lat_deg()),
-            format!("{:.6}", answer.best.lon_deg()),
-            format!("{:.2}", answer.radius_50_km),
-            format!("{:.2}", answer.radius_90_km),
-            format!("{:.4}", answer.probability()),
-            answer.place.clone(),
-            answer.country.clone().unwrap_or_default(),
-            answer.gps.is_some().to_string(),
-            answer.because.clone(),
-            answer.outlier.as_ref().map_or(String::new(), |outlier| outlier.reason.clone()),
-            answer.trip.map_or(String::new(), |trip| trip.to_string()),
-        ];
-        table.write(&row.each_ref().map(String::as_str))?;
-    }
-    table.finish()?;
-    Ok(())
 }

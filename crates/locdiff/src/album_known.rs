@@ -1,6 +1,6 @@
 //! What is known of an album beside its photos: logs of positions, places that somebody states, films.
 
-use crate::{AlbumOptions, LocateError, stated::StatedPlace};
+use crate::{AlbumOptions, LocateError, StatedPlace};
 use locdiff_album::{Album, AlbumPhoto, KnownPlace, SoftPlace, Track, WrongClock, parse_time, set_clocks};
 use locdiff_base::setting;
 use locdiff_map::places::{Countries, Places, Region};
@@ -14,14 +14,12 @@ const CROWD: f64 = 4000.0;
 /// A stated place with its time: from, to, and whether they are of UTC.
 type Stated = ([Option<(f64, bool)>; 2], SoftPlace);
 
-/// All of it, read.
 pub(crate) struct AlbumKnowledge {
     track: Option<Track>,
     stated: Vec<Stated>,
 }
 
 impl AlbumKnowledge {
-    /// Of options; files are read.
     pub(crate) fn of(options: &AlbumOptions, album: &Album) -> Result<Self, LocateError> {
         let track = options.track()?;
         let stated = options.places.iter().map(|stated| stated_place(stated, album)).collect::<Result<_, _>>()?;
@@ -85,7 +83,6 @@ fn stated_place(stated: &StatedPlace, album: &Album) -> Result<Stated, LocateErr
     soft.map(|soft| (span, soft)).map_err(|error| setting("place", &stated.place, error.to_string()))
 }
 
-/// A country, a town, or a region in words.
 fn soft_place(text: &str, album: &Album) -> Result<SoftPlace, LocateError> {
     if Countries::bundled().find(text).is_err()
         && let Some(town) = Places::bundled().find(text)?
@@ -96,16 +93,14 @@ fn soft_place(text: &str, album: &Album) -> Result<SoftPlace, LocateError> {
     }
     let region = Region::in_words(text)?;
     let area_km2: f64 = region.polygons().iter().map(|polygon| polygon.area_km2().abs()).sum();
-    let corners = region.polygons().iter().flat_map(|polygon| &polygon.outer);
-    let sum = corners.filter_map(|[lon, lat]| LatLon::new(*lat, *lon).ok()).fold([0.0; 3], |sum, corner| {
-        let own = corner.to_unit().to_array();
-        [sum[0] + own[0], sum[1] + own[1], sum[2] + own[2]]
-    });
+    let corners = || {
+        let all = region.polygons().iter().flat_map(|polygon| &polygon.outer);
+        all.filter_map(|[lon, lat]| LatLon::new(*lat, *lon).ok()).map(LatLon::to_unit)
+    };
+    let sum = corners().map(UnitVec::to_array).fold([0.0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]]);
     match UnitVec::new(sum[0], sum[1], sum[2]) {
         Ok(middle) if area_km2 < SMALL_KM2 => {
-            let reach = region.polygons().iter().flat_map(|polygon| &polygon.outer);
-            let reach = reach.filter_map(|[lon, lat]| LatLon::new(*lat, *lon).ok());
-            let km = reach.map(|corner| corner.to_unit().angle_rad(middle) * EARTH_RADIUS_KM).fold(0.0, f64::max);
+            let km = corners().map(|corner| corner.angle_rad(middle) * EARTH_RADIUS_KM).fold(0.0, f64::max);
             Ok(SoftPlace::Around(middle.to_latlon(), (0.6 * km).clamp(1.0, 200.0)))
         }
         _ => Ok(album.within(region)),

@@ -1,8 +1,8 @@
 //! What an album is told.
 
 use crate::names::is_default;
-use crate::{AlbumSettings, KnownPlace, LocateError, LocateOptions, StatedPlace};
-use locdiff_album::{Track, parse_time};
+use crate::{LocateError, LocateOptions};
+use locdiff_album::{AlbumSettings, KnownPlace, Track, parse_time};
 use locdiff_base::setting;
 use locdiff_vision::PhotoFacts;
 use serde::{Deserialize, Serialize};
@@ -77,9 +77,7 @@ impl AlbumOptions {
     }
 
     /// The tracks of files and of the program, as one that is in time with the photos.
-    ///
-    /// # Errors
-    /// A file that is no track.
+    /// Fails on a file that is no track.
     pub fn track(&self) -> Result<Option<Track>, LocateError> {
         let opened = self.tracks.iter().map(|path| Track::open(path));
         let tracks: Vec<Track> = opened.chain(self.logs.iter().cloned().map(Ok)).collect::<Result<_, _>>()?;
@@ -100,5 +98,34 @@ impl AlbumOptions {
             return Err(setting(name, "with an album", "it is for single photos: leave it out, or state places"));
         }
         asked.resolved()
+    }
+}
+
+/// Where somebody says that photos of a time were taken: one of [`AlbumOptions::places`].
+///
+/// ```
+/// use locdiff::{AlbumOptions, StatedPlace};
+/// let mut options = AlbumOptions::default();
+/// options.places.push(StatedPlace::new("Kyoto", Some("2024-05-12".to_owned()), None));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct StatedPlace {
+    /// A town ("Kyoto", "Paris, France"), a country, or a region as [`crate::LocateOptions::within`] has it.
+    #[serde(alias = "name")]
+    pub place: String,
+    /// From when on, as EXIF or ISO 8601 has times; local where it has no offset. `None` is from the first photo on.
+    #[serde(default)]
+    pub from: Option<String>,
+    /// Until when; a day is until its end. `None` is to the last photo.
+    #[serde(default)]
+    pub to: Option<String>,
+}
+
+impl StatedPlace {
+    /// A place, from when on, and until when.
+    pub fn new(place: impl Into<String>, from: Option<String>, to: Option<String>) -> Self {
+        Self { place: place.into(), from, to }
     }
 }

@@ -9,25 +9,20 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Places that are known better than this count as GPS tags, km.
 const AS_TAG_KM: f64 = 5.0;
 
-/// The photos of an album, embedded, with what the model says of each.
-pub struct ReadAlbum {
-    /// In the order of the sources.
-    pub read: Vec<Read>,
+pub(crate) struct ReadAlbum {
+    pub(crate) read: Vec<Read>,
     /// The same as an album sees them; none for those that cannot be read.
     pub(crate) photos: Vec<Option<AlbumPhoto>>,
 }
 
-/// What became of them.
-pub struct PlacedAlbum {
-    /// One for each photo that could be read.
-    pub answers: Vec<Option<AlbumAnswer>>,
-    /// Cameras whose clocks were set.
-    pub clocks: Vec<WrongClock>,
+pub(crate) struct PlacedAlbum {
+    pub(crate) answers: Vec<Option<AlbumAnswer>>,
+    pub(crate) clocks: Vec<WrongClock>,
 }
 
 /// The answers of trips, by what was known of them: a trip of which nothing changed is not placed again.
 #[derive(Default)]
-pub struct PlacedTrips {
+pub(crate) struct PlacedTrips {
     last: HashMap<u64, Vec<AlbumAnswer>>,
     now: HashMap<u64, Vec<AlbumAnswer>>,
 }
@@ -60,13 +55,12 @@ impl PlacedTrips {
     }
 }
 
-/// What somebody says of an album's photos.
 #[derive(Debug, Clone, Default)]
-pub struct AlbumChanges {
+pub(crate) struct AlbumChanges {
     /// Where photos were taken, and within how many kilometres, by their numbers: such a place counts as a GPS tag.
-    pub places: BTreeMap<usize, (LatLon, f64)>,
+    pub(crate) places: BTreeMap<usize, (LatLon, f64)>,
     /// How far the clocks of cameras are ahead; `None` to find it.
-    pub clocks: Option<Vec<WrongClock>>,
+    pub(crate) clocks: Option<Vec<WrongClock>>,
 }
 
 impl AlbumChanges {
@@ -92,7 +86,7 @@ impl AlbumChanges {
 
 impl ReadAlbum {
     /// The cameras, by how many photos each has; photos without a known time are left out.
-    pub fn cameras(&self) -> BTreeMap<&str, usize> {
+    pub(crate) fn cameras(&self) -> BTreeMap<&str, usize> {
         let mut found = BTreeMap::new();
         for photo in self.timed() {
             *found.entry(camera(photo.1)).or_default() += 1;
@@ -102,7 +96,7 @@ impl ReadAlbum {
 
     /// Where the photos of a camera would be by time alone, were its clock so many seconds ahead: where the log has them, else on the way
     /// from one to the next of the places that are `known` of other cameras' photos. For as long as somebody moves a slider.
-    pub fn along(
+    pub(crate) fn along(
         &self,
         of: &str,
         ahead_s: f64,

@@ -7,36 +7,29 @@ use locdiff_io::data::{RowFile, TableReader};
 use locdiff_shdd::sphere::LatLon;
 use std::{collections::HashMap, path::Path, sync::Arc};
 
-/// A row: one photo of an album.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct AlbumRow {
+struct AlbumRow {
     /// The row of its embedding, from 0.
-    pub row: usize,
+    row: usize,
     /// Its album; one name for all where the table has no column `album`.
-    pub album: String,
-    /// Its name.
-    pub name: String,
-    /// When it was taken.
-    pub time: PhotoTime,
+    album: String,
+    name: String,
+    time: PhotoTime,
     /// Its GPS tag, from `gps_lat` and `gps_lon`; empty fields are none.
-    pub gps: Option<LatLon>,
+    gps: Option<LatLon>,
     /// Where it really was taken, from `lat` and `lon`: to judge by, never used.
-    pub truth: Option<LatLon>,
-    /// The camera.
-    pub camera: Option<String>,
+    truth: Option<LatLon>,
+    camera: Option<String>,
     /// Whose album it is, where that is known: intervals resample persons.
-    pub person: Option<String>,
+    person: Option<String>,
     /// Whether it is known to be from elsewhere, from `stray` (1 or 0): to judge by, never used.
-    pub is_stray: bool,
+    is_stray: bool,
 }
 
 impl AlbumRow {
     /// Reads a table with the columns `time`, and where wanted `row` (of the embedding, from 0; else the table's own order), `album`,
     /// `name`, `gps_lat`, `gps_lon`, `camera`, `lat`, `lon`, `stray` and `person`.
-    ///
-    /// # Errors
-    /// A file that cannot be read, and rows with a number or time that is none, which are named.
-    pub(crate) fn read(path: &Path) -> Result<Vec<Self>, LocateError> {
+    fn read(path: &Path) -> Result<Vec<Self>, LocateError> {
         let mut table = TableReader::open(path)?;
         let time = table.column(&["time", "datetime", "DateTimeOriginal"])?;
         let find = |names: &[&str]| table.find(names);
@@ -75,10 +68,7 @@ impl AlbumRow {
         Ok(rows)
     }
 
-    /// The photo with its embedding from a file.
-    ///
-    /// # Errors
-    /// A row that the file does not have.
+    /// The photo with its embedding from a file. Fails on a row that the file does not have.
     fn source(&self, file: &Arc<RowFile>) -> Result<Source, LocateError> {
         if self.row >= file.rows() {
             let reason = format!("row {} of the embeddings is wanted, there are {}", self.row, file.rows());
@@ -96,9 +86,7 @@ impl AlbumRow {
 impl Source {
     /// The photos of an album's table, with their embeddings from a file. The table has the column `time`, and may have `row` (of the
     /// embedding, from 0), `album`, `name`, `gps_lat`, `gps_lon` and `camera`.
-    ///
-    /// # Errors
-    /// A table that cannot be read, and rows without a time or an embedding, which are named.
+    /// Fails on a table that cannot be read, and rows without a time or an embedding, which are named.
     pub fn album_rows(table: &Path, file: &Arc<RowFile>) -> Result<Vec<Self>, LocateError> {
         AlbumRow::read(table)?.iter().map(|row| row.source(file)).collect()
     }
@@ -106,9 +94,7 @@ impl Source {
 
 impl Locator {
     /// The albums of a table whose places are known, to be judged, in the order of their first rows.
-    ///
-    /// # Errors
-    /// Files that cannot be read or do not belong together, rows without a place, a table without rows.
+    /// Fails on files that cannot be read or do not belong together, rows without a place, a table without rows.
     pub fn album_trips(
         &self,
         embeddings: &Path,

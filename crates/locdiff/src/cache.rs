@@ -1,9 +1,9 @@
 //! Embeddings of photos, kept in a file so that the next run need not read the photos again.
 
-use crate::{EmbeddedPhoto, Embedding, Encoder, LatLon, LocateError};
+use crate::{EmbeddedPhoto, Embedding, LatLon, LocateError};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use locdiff_base::WriteError;
-use locdiff_vision::Taken;
+use locdiff_vision::{Encoder, Taken};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -14,14 +14,13 @@ const MOST_BYTES: u64 = 16 << 30;
 
 /// Size and time of change of a file: another file, or the same after a change, has another stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct FileStamp {
+pub(crate) struct FileStamp {
     size: u64,
     changed_s: f64,
 }
 
 impl FileStamp {
-    /// That of a file, if there is one.
-    pub fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
         let metadata = fs::metadata(path).ok()?;
         let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         Some(Self { size: metadata.len(), changed_s: changed.map_or(0.0, |time| time.as_secs_f64()) })
@@ -43,38 +42,17 @@ struct Line {
 }
 
 /// Embedded photos in a file of lines, by the encoder's fingerprint, the photo's key and, for files, a [`FileStamp`].
-///
-/// ```
-/// use locdiff::{EmbeddedPhoto, Embedding, EmbeddingCache};
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("photos.jsonl");
-/// let photo = EmbeddedPhoto::from(Embedding::new(vec![1.0, 2.0], None)?);
-/// EmbeddingCache::open(&path, None)?.add([("a.jpg", None, &photo, None)])?;
-/// let cache = EmbeddingCache::open(&path, None)?;
-/// assert_eq!(cache.get("a.jpg", None).unwrap().0, photo);
-/// assert!(cache.get("b.jpg", None).is_none());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-pub struct EmbeddingCache {
+pub(crate) struct EmbeddingCache {
     path: PathBuf,
     file: File,
     encoder: String,
     known: HashMap<String, Line>,
 }
 
-impl std::fmt::Debug for Line {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.key)
-    }
-}
-
 impl EmbeddingCache {
     /// Opens or makes the file. Lines of another encoder or another format are ignored, and so is a line that an interrupt cut.
-    ///
-    /// # Errors
-    /// A file that cannot be read or written.
-    pub fn open(path: &Path, encoder: Option<&Encoder>) -> Result<Self, LocateError> {
+    /// Fails on a file that cannot be read or written.
+    pub(crate) fn open(path: &Path, encoder: Option<&Encoder>) -> Result<Self, LocateError> {
         let name = encoder.map_or(String::new(), |encoder| encoder.fingerprint().to_string());
         let failed = |error: io::Error| LocateError::of_source(format!("{}: {error}", path.display()));
         let (mut known, mut is_cut) = (HashMap::new(), false);
@@ -95,13 +73,13 @@ impl EmbeddingCache {
         Ok(Self { path: path.to_owned(), file, encoder: name, known })
     }
 
-    /// Photos that an earlier run has added.
-    pub fn count(&self) -> usize {
+    #[cfg(feature = "immich")]
+    pub(crate) fn count(&self) -> usize {
         self.known.len()
     }
 
     /// A photo that an earlier run has added, and its small JPEG; with a stamp only if the file is still the same.
-    pub fn get(&self, key: &str, stamp: Option<FileStamp>) -> Option<(EmbeddedPhoto, Option<Vec<u8>>)> {
+    pub(crate) fn get(&self, key: &str, stamp: Option<FileStamp>) -> Option<(EmbeddedPhoto, Option<Vec<u8>>)> {
         let line = self.known.get(key).filter(|line| stamp.is_none() || line.stamp == stamp)?;
         let mut taken = Taken::default();
         (taken.time, taken.offset, taken.camera) = (line.time.clone(), line.offset.clone(), line.camera.clone());
@@ -111,11 +89,8 @@ impl EmbeddingCache {
     }
 
     /// Adds photos, each with its key, its stamp if it is a file, and its small JPEG. They are on the disk when this returns. A photo of
-    /// several views is left out.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
-    pub fn add<'p>(
+    /// several views is left out. Fails on a file that cannot be written.
+    pub(crate) fn add<'p>(
         &mut self,
         photos: impl IntoIterator<Item = (&'p str, Option<FileStamp>, &'p EmbeddedPhoto, Option<&'p [u8]>)>,
     ) -> Result<(), LocateError> {
@@ -125,28 +100,19 @@ impl EmbeddingCache {
             let EmbeddedPhoto { views, gps, taken, retrieval: None, .. } = photo else { continue };
             let [view] = &views[..] else { continue };
             let bytes: Vec<u8> = view.values().iter().flat_map(|value| value.to_le_bytes()).collect();
-            let line = Line {
-                encoder: self.encoder.clone(),
-                key: key.to_owned(),
-                stamp,
-                embedding: BASE64.encode(bytes),
-                time: taken.time.clone(),
-                offset: taken.offset.clone(),
-                camera: taken.camera.clone(),
-                gps: gps.map(|at| (at.lat_deg(), at.lon_deg())),
-                thumbnail: thumbnail.map(|bytes| BASE64.encode(bytes)),
-            };
+            let (encoder, key, embedding) = (self.encoder.clone(), key.to_owned(), BASE64.encode(bytes));
+            let Taken { time, offset, camera, .. } = taken.clone();
+            let gps = gps.map(|at| (at.lat_deg(), at.lon_deg()));
+            let thumbnail = thumbnail.map(|bytes| BASE64.encode(bytes));
+            let line = Line { encoder, key, stamp, embedding, time, offset, camera, gps, thumbnail };
             serde_json::to_writer(&mut text, &line).map_err(|error| failed(error.into()))?;
             text.push(b'\n');
         }
         Ok(self.file.write_all(&text).and_then(|()| self.file.sync_data()).map_err(failed)?)
     }
 
-    /// Removes the file.
-    ///
-    /// # Errors
-    /// A file that cannot be removed.
-    pub fn remove(self) -> Result<(), LocateError> {
+    #[cfg(feature = "immich")]
+    pub(crate) fn remove(self) -> Result<(), LocateError> {
         let failed = |reason| WriteError::new(&self.path.display().to_string(), reason);
         Ok(fs::remove_file(&self.path).map_err(failed)?)
     }
@@ -176,12 +142,15 @@ mod tests {
         fs::write(&path, [&foreign.concat(), &whole[..20]].concat()).unwrap();
         open().add([("b", None, &photo, None)]).unwrap();
         let cache = open();
-        assert_eq!(cache.count(), 2);
+        assert_eq!(cache.known.len(), 2);
         let found = cache.get("a", Some(stamp)).unwrap();
         assert_eq!((found.0, found.1.as_deref()), (photo.clone(), Some(&b"jpeg"[..])));
         assert!(cache.get("a", Some(FileStamp { size: 2, ..stamp })).is_none(), "the file has changed");
-        assert!(cache.get("a", None).is_some() && cache.get("b", None).is_some());
-        cache.remove().unwrap();
-        assert!(!path.exists());
+        assert!(cache.get("a", None).is_some() && cache.get("b", None).is_some() && cache.get("c", None).is_none());
+        #[cfg(feature = "immich")]
+        {
+            cache.remove().unwrap();
+            assert!(!path.exists());
+        }
     }
 }

@@ -1,17 +1,25 @@
-//! Makes a model's probabilities hold: the one way that every door calibrates.
+//! Makes a model's probabilities hold: the one way that every interface calibrates.
 
 use crate::{Control, LocateError, Progress, locator::open_model};
 use locdiff_base::setting;
 use locdiff_io::data::{PointColumns, RowFile, TableReader, read_points};
 use locdiff_model::answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, fit};
-use locdiff_model::{Model, ModelError, Predictor, SampleOptions};
+use locdiff_model::{Model, Predictor, SampleOptions};
 use locdiff_nn::{Device, DeviceSpec};
 use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a model is calibrated with.
-#[derive(Debug, Clone)]
+/// What a model is calibrated with, to make its probabilities hold.
+///
+/// ```no_run
+/// use locdiff::{CalibrateRequest, Control, EmbeddingRows};
+/// let photos = EmbeddingRows::new("photos.safetensors", None, "photos.csv");
+/// let fitted = CalibrateRequest::new("my-model", photos).run(Control::new())?;
+/// println!("{:.0} km", fitted.window_km);
+/// # Ok::<(), locdiff::LocateError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct CalibrateRequest {
     /// Folder of the model; the calibration is written into it.
@@ -41,7 +49,8 @@ pub struct CalibrateRequest {
 }
 
 /// Embeddings in a file with their true places, row by row. See [`CalibrateRequest`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct EmbeddingRows {
     /// The file.
     pub embeddings: PathBuf,
@@ -52,11 +61,13 @@ pub struct EmbeddingRows {
 }
 
 impl EmbeddingRows {
-    /// Opens both files.
-    ///
-    /// # Errors
-    /// Files that cannot be read, or that have other numbers of rows.
-    pub fn open(&self) -> Result<(RowFile, Vec<LatLon>), LocateError> {
+    /// A file of embeddings, with the tensor of one that holds several, and the file of their places.
+    pub fn new(embeddings: impl Into<PathBuf>, tensor: Option<String>, truth: impl Into<PathBuf>) -> Self {
+        Self { embeddings: embeddings.into(), tensor, truth: truth.into() }
+    }
+
+    /// Opens both files. Fails on files that cannot be read, or that have other numbers of rows.
+    fn open(&self) -> Result<(RowFile, Vec<LatLon>), LocateError> {
         let file = RowFile::open(&self.embeddings, self.tensor.as_deref())?;
         let truth = read_points(&self.truth, None, &PointColumns::default())?;
         if truth.len() != file.rows() {
@@ -72,71 +83,52 @@ impl CalibrateRequest {
     /// A model with embeddings and truths, and the usual settings.
     pub fn new(model: impl Into<PathBuf>, embeddings: EmbeddingRows) -> Self {
         let SampleOptions { samples, seed, .. } = SampleOptions::default();
-        Self {
-            model: model.into(),
-            embeddings,
-            groups: None,
-            rows: None,
-            out_of_domain: None,
-            out_of_domain_first: None,
-            gallery: None,
-            geoclip: None,
-            samples,
-            seed,
-            device: DeviceSpec::Auto,
-            export: None,
-        }
+        Self { model: model.into(), embeddings, samples, seed, ..Self::default() }
     }
 
     /// The file that is written.
     pub fn file(&self) -> PathBuf {
         self.export.clone().unwrap_or_else(|| crate::home::by_name(&self.model)).join(CALIBRATION_FILE)
     }
-}
 
-/// Fits a calibration and writes it, whole or not at all: a run that is stopped leaves the old one as it is.
-///
-/// # Errors
-/// Files that cannot be used or do not belong together, too few rows, a failure of the device, [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
-pub fn calibrate(request: &CalibrateRequest, control: Control<'_>) -> Result<Calibration, LocateError> {
-    let (file, truth) = request.embeddings.open()?;
-    let groups = groups(request, file.rows())?;
-    let rows = chosen_rows(request.rows.as_deref(), file.rows())?;
-    let device = Device::open(request.device)?;
-    #[cfg(feature = "gallery")]
-    if let Some(folder) = crate::geoclip_model::geoclip_folder(&request.model) {
-        return calibrate_geoclip(request, &folder, (&file, &rows, &truth, &groups), (&device, control));
-    }
-    let (mut model, _) = open_model(&request.model, &device)?;
-    model.config().check_rows(&file)?;
-    let out_of_domain = request.out_of_domain.as_ref().map(EmbeddingRows::open).transpose()?;
-    if let Some((file, _)) = &out_of_domain {
-        model.config().check_rows(file)?;
-    }
-    if let Some(folder) = &request.export {
-        // What is fitted is what is given away: the weights as they are once rounded.
-        model.save_half(folder)?;
-        model = Model::load(&device, folder)?;
-    }
-    let observer = Observer { predictor: Predictor::new(&model)?, request, control };
-    let globe = Arc::new(Globe::new(model.config().degree)?);
-    let background = observer.predictor.background(BACKGROUND_DRAWS)?;
-    let seen = observer.observe(&file, &rows, &truth, &groups)?;
-    let other = match &out_of_domain {
-        Some((file, truth)) => {
-            let rows: Vec<usize> = (0..file.rows().min(request.out_of_domain_first.unwrap_or(usize::MAX))).collect();
-            observer.observe(file, &rows, truth, &vec![0; file.rows()])?
+    /// Fits a calibration and writes it, whole or not at all: a run that is stopped leaves the old one as it is. Fails on files
+    /// that cannot be used or do not belong together, on too few rows and on a failure of the device, and if it is stopped.
+    pub fn run(&self, control: Control<'_>) -> Result<Calibration, LocateError> {
+        let (file, truth) = self.embeddings.open()?;
+        let groups = groups(self, file.rows())?;
+        let rows = chosen_rows(self.rows.as_deref(), file.rows())?;
+        let device = Device::open(self.device)?;
+        #[cfg(feature = "gallery")]
+        if let Some(folder) = crate::geoclip_model::geoclip_folder(&self.model) {
+            return calibrate_geoclip(self, &folder, (&file, &rows, &truth, &groups), (&device, control));
         }
-        None => Vec::new(),
-    };
-    let calibration = fit(&globe, &background, &seen, &other, request.samples, request.seed)?;
-    let mut calibration = with_gallery(request, calibration, &globe, &model, (seen, other))?;
-    calibration.encoder = model.config().encoder.clone().or_else(|| file.encoder().cloned());
-    if control.is_stopped() {
-        return Err(LocateError::stopped());
+        let (mut model, _) = open_model(&self.model, &device)?;
+        model.config().check_rows(&file)?;
+        let out_of_domain = self.out_of_domain.as_ref().map(EmbeddingRows::open).transpose()?;
+        if let Some((file, _)) = &out_of_domain {
+            model.config().check_rows(file)?;
+        }
+        if let Some(folder) = &self.export {
+            // What is fitted is what is given away: the weights as they are once rounded.
+            model.save_half(folder)?;
+            model = Model::load(&device, folder)?;
+        }
+        let observer = Observer { predictor: Predictor::new(&model)?, request: self, control };
+        let globe = Arc::new(Globe::new(model.config().degree)?);
+        let background = observer.predictor.background(BACKGROUND_DRAWS)?;
+        let seen = observer.observe(&file, &rows, &truth, &groups)?;
+        let other = match &out_of_domain {
+            Some((file, truth)) => {
+                let rows: Vec<usize> = (0..file.rows().min(self.out_of_domain_first.unwrap_or(usize::MAX))).collect();
+                observer.observe(file, &rows, truth, &vec![0; file.rows()])?
+            }
+            None => Vec::new(),
+        };
+        let calibration = fit(&globe, &background, &seen, &other, self.samples, self.seed)?;
+        let mut calibration = with_gallery(self, calibration, &globe, &model, (seen, other))?;
+        calibration.encoder = model.config().encoder.clone().or_else(|| file.encoder().cloned());
+        save(calibration, self.export.as_ref().unwrap_or(&self.model), control)
     }
-    calibration.save(request.export.as_ref().unwrap_or(&request.model))?;
-    Ok(calibration)
 }
 
 /// The same for GeoCLIP, whose network is none.
@@ -156,9 +148,13 @@ fn calibrate_geoclip(
         read.push((file.embedding(*row)?.values().to_vec(), truth[*row], groups[*row]));
         control.advance(Progress::Read);
     }
-    let fit = crate::geoclip_model::calibrate_geoclip(folder, &read, device)?;
-    let mut calibration = with_gallery(request, fit.calibration, &fit.globe, &fit.model, (fit.seen, Vec::new()))?;
+    let (model, globe, fitted, seen) = crate::geoclip_model::calibrate_geoclip(folder, &read, device)?;
+    let mut calibration = with_gallery(request, fitted, &globe, &model, (seen, Vec::new()))?;
     calibration.encoder = file.encoder().cloned();
+    save(calibration, folder, control)
+}
+
+fn save(calibration: Calibration, folder: &Path, control: Control<'_>) -> Result<Calibration, LocateError> {
     if control.is_stopped() {
         return Err(LocateError::stopped());
     }
@@ -166,23 +162,10 @@ fn calibrate_geoclip(
     Ok(calibration)
 }
 
-/// Reads what a model says about rows of files.
 struct Observer<'a> {
     predictor: Predictor<&'a Model>,
     request: &'a CalibrateRequest,
     control: Control<'a>,
-}
-
-/// Why reading ended early.
-enum Ended {
-    Stopped,
-    Failed(ModelError),
-}
-
-impl From<ModelError> for Ended {
-    fn from(error: ModelError) -> Self {
-        Self::Failed(error)
-    }
 }
 
 impl Observer<'_> {
@@ -196,22 +179,18 @@ impl Observer<'_> {
         let CalibrateRequest { samples, seed, .. } = *self.request;
         let options = SampleOptions { samples, seed, ..SampleOptions::default() };
         let mut seen = Vec::with_capacity(rows.len());
-        let read = self.predictor.coefficients_of_rows(file, rows, &options, |row, embedding, evidence| {
+        self.predictor.coefficients_of_rows(file, rows, &options, |row, embedding, evidence| {
             let embedding = embedding.values().to_vec();
             let (truth, group) = (truth[row], groups[row]);
             seen.push(Observation { evidence, truth, embedding, group, neighbours: Vec::new(), places: None });
             self.control.advance(Progress::Read);
-            if self.control.is_stopped() { Err(Ended::Stopped) } else { Ok(()) }
-        });
-        match read {
-            Ok(()) => Ok(seen),
-            Err(Ended::Stopped) => Err(LocateError::stopped()),
-            Err(Ended::Failed(error)) => Err(error.into()),
-        }
+            if self.control.is_stopped() { Err(LocateError::stopped()) } else { Ok(()) }
+        })?;
+        Ok(seen)
     }
 }
 
-#[cfg(feature = "gallery")]
+#[cfg_attr(not(feature = "gallery"), allow(unused_variables, unused_mut, reason = "no gallery"))]
 fn with_gallery(
     request: &CalibrateRequest,
     calibration: Calibration,
@@ -219,39 +198,27 @@ fn with_gallery(
     model: &Model,
     (mut seen, mut other): (Vec<Observation>, Vec<Observation>),
 ) -> Result<Calibration, LocateError> {
-    use crate::hybrid::open_retriever;
-    use locdiff_model::answer::{MOST_NEIGHBOURS, fit_gallery};
     let Some(gallery) = &request.gallery else { return Ok(calibration) };
-    let device = model.params().device();
-    let retriever = open_retriever(gallery, request.geoclip.as_deref(), device, |_| ())?;
-    let config = model.config();
-    retriever.check_embeddings("the model", config.embedding_dim, config.encoder.as_ref())?;
-    for photos in [&mut seen, &mut other] {
-        let embeddings: Vec<Vec<f32>> = photos.iter().map(|seen| seen.embedding.clone()).collect();
-        let found = retriever.retrieve_many(&embeddings, MOST_NEIGHBOURS)?;
-        for (seen, hits) in photos.iter_mut().zip(found) {
-            seen.neighbours = crate::retrieval::neighbours(&hits);
+    #[cfg(not(feature = "gallery"))]
+    return Err(setting("gallery", gallery.display(), "this program was built without galleries"));
+    #[cfg(feature = "gallery")]
+    {
+        use locdiff_model::answer::{MOST_NEIGHBOURS, fit_gallery};
+        let (device, config) = (model.params().device(), model.config());
+        let retriever = crate::hybrid::open_retriever(gallery, request.geoclip.as_deref(), device, |_| ())?;
+        retriever.check_embeddings("the model", config.embedding_dim, config.encoder.as_ref())?;
+        for photos in [&mut seen, &mut other] {
+            let embeddings: Vec<Vec<f32>> = photos.iter().map(|seen| seen.embedding.clone()).collect();
+            let found = retriever.retrieve_many(&embeddings, MOST_NEIGHBOURS)?;
+            for (seen, hits) in photos.iter_mut().zip(found) {
+                seen.neighbours = crate::retrieval::neighbours(&hits);
+            }
         }
-    }
-    let (key, temperature) = (retriever.identity(), retriever.temperature());
-    Ok(fit_gallery(globe, &calibration, &seen, &other, &key, temperature)?)
-}
-
-#[cfg(not(feature = "gallery"))]
-fn with_gallery(
-    request: &CalibrateRequest,
-    calibration: Calibration,
-    _: &Arc<Globe>,
-    _: &Model,
-    _: (Vec<Observation>, Vec<Observation>),
-) -> Result<Calibration, LocateError> {
-    match &request.gallery {
-        Some(path) => Err(setting("gallery", path.display(), "this program was built without galleries")),
-        None => Ok(calibration),
+        let (key, temperature) = (retriever.identity(), retriever.temperature());
+        Ok(fit_gallery(globe, &calibration, &seen, &other, &key, temperature)?)
     }
 }
 
-/// Each row's collection by number.
 fn groups(request: &CalibrateRequest, count: usize) -> Result<Vec<usize>, LocateError> {
     let Some(column) = &request.groups else { return Ok(vec![0; count]) };
     let mut table = TableReader::open(&request.embeddings.truth)?;
@@ -267,20 +234,15 @@ fn groups(request: &CalibrateRequest, count: usize) -> Result<Vec<usize>, Locate
     Ok(groups)
 }
 
-/// The rows that a file lists, or all.
 fn chosen_rows(list: Option<&Path>, count: usize) -> Result<Vec<usize>, LocateError> {
     let Some(path) = list else { return Ok((0..count).collect()) };
-    let at = |line: usize| format!("{}, line {line}", path.display());
-    let text =
-        locdiff_base::read_text_bounded(path, 1 << 30).map_err(|error| LocateError::table(path.display(), error))?;
+    let file = path.display();
+    let text = locdiff_base::read_text_bounded(path, 1 << 30).map_err(|error| LocateError::table(&file, error))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(number, line)| match line.trim().parse::<usize>() {
-            Ok(row) if row < count => Ok(row),
-            _ => Err(LocateError::table(
-                at(number + 1),
-                format!("'{}' is no row; rows are 0 to {}", line.trim(), count - 1),
-            )),
-        })
-        .collect()
+    let row = |(number, line): (usize, &str)| {
+        let row = line.trim().parse::<usize>().ok().filter(|row| *row < count);
+        let reason = || format!("'{}' is no row; rows are 0 to {}", line.trim(), count - 1);
+        row.ok_or_else(|| LocateError::table(format!("{file}, line {}", number + 1), reason()))
+    };
+    lines.map(row).collect()
 }

@@ -1,22 +1,27 @@
 //! What a run is told while it works, and what it tells.
 
-use crate::{EmbeddedPhoto, Origin, thumbnails::Thumbnails};
+use crate::{EmbeddedPhoto, Origin};
+use locdiff_vision::Photo;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is done with a photo that was embedded.
 type Keep<'a> = dyn Fn(&Origin, &EmbeddedPhoto) + Sync + 'a;
 
-/// What a photo is done with.
+/// How far a run is. See [`Control::with_progress`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Progress {
-    /// It was read and embedded, or could not be.
+    /// A photo was read and embedded, or could not be.
     Read,
-    /// An album placed it.
+    /// An album placed a photo.
     Placed,
+    /// The part of a shard of so many photos is there and whole.
+    ShardSkipped(usize),
+    /// The part of the shard of this number is damaged or of other settings, and is made again.
+    ShardAgain(u32),
 }
 
-/// A run's strings: a flag that stops it, a function that is called for every photo, a clock for its stages.
+/// Run control: a flag that stops a run, a function that is called for every photo, a clock for its stages.
 ///
 /// ```
 /// use locdiff::Control;
@@ -28,58 +33,49 @@ pub enum Progress {
 /// assert!(control.is_stopped());
 /// ```
 #[derive(Clone, Copy, Default)]
+#[must_use]
 pub struct Control<'a> {
     stop: Option<&'a AtomicBool>,
     progress: Option<&'a (dyn Fn(Progress) + Sync)>,
     times: Option<&'a StageTimes>,
     embedded: Option<&'a Keep<'a>>,
-    thumbnails: Option<Thumbnails>,
+    pub(crate) thumbnails: Option<Thumbnails>,
 }
 
 impl<'a> Control<'a> {
-    /// One that never stops and tells nobody.
+    /// One that never stops and reports nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Stops when the flag becomes true: no further photo is begun, and nothing more comes out.
-    #[must_use]
     pub fn with_stop(self, stop: &'a AtomicBool) -> Self {
         Self { stop: Some(stop), ..self }
     }
 
     /// Calls a function after each photo, from whichever thread worked on it.
-    #[must_use]
     pub fn with_progress(self, progress: &'a (dyn Fn(Progress) + Sync)) -> Self {
         Self { progress: Some(progress), ..self }
     }
 
     /// Adds up how long the stages take.
-    #[must_use]
     pub fn with_times(self, times: &'a StageTimes) -> Self {
         Self { times: Some(times), ..self }
     }
 
     /// Gives every photo that was embedded to a function, from whichever thread worked on it: to keep it, should the run be cut off.
-    #[must_use]
     pub fn with_embedded(self, embedded: &'a Keep<'a>) -> Self {
         Self { embedded: Some(embedded), ..self }
     }
 
     /// Makes a small JPEG of each photo of an album, as for a page of so many.
-    #[must_use]
     pub fn with_album_thumbnails(self, photos: usize) -> Self {
         Self { thumbnails: Some(Thumbnails::of_page(photos)), ..self }
     }
 
     /// The same as large as a strip of photos shows them.
-    #[must_use]
     pub fn with_strip_thumbnails(self) -> Self {
         Self { thumbnails: Some(Thumbnails::LARGE), ..self }
-    }
-
-    pub(crate) fn album_thumbnails(&self) -> Option<Thumbnails> {
-        self.thumbnails
     }
 
     /// Whether it was asked to stop.
@@ -87,21 +83,18 @@ impl<'a> Control<'a> {
         self.stop.is_some_and(|stop| stop.load(Ordering::SeqCst))
     }
 
-    /// A photo was embedded.
     pub(crate) fn keep(&self, origin: &Origin, photo: &EmbeddedPhoto) {
         if let Some(embedded) = self.embedded {
             embedded(origin, photo);
         }
     }
 
-    /// A photo is done with a stage.
     pub(crate) fn advance(&self, stage: Progress) {
         if let Some(progress) = self.progress {
             progress(stage);
         }
     }
 
-    /// Works, and adds the time to a stage.
     pub(crate) fn timed<T>(&self, stage: fn(&StageTimes) -> &AtomicU64, work: impl FnOnce() -> T) -> T {
         let Some(times) = self.times else { return work() };
         let since = Instant::now();
@@ -111,7 +104,7 @@ impl<'a> Control<'a> {
     }
 }
 
-/// How long threads worked on photos, all threads together.
+/// How long threads worked on photos, all threads together. See [`Control::with_times`].
 #[derive(Debug, Default)]
 pub struct StageTimes {
     pub(crate) decode: AtomicU64,
@@ -127,5 +120,42 @@ impl StageTimes {
         let read = Duration::from_nanos(read).min(elapsed);
         let decode = read.mul_f64(decode as f64 / (decode + encode).max(1) as f64);
         (decode, read.saturating_sub(decode), elapsed.saturating_sub(read))
+    }
+}
+
+/// How large the small pictures of a page are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Thumbnails {
+    sides: &'static [u32],
+    bytes: usize,
+}
+
+/// The pictures of an album's page have no more bytes together, as JPEG files.
+const PAGE_BYTES: usize = 12 << 20;
+
+impl Thumbnails {
+    /// For a page on which few are looked at.
+    pub(crate) const LARGE: Self = Self { sides: &[160], bytes: 20_000 };
+
+    /// For a page of so many photos: 12 MB of pictures at the most.
+    pub(crate) fn of_page(photos: usize) -> Self {
+        Self { sides: &[96, 64, 48], bytes: (PAGE_BYTES / photos.max(1)).min(6_000) }
+    }
+
+    /// A photo as a small JPEG file; `None` where it cannot be made that small.
+    pub(crate) fn of(&self, photo: &Photo) -> Option<Vec<u8>> {
+        self.sides.iter().find_map(|&side| photo.thumbnail(side, self.bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_pictures_are_small() {
+        let photo = Photo::test_picture();
+        assert!(Thumbnails::of_page(2000).of(&photo).unwrap().len() <= 6_000);
+        assert!(Thumbnails::of_page(20_000).of(&photo).is_none_or(|small| small.len() <= 629));
     }
 }

@@ -5,9 +5,10 @@ use locdiff_model::Query;
 use locdiff_shdd::sphere::LatLon;
 use locdiff_vision::Taken;
 
-/// A photo as its embeddings: what is kept of it between the encoder and the model.
+/// A photo as its embeddings, between the encoder and the model: see [`Locator::embed`](crate::Locator::embed).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[must_use]
 pub struct EmbeddedPhoto {
     /// Its name, where it has one.
     pub name: Option<String>,
@@ -50,27 +51,18 @@ impl EmbeddedPhoto {
     }
 
     /// With a name.
-    #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
     /// With what the photo says of its place.
-    #[must_use]
     pub fn with_gps(self, gps: Option<LatLon>) -> Self {
         Self { gps, ..self }
     }
 
     /// With what the photo says of its time.
-    #[must_use]
     pub fn with_taken(self, taken: Taken) -> Self {
         Self { taken, ..self }
-    }
-
-    /// With another embedding for retrieval.
-    #[must_use]
-    pub fn with_retrieval(self, retrieval: Embedding) -> Self {
-        Self { retrieval: Some(retrieval), ..self }
     }
 
     pub(crate) fn query(&self) -> Query<'_> {

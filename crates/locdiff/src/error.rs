@@ -1,6 +1,9 @@
 //! What can go wrong between a photo and an answer.
 
-use locdiff_io::data::Fingerprint;
+use locdiff_album::AlbumError;
+use locdiff_io::data::{DataError, Fingerprint};
+use locdiff_model::ModelError;
+use locdiff_vision::VisionError;
 use std::{error::Error, fmt};
 
 /// Why there is no answer, in one line that names the file, the value and the remedy.
@@ -12,9 +15,12 @@ use std::{error::Error, fmt};
 /// assert!(error.to_string().contains("Atlantis"));
 /// ```
 #[derive(Debug)]
-pub struct LocateError(Failure);
+pub struct LocateError {
+    kind: ErrorKind,
+    error: Box<dyn Error + Send + Sync>,
+}
 
-/// What an error is about.
+/// What a [`LocateError`] is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -81,184 +87,142 @@ pub enum ErrorKind {
 impl LocateError {
     /// An error of a photo's source, such as a server that does not answer.
     pub fn of_source(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(Failure::Source(error.into()))
+        Self { kind: ErrorKind::Source, error: error.into() }
     }
 
     /// The error of a run that was asked to stop.
     pub fn stopped() -> Self {
-        Self(Failure::Stopped)
+        Failure::Stopped.into()
     }
 
     pub(crate) fn table(at: impl fmt::Display, reason: impl fmt::Display) -> Self {
-        Self(Failure::Table { at: at.to_string(), reason: reason.to_string() })
+        Failure::Table { at: at.to_string(), reason: reason.to_string() }.into()
     }
 
     /// Whether the encoder gave numbers that are not finite.
     pub(crate) fn is_not_finite(&self) -> bool {
-        use locdiff_io::data::DataError;
-        matches!(&self.0, Failure::Vision(locdiff_vision::VisionError::Data(DataError::EmbeddingNotFinite { .. })))
+        matches!(self.error.downcast_ref(), Some(VisionError::Data(DataError::EmbeddingNotFinite { .. })))
     }
 
     /// What it is about.
     pub fn kind(&self) -> ErrorKind {
-        use locdiff_album::AlbumError;
-        use locdiff_model::ModelError;
-        use locdiff_vision::VisionError;
-        match &self.0 {
-            Failure::Vision(error) => match error {
-                VisionError::Device(_) => ErrorKind::Device,
-                VisionError::TooManyPixels { .. } => ErrorKind::PhotoTooLarge,
-                VisionError::TooManyBytes { .. } => ErrorKind::PhotoTooManyBytes,
-                VisionError::UnknownFormat { .. } | VisionError::NoLibheif { .. } | VisionError::NoHeifCodec { .. } => {
-                    ErrorKind::PhotoFormat
-                }
-                _ => ErrorKind::Photo,
-            },
-            Failure::Model(ModelError::NotFinite { .. }) => ErrorKind::Photo,
-            Failure::Model(ModelError::Folder { .. }) => ErrorKind::ModelFolder,
-            Failure::Model(_) => ErrorKind::Model,
-            Failure::Engine(_) => ErrorKind::Device,
-            Failure::Answer(_) => ErrorKind::Density,
-            Failure::Album(AlbumError::Track { .. }) => ErrorKind::Track,
-            Failure::Album(AlbumError::Time { .. }) => ErrorKind::Time,
-            Failure::Album(_) => ErrorKind::Album,
-            Failure::Table { .. } => ErrorKind::Table,
-            Failure::Data(_) => ErrorKind::Data,
-            Failure::Places(_) => ErrorKind::Region,
-            #[cfg(feature = "maps")]
-            Failure::Map(_) => ErrorKind::Map,
-            #[cfg(feature = "gallery")]
-            Failure::Gallery(_) => ErrorKind::Gallery,
-            #[cfg(feature = "gallery")]
-            Failure::GeoClip(_) => ErrorKind::GeoClip,
-            Failure::Setting(_) => ErrorKind::Setting,
-            Failure::Mismatch { .. } => ErrorKind::EncoderSize,
-            Failure::OtherEncoder { .. } => ErrorKind::OtherEncoder,
-            Failure::NoEncoder => ErrorKind::NoEncoder,
-            Failure::NoDensities { .. } => ErrorKind::NoDensities,
-            Failure::NoDensity => ErrorKind::NoDensity,
-            Failure::NotBundled { what: "encoder" } => ErrorKind::NoBundledEncoder,
-            Failure::NotBundled { .. } => ErrorKind::NoBundledModel,
-            Failure::Source(_) => ErrorKind::Source,
-            Failure::Stopped => ErrorKind::Stopped,
-            Failure::Write(_) => ErrorKind::Write,
-            Failure::Prior { .. } => ErrorKind::Prior,
-        }
+        self.kind
     }
 
     /// Whether it is about one photo alone, so that a run goes on with the others.
     pub fn is_about_photo(&self) -> bool {
         use ErrorKind::{Photo, PhotoFormat, PhotoTooLarge, PhotoTooManyBytes};
-        matches!(self.kind(), Photo | PhotoFormat | PhotoTooLarge | PhotoTooManyBytes)
+        matches!(self.kind, Photo | PhotoFormat | PhotoTooLarge | PhotoTooManyBytes)
     }
 
     /// The error of a lower layer that this one stands for, to downcast.
-    pub fn get_ref(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
-        Some(match &self.0 {
-            Failure::Vision(error) => error,
-            Failure::Model(error) => error,
-            Failure::Engine(error) => error,
-            Failure::Places(error) => error,
-            Failure::Source(error) => &**error,
-            _ => return None,
-        })
+    pub fn get_ref(&self) -> &(dyn Error + Send + Sync + 'static) {
+        &*self.error
     }
 }
 
 impl fmt::Display for LocateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.error.fmt(f)
     }
 }
 
 impl Error for LocateError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.source()
+        self.error.source()
     }
 }
 
-#[doc(hidden)]
-impl<E: Into<Failure>> From<E> for LocateError {
-    fn from(error: E) -> Self {
-        Self(error.into())
+/// Errors of lower layers, and what each is about.
+macro_rules! from_lower {
+    ($($(#[$cfg:meta])? $error:ty => $kind:expr;)*) => {$(
+        $(#[$cfg])?
+        impl From<$error> for LocateError {
+            fn from(error: $error) -> Self {
+                let kind: fn(&$error) -> ErrorKind = $kind;
+                Self { kind: kind(&error), error: error.into() }
+            }
+        }
+    )*};
+}
+
+from_lower! {
+    VisionError => vision_kind;
+    ModelError => |error| match error {
+        ModelError::NotFinite { .. } => ErrorKind::Photo,
+        ModelError::Folder { .. } => ErrorKind::ModelFolder,
+        _ => ErrorKind::Model,
+    };
+    locdiff_nn::NnError => |_| ErrorKind::Device;
+    locdiff_model::answer::AnswerError => |_| ErrorKind::Density;
+    AlbumError => |error| match error {
+        AlbumError::Track { .. } => ErrorKind::Track,
+        AlbumError::Time { .. } => ErrorKind::Time,
+        _ => ErrorKind::Album,
+    };
+    DataError => |_| ErrorKind::Data;
+    locdiff_map::places::PlacesError => |_| ErrorKind::Region;
+    #[cfg(feature = "maps")] locdiff_map::MapError => |_| ErrorKind::Map;
+    #[cfg(feature = "gallery")] locdiff_retrieval::gallery::GalleryError => |_| ErrorKind::Gallery;
+    #[cfg(feature = "gallery")] locdiff_retrieval::geoclip::GeoClipError => |_| ErrorKind::GeoClip;
+    locdiff_base::BadSetting => |_| ErrorKind::Setting;
+    locdiff_base::WriteError => |_| ErrorKind::Write;
+    Failure => Failure::kind;
+}
+
+fn vision_kind(error: &VisionError) -> ErrorKind {
+    match error {
+        VisionError::Device(_) => ErrorKind::Device,
+        VisionError::TooManyPixels { .. } => ErrorKind::PhotoTooLarge,
+        VisionError::TooManyBytes { .. } => ErrorKind::PhotoTooManyBytes,
+        VisionError::UnknownFormat { .. } | VisionError::NoLibheif { .. } | VisionError::NoHeifCodec { .. } => {
+            ErrorKind::PhotoFormat
+        }
+        _ => ErrorKind::Photo,
     }
 }
 
-/// All that can go wrong.
+/// What goes wrong in this crate itself.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The photo or the encoder.
-    #[error(transparent)]
-    Vision(#[from] locdiff_vision::VisionError),
-    /// The model or its device.
-    #[error(transparent)]
-    Model(#[from] locdiff_model::ModelError),
-    /// The engine.
-    #[error(transparent)]
-    Engine(#[from] locdiff_nn::NnError),
-    /// The calibration, the density or what is also known.
-    #[error(transparent)]
-    Answer(#[from] locdiff_model::answer::AnswerError),
-    /// An album.
-    #[error(transparent)]
-    Album(#[from] locdiff_album::AlbumError),
-    /// A row of an album's table.
     #[error("{at}: {reason}")]
     Table { at: String, reason: String },
-    /// A file of embeddings or places.
-    #[error(transparent)]
-    Data(#[from] locdiff_io::data::DataError),
-    /// A region.
-    #[error(transparent)]
-    Places(#[from] locdiff_map::places::PlacesError),
-    /// A map or a raster.
-    #[cfg(feature = "maps")]
-    #[error(transparent)]
-    Map(#[from] locdiff_map::MapError),
-    /// A gallery.
-    #[cfg(feature = "gallery")]
-    #[error(transparent)]
-    Gallery(#[from] locdiff_retrieval::gallery::GalleryError),
-    /// GeoCLIP's files.
-    #[cfg(feature = "gallery")]
-    #[error(transparent)]
-    GeoClip(#[from] locdiff_retrieval::geoclip::GeoClipError),
-    /// A setting out of range.
-    #[error(transparent)]
-    Setting(#[from] locdiff_base::BadSetting),
-    /// An encoder and a model that do not belong together.
     #[error(
         "the encoder gives embeddings of {encoder} numbers, the model takes {model}: use the encoder it was trained with"
     )]
     Mismatch { encoder: usize, model: usize },
-    /// Embeddings of another encoder than the model was trained with.
     #[error("the model was trained with the encoder {model}, these embeddings are {met}'s: use one encoder for both")]
-    OtherEncoder { met: Box<Fingerprint>, model: Box<Fingerprint> },
-    /// Photos for a locator that was opened without an encoder.
+    OtherEncoder { met: Fingerprint, model: Fingerprint },
     #[error("this locator was opened without an encoder: it locates embeddings, not photos")]
     NoEncoder,
-    /// A model whose network gives no densities.
     #[error(
         "a model trained with the loss {loss} gives no densities: take the places of its samples, or train with nll or kl"
     )]
     NoDensities { loss: String },
-    /// An answer of an album, whose posterior is not kept, or of a model that gives none.
     #[error("this answer has no density of its own, so that no region or map can be drawn of it")]
     NoDensity,
-    /// A program without the bundled model and encoder.
     #[cfg_attr(feature = "bundled", expect(dead_code, reason = "both are here"))]
     #[error("this program was built without the bundled {what}: give a folder of one")]
     NotBundled { what: &'static str },
-    /// A source that fails for a reason of its own, such as a server that does not answer.
-    #[error(transparent)]
-    Source(Box<dyn std::error::Error + Send + Sync>),
-    /// It was asked to stop: nothing was written.
     #[error("stopped before the end: nothing was written")]
     Stopped,
-    /// A file that cannot be written.
-    #[error(transparent)]
-    Write(#[from] locdiff_base::WriteError),
-    /// A prior that cannot be used.
     #[error("{file}: {reason}")]
     Prior { file: String, reason: String },
+}
+
+impl Failure {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Table { .. } => ErrorKind::Table,
+            Self::Mismatch { .. } => ErrorKind::EncoderSize,
+            Self::OtherEncoder { .. } => ErrorKind::OtherEncoder,
+            Self::NoEncoder => ErrorKind::NoEncoder,
+            Self::NoDensities { .. } => ErrorKind::NoDensities,
+            Self::NoDensity => ErrorKind::NoDensity,
+            Self::NotBundled { what: "encoder" } => ErrorKind::NoBundledEncoder,
+            Self::NotBundled { .. } => ErrorKind::NoBundledModel,
+            Self::Stopped => ErrorKind::Stopped,
+            Self::Prior { .. } => ErrorKind::Prior,
+        }
+    }
 }

@@ -17,6 +17,7 @@ use std::path::Path;
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct FlatOptions {
     /// What is opened.
     #[serde(flatten)]
@@ -29,42 +30,18 @@ pub struct FlatOptions {
     pub album: AlbumOptions,
 }
 
-const LOCATOR: [&str; 8] = ["model", "encoder", "device", "precision", "gallery", "geoclip", "gallery_rule", "hybrid"];
-const LOCATE: [&str; 14] = [
-    "views",
-    "samples",
-    "sampler",
-    "steps",
-    "guidance",
-    "seed",
-    "pool",
-    "refine",
-    "hypotheses",
-    "window_km",
-    "within",
-    "prior",
-    "prior_km",
-    "max_megapixels",
-];
-const ALBUM: [&str; 9] = [
-    "same_place",
-    "folder_is_place",
-    "one_trip",
-    "known",
-    "tracks",
-    "track_offset_s",
-    "places",
-    "trust_clocks",
-    "clock_offset_s",
+/// The names of the options that open a locator, that ask about photos, and of albums.
+const NAMES: [&str; 3] = [
+    "model encoder device precision gallery geoclip gallery_rule hybrid",
+    "views samples sampler steps guidance seed pool refine hypotheses window_km within prior prior_km max_megapixels",
+    "same_place folder_is_place one_trip known tracks track_offset_s places trust_clocks clock_offset_s",
 ];
 
 impl FlatOptions {
-    /// The names of the options that open a locator.
-    pub const LOCATOR: &'static [&'static str] = &LOCATOR;
-    /// The names of the options that ask about photos.
-    pub const LOCATE: &'static [&'static str] = &LOCATE;
-    /// The names of the options of albums.
-    pub const ALBUM: &'static [&'static str] = &ALBUM;
+    /// The names of the options that open a locator, that ask about photos, and of albums.
+    pub fn names() -> [Vec<&'static str>; 3] {
+        NAMES.map(|names| names.split(' ').collect())
+    }
 
     /// What is opened and asked, without an album.
     pub fn new(locator: LocatorOptions, locate: LocateOptions) -> Self {
@@ -77,22 +54,15 @@ impl FlatOptions {
     }
 
     /// Fails if an album is told something: for work that answers photos one by one.
-    ///
-    /// # Errors
-    /// The first option of an album that is not the default.
+    /// Fails on the first option of an album that is not the default.
     pub fn check_no_album(&self) -> Result<(), LocateError> {
         let told = serde_json::to_value(&self.album).unwrap_or_default();
-        match told.as_object().and_then(|told| told.iter().next()) {
-            Some((name, value)) => {
-                let remedy = format!("photos are answered one by one here, {name} is for albums: leave it out");
-                Err(setting("album option", value, remedy))
-            }
-            None => Ok(()),
-        }
+        let Some((name, value)) = told.as_object().and_then(|told| told.iter().next()) else { return Ok(()) };
+        let remedy = format!("photos are answered one by one here, {name} is for albums: leave it out");
+        Err(setting("album option", value, remedy))
     }
 
     /// The same with whole paths, so that they mean the same in every folder.
-    #[must_use]
     pub fn anchored(mut self, base: &Path) -> Self {
         let Self { locator, locate, album } = &mut self;
         for path in [&mut locator.model, &mut locator.encoder] {
@@ -117,7 +87,7 @@ impl<'de> Deserialize<'de> for FlatOptions {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut parts = [Map::new(), Map::new(), Map::new()];
         for (name, value) in Map::deserialize(from)? {
-            let lists: [&[&str]; 3] = [&LOCATOR, &LOCATE, &ALBUM];
+            let lists = Self::names();
             let Some(part) = lists.iter().position(|list| list.contains(&&*name)) else {
                 let known: Vec<String> = lists.concat().iter().map(|name| format!("`{name}`")).collect();
                 return Err(D::Error::custom(format!("unknown field `{name}`, expected one of {}", known.join(", "))));
@@ -125,18 +95,17 @@ impl<'de> Deserialize<'de> for FlatOptions {
             parts[part].insert(name, value);
         }
         let [locator, locate, album] = parts.map(Value::from);
-        Ok(Self {
-            locator: serde_json::from_value(locator).map_err(D::Error::custom)?,
-            locate: serde_json::from_value(locate).map_err(D::Error::custom)?,
-            album: serde_json::from_value(album).map_err(D::Error::custom)?,
-        })
+        let locator = serde_json::from_value(locator).map_err(D::Error::custom)?;
+        let locate = serde_json::from_value(locate).map_err(D::Error::custom)?;
+        Ok(Self { locator, locate, album: serde_json::from_value(album).map_err(D::Error::custom)? })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DeviceSpec, GalleryRule, Pooling, Precision, Sampler};
+    use crate::{DeviceSpec, GalleryRule, Pooling, Precision};
+    use locdiff_model::diffusion::Sampler;
 
     #[test]
     fn options_survive_their_file() {
@@ -168,7 +137,7 @@ mod tests {
             "track_offset_s":5.0,"places":[{"place":"Kyoto","from":null,"to":null}],"trust_clocks":true,
             "clock_offset_s":60.0}"#;
         let old: Map<String, Value> = serde_json::from_str(old).unwrap();
-        let mut names: Vec<&str> = [&LOCATOR[..], &LOCATE, &ALBUM].concat();
+        let mut names = FlatOptions::names().concat();
         names.sort_unstable();
         assert_eq!(old.keys().map(String::as_str).collect::<Vec<_>>(), names);
         for (name, value) in &old {

@@ -20,12 +20,10 @@ use std::sync::Arc;
 
 /// The degree of a network that says nothing. Its globe's pixels are 204 km wide; about places that count they are cut.
 const DEGREE: usize = 7;
-/// The window where nothing was fitted.
 const WINDOW_KM: f64 = 300.0;
 /// Photos whose scores are held at a time.
 const BLOCK: usize = 32;
 
-/// A GeoCLIP model, opened.
 pub(crate) struct GeoClipModel {
     /// The flat network: it has GeoCLIP's sizes, and says the same of every photo.
     pub(crate) model: Model,
@@ -33,13 +31,11 @@ pub(crate) struct GeoClipModel {
     pub(crate) places: ModelPlaces,
 }
 
-/// The places of a model that gives places scores.
 pub(crate) struct ModelPlaces {
     retriever: GeoClipRetriever,
     table: CandidatePlaces,
 }
 
-/// What it finds for a photo.
 pub(crate) struct FoundPlaces {
     pub(crate) field: Arc<PlaceField>,
     /// The place with the best score.
@@ -59,12 +55,9 @@ impl GeoClipModel {
         let model = flat(retriever.input_dimension(), device)?;
         let shape = ModelShape { degree: DEGREE, embedding_dim: retriever.input_dimension(), encoder: None };
         let fitted = Calibration::load(folder, &shape)?;
-        let is_of_these =
-            |own: &Calibration| own.places.as_ref().is_some_and(|places| places.key == retriever.identity());
-        let calibration = match fitted.filter(is_of_these) {
-            Some(calibration) => calibration,
-            None => unfitted(retriever.temperature())?,
-        };
+        let key = retriever.identity();
+        let own = fitted.filter(|own| own.places.as_ref().is_some_and(|places| places.key == key));
+        let calibration = own.map_or_else(|| unfitted(retriever.temperature()), Ok)?;
         Ok(Self { model, calibration, places })
     }
 }
@@ -81,7 +74,6 @@ impl ModelPlaces {
         Ok(Self { retriever, table })
     }
 
-    /// The encoder that the model names.
     pub(crate) fn encoder(&self) -> Option<&str> {
         self.retriever.model().encoder()
     }
@@ -116,7 +108,6 @@ fn flat(inputs: usize, device: &Device) -> Result<Model, LocateError> {
     Ok(Model::new(device, config)?)
 }
 
-/// What a flat network says.
 pub(crate) fn nothing() -> Result<Coefficients, LocateError> {
     let zeros = vec![0.0; (DEGREE + 1) * (DEGREE + 1)];
     Ok(Coefficients::new(zeros).map_err(locdiff_model::ModelError::from)?)
@@ -130,13 +121,8 @@ fn unfitted(temperature: f64) -> Result<Calibration, LocateError> {
 /// A photo's embedding, its place and its collection.
 pub(crate) type KnownRow = (Vec<f32>, LatLon, usize);
 
-/// A fit, and what a gallery beside the model can be fitted to.
-pub(crate) struct GeoClipFit {
-    pub(crate) model: Model,
-    pub(crate) globe: Arc<Globe>,
-    pub(crate) calibration: Calibration,
-    pub(crate) seen: Vec<Observation>,
-}
+/// A flat network with its globe, a fit, and what a gallery combined with the model can be fitted to.
+pub(crate) type GeoClipFit = (Model, Arc<Globe>, Calibration, Vec<Observation>);
 
 /// Fits temperature, width and share of the places' kernels, the window and the radii, to embeddings of photos whose places are known.
 pub(crate) fn calibrate_geoclip(folder: &Path, rows: &[KnownRow], device: &Device) -> Result<GeoClipFit, LocateError> {
@@ -161,15 +147,15 @@ pub(crate) fn calibrate_geoclip(folder: &Path, rows: &[KnownRow], device: &Devic
     for block in rows.chunks(BLOCK) {
         let found = places.find(&embeddings(block), &settings, false)?;
         for ((embedding, truth, group), found) in block.iter().zip(found) {
-            let (truth, group, embedding) = (*truth, *group, embedding.clone());
-            let (neighbours, places) = (Vec::new(), Some(found.field));
-            seen.push(Observation { evidence: nothing()?, truth, embedding, group, neighbours, places });
+            let (truth, group, embedding, neighbours) = (*truth, *group, embedding.clone(), Vec::new());
+            let (evidence, places) = (nothing()?, Some(found.field));
+            seen.push(Observation { evidence, truth, embedding, group, neighbours, places });
         }
     }
     let globe = Arc::new(Globe::new(DEGREE)?);
     let plain = Calibration { places: Some(settings), ..unfitted(retriever.temperature())? };
     let calibration = fit_places(&globe, &plain, &seen, nll_nats)?;
-    Ok(GeoClipFit { model, globe, calibration, seen })
+    Ok((model, globe, calibration, seen))
 }
 
 fn embeddings(rows: &[KnownRow]) -> Vec<Vec<f32>> {

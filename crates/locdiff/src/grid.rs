@@ -6,7 +6,6 @@ use locdiff_shdd::sphere::UnitVec;
 
 /// How far below the top the picture goes.
 const DEPTH_NATS: f64 = 7.0;
-/// The most cells.
 const MOST_CELLS: f64 = 64_800.0;
 
 /// A density's values on the rectangle of latitudes and longitudes that holds all that is worth drawing: a byte a cell, the
@@ -15,8 +14,7 @@ const MOST_CELLS: f64 = 64_800.0;
 /// ```
 /// # #[cfg(feature = "bundled")] {
 /// use locdiff::{DensityGrid, Locator};
-/// # std::env::set_current_dir("../../fixtures/vision").unwrap();
-/// let photo = "china.jpg";
+/// # let photo = "../../fixtures/vision/china.jpg";
 /// let grid = DensityGrid::of(&Locator::bundled()?.locate(photo)?)?;
 /// assert_eq!(grid.values().len(), grid.window().len());
 /// assert!(grid.values().iter().any(|value| *value > 200));
@@ -33,10 +31,7 @@ impl DensityGrid {
     /// How many nats below the top the values go.
     pub const DEPTH_NATS: f64 = DEPTH_NATS;
 
-    /// The picture of an answer's density.
-    ///
-    /// # Errors
-    /// An answer without a density: one of an album.
+    /// The picture of an answer's density. Fails on an answer without a density: one of an album.
     pub fn of(answer: &Answer) -> Result<Self, LocateError> {
         let density = answer.density().ok_or(Failure::NoDensity)?;
         let window = worth_drawing(density)?;
@@ -91,14 +86,9 @@ fn around(points: &[UnitVec], pixel_deg: f64) -> Result<Window, LocateError> {
 /// Where the arc that holds all longitudes begins, and how wide it is: all but the widest gap between two neighbours.
 fn widest_gap(sorted: &[f64]) -> (f64, f64) {
     let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return (-180.0, 360.0) };
-    let mut best = (*first, 360.0 - (first + 360.0 - last));
-    for pair in sorted.windows(2) {
-        let width = 360.0 - (pair[1] - pair[0]);
-        if width < best.1 {
-            best = (pair[1], width);
-        }
-    }
-    best
+    let whole = (*first, 360.0 - (first + 360.0 - last));
+    let arcs = sorted.windows(2).map(|pair| (pair[1], 360.0 - (pair[1] - pair[0])));
+    arcs.fold(whole, |best, arc| if arc.1 < best.1 { arc } else { best })
 }
 
 #[cfg(test)]

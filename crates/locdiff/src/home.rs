@@ -14,7 +14,6 @@ pub(crate) fn data_folder() -> Option<PathBuf> {
     })
 }
 
-/// The folder of models in a data folder.
 pub(crate) fn models_folder(home: &Path) -> PathBuf {
     home.join("models")
 }

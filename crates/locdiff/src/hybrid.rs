@@ -13,28 +13,15 @@ use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::UnitVec;
 use std::path::{Path, PathBuf};
 
-/// Retrieval beside the diffusion model: a retriever, and the rule that makes one place of both.
+/// Retrieval combined with the diffusion model: a retriever, and the rule that makes one place of both. See
+/// [`LocatorOptions::open_hybrid`] and [`Locator::hybrid`](crate::Locator::hybrid).
 pub struct Hybrid {
     retriever: Box<dyn Retriever>,
     options: HybridOptions,
 }
 
-impl std::fmt::Debug for Hybrid {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Hybrid").field("options", &self.options).finish_non_exhaustive()
-    }
-}
-
 impl Hybrid {
-    /// Numbers of the embeddings that retrieval takes.
-    pub fn input_dimension(&self) -> usize {
-        self.retriever.input_dimension()
-    }
-
-    /// Fails where embeddings of `name` are not the retrieval's.
-    ///
-    /// # Errors
-    /// Another number of values, or another encoder.
+    /// Fails if embeddings of `name` are not the retrieval's: another number of values, or another encoder.
     pub fn check_embeddings(
         &self,
         name: &str,
@@ -45,9 +32,7 @@ impl Hybrid {
     }
 
     /// The hybrid's place for a photo of which the model says `prediction`, with its samples' places.
-    ///
-    /// # Errors
-    /// An embedding of another size, or a gallery that fails.
+    /// Fails on an embedding of another size, or a gallery that fails.
     pub fn settle(
         &self,
         codec: &Codec,
@@ -66,9 +51,7 @@ impl Hybrid {
 
 impl LocatorOptions {
     /// Opens the gallery alone, if there is one. `progress` receives the number of its locations that are embedded.
-    ///
-    /// # Errors
-    /// Files that cannot be used, or that do not belong together.
+    /// Fails on files that cannot be used, or that do not belong together.
     pub fn open_retriever(
         &self,
         device: &Device,
@@ -79,9 +62,7 @@ impl LocatorOptions {
     }
 
     /// Opens LocDiff-H alone, if there is a gallery and its rule is `hybrid` or `paper`.
-    ///
-    /// # Errors
-    /// As [`LocatorOptions::open_retriever`], and changes that mean nothing with the rule.
+    /// Fails as [`LocatorOptions::open_retriever`] does, and changes that mean nothing with the rule.
     pub fn open_hybrid(&self, device: &Device, progress: impl FnMut(usize)) -> Result<Option<Hybrid>, LocateError> {
         let rule = match self.gallery_rule {
             GalleryRule::Mix => return Ok(None),
@@ -100,14 +81,14 @@ pub(crate) fn open_retriever(
     device: &Device,
     mut progress: impl FnMut(usize),
 ) -> Result<Box<dyn Retriever>, LocateError> {
-    let Some(folder) = geoclip else {
-        if !gallery.is_dir() {
-            let remedy = "it is no folder: build a gallery from photos, or give GeoCLIP's folder for a file of places";
-            return Err(setting("gallery", gallery.display(), remedy));
-        }
-        return Ok(Box::new(PhotoRetriever::new(Gallery::open(gallery)?)?));
-    };
-    Ok(Box::new(open_geoclip(gallery, folder, device, |done, _| progress(done))?))
+    if let Some(folder) = geoclip {
+        return Ok(Box::new(open_geoclip(gallery, folder, device, |done, _| progress(done))?));
+    }
+    if !gallery.is_dir() {
+        let remedy = "it is no folder: build a gallery from photos, or give GeoCLIP's folder for a file of places";
+        return Err(setting("gallery", gallery.display(), remedy));
+    }
+    Ok(Box::new(PhotoRetriever::new(Gallery::open(gallery)?)?))
 }
 
 /// A file of places, or a folder of their vectors, with GeoCLIP's folder.

@@ -1,55 +1,66 @@
 //! A model and an encoder whose files are in memory: those that are part of this library, or a page's.
 
-use crate::{LocateError, Locator, shape::shape_of};
+use crate::{LocateError, Locator};
 use locdiff_model::Model;
-use locdiff_model::answer::Calibration;
+use locdiff_model::answer::{Calibration, ModelShape};
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
 use std::path::Path;
 
 /// The contents of a model's and an encoder's files.
-#[derive(Debug, Clone, Copy)]
-pub struct FilesInMemory<'a> {
+pub(crate) struct FilesInMemory<'a> {
     /// What messages and fingerprints say before "model" and "encoder".
-    pub called: &'a str,
-    /// `encoder.json` of the encoder.
-    pub encoder: &'a [u8],
-    /// `model.safetensors` of the encoder.
-    pub encoder_weights: &'a [u8],
-    /// `config.json` of the model.
-    pub config: &'a [u8],
-    /// `model.safetensors` of the model.
-    pub weights: &'a [u8],
-    /// `calibration.json` of the model.
-    pub calibration: &'a [u8],
+    pub(crate) called: &'a str,
+    /// `encoder.json` and `model.safetensors` of the encoder.
+    pub(crate) encoder: [&'a [u8]; 2],
+    /// `config.json`, `model.safetensors` and `calibration.json` of the model.
+    pub(crate) model: [&'a [u8]; 3],
 }
 
 impl FilesInMemory<'_> {
-    /// The model with its calibration.
     pub(crate) fn model(&self, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
         let name = |file: &str| Path::new(&format!("{} model", self.called)).join(file);
-        let config = (&*name("config.json"), self.config);
-        let model = Model::from_bytes(device, config, (&name("model.safetensors"), self.weights))?;
-        let calibration = Calibration::from_bytes(name("calibration.json"), self.calibration, &shape_of(&model))?;
+        let [config, weights, calibration] = self.model;
+        let config = (&*name("config.json"), config);
+        let model = Model::from_bytes(device, config, (&name("model.safetensors"), weights))?;
+        let calibration = Calibration::from_bytes(name("calibration.json"), calibration, &shape_of(&model))?;
         Ok((model, Some(calibration)))
     }
 
-    /// The encoder.
     pub(crate) fn encoder(&self, device: &Device) -> Result<Encoder, LocateError> {
         let name = |file: &str| Path::new(&format!("{} encoder", self.called)).join(file);
-        let description = (&*name("encoder.json"), self.encoder);
-        Ok(Encoder::from_bytes_on(description, (&name("model.safetensors"), self.encoder_weights), device)?)
+        let [description, weights] = self.encoder;
+        let description = (&*name("encoder.json"), description);
+        Ok(Encoder::from_bytes_on(description, (&name("model.safetensors"), weights), device)?)
     }
 }
 
 impl Locator {
-    /// A locator of files in memory, on the CPU.
-    ///
-    /// # Errors
-    /// Files that cannot be used, or do not belong together.
-    pub fn from_memory(files: &FilesInMemory<'_>) -> Result<Self, LocateError> {
-        let device = Device::cpu();
+    /// A locator of files in memory, on the CPU: `encoder.json` and `model.safetensors` of the encoder; `config.json`,
+    /// `model.safetensors` and `calibration.json` of the model. Messages call them "`called` encoder" and "`called` model". Fails
+    /// on files that cannot be used, or do not belong together.
+    pub fn from_memory(called: &str, encoder: [&[u8]; 2], model: [&[u8]; 3]) -> Result<Self, LocateError> {
+        let (device, files) = (Device::cpu(), FilesInMemory { called, encoder, model });
         let (model, calibration) = files.model(&device)?;
         Self::new(model, calibration, Some(files.encoder(&device)?))
     }
+}
+
+#[cfg(feature = "bundled")]
+impl Locator {
+    /// The name of the model that is part of this library.
+    pub const BUNDLED_MODEL: &'static str = locdiff_bundled_model::NAME;
+}
+
+#[cfg(feature = "bundled")]
+pub(crate) fn bundled() -> FilesInMemory<'static> {
+    let locdiff_bundled_model::ModelFiles { config, weights, calibration } = locdiff_bundled_model::model();
+    let (encoder, encoder_weights) = locdiff_bundled_encoder::encoder();
+    let (encoder, model) = ([encoder, encoder_weights], [config, weights, calibration]);
+    FilesInMemory { called: "the bundled", encoder, model }
+}
+
+pub(crate) fn shape_of(model: &Model) -> ModelShape<'_> {
+    let config = model.config();
+    ModelShape { degree: config.degree, embedding_dim: config.embedding_dim, encoder: config.encoder.as_ref() }
 }

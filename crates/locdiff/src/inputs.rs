@@ -5,7 +5,8 @@ use locdiff_io::data::RowFile;
 use locdiff_vision::sources::{PhotoSource, Photos};
 use std::{path::Path, sync::Arc};
 
-/// Photos, or embeddings with those for the retrieval where it has its own.
+/// Photos, or embeddings with those for the retrieval if it has its own: sources for
+/// [`Locator::locate_all`](crate::Locator::locate_all).
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Inputs {
@@ -30,10 +31,7 @@ impl Inputs {
         }
     }
 
-    /// Whether they fit the model, and its gallery.
-    ///
-    /// # Errors
-    /// Embeddings of another encoder.
+    /// Whether they fit the model, and its gallery. Fails on embeddings of another encoder.
     pub fn check(&self, locator: &Locator) -> Result<(), LocateError> {
         let model = locator.model().config();
         let own = locator.encoder().map(|encoder| &**encoder.fingerprint());

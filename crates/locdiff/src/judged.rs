@@ -14,9 +14,8 @@ use std::{fmt::Write, sync::Arc};
 impl LocatorOptions {
     /// A location for each row of a file of embeddings, and what the model says about its truth, if there is one and the model is
     /// calibrated. A calibrated model answers as [`crate::Locator::locate_all`] does, another by its samples.
-    ///
-    /// # Errors
-    /// A folder that cannot be used, embeddings that are not the model's, or another number of truths than of rows.
+    /// Fails on a folder that cannot be used, embeddings that are not the model's, or another number of truths than of
+    /// rows.
     pub fn judge_rows(
         &self,
         file: &RowFile,
@@ -55,7 +54,7 @@ impl LocatorOptions {
     }
 }
 
-/// How good answers are, where the truth is known.
+/// How good answers are, if the truth is known. Answers are counted by [`AnswerScore::add`].
 #[derive(Debug, Default)]
 pub struct AnswerScore {
     /// Answer, truth, and whether it could be told.

@@ -26,13 +26,14 @@
 //! | a whole album at once | [`Locator::locate_album`], [`AlbumAnswer`] |
 //! | a model, an encoder, a gallery of your own | [`LocatorOptions`] |
 //! | to add what is also known | [`LocateOptions::within`], [`LocateOptions::prior`], [`LocateOptions::knowledge`] |
-//! | maps of an answer | [`Atlas`], [`AnswerMap`], [`AlbumFiles`] |
+//! | maps of an answer | [`AnswerMap`], [`AnswerFiles`], [`AlbumFiles`] |
 //! | several photos of one place, one answer | [`Locator::locate_together`] |
 //! | the whole density | [`Answer::density`], [`Density`], [`DensityGrid`] |
 //! | the backward process | [`Locator::sampled_steps`] |
 //! | which parts of a photo speak for its place | [`Locator::occlusion`] |
-//! | answers as rows of a table | [`AnswerRow`] |
-//! | probabilities that hold, for a model of your own | [`calibrate`], [`CalibrateRequest`] |
+//! | probabilities that hold, for a model of your own | [`CalibrateRequest`] |
+//! | millions of photos, files of embeddings | [`batch`], [`embed`] |
+//! | to review and write locations | [`review`], the module `immich` (feature `immich`) |
 //! | published models | the module `get` (feature `get`) |
 //!
 //! SHDD codes by themselves are the crate `locdiff-shdd`.
@@ -47,8 +48,6 @@ mod album_table;
 #[cfg(feature = "maps")]
 mod answer_files;
 pub mod batch;
-#[cfg(feature = "bundled")]
-mod bundled;
 mod cache;
 mod calibrate;
 mod control;
@@ -74,10 +73,7 @@ mod in_memory;
 mod inputs;
 mod judged;
 mod locate_options;
-mod located;
 mod locator;
-#[cfg(feature = "gallery")]
-mod locator_gallery;
 mod locator_options;
 #[cfg(feature = "maps")]
 mod maps;
@@ -89,21 +85,16 @@ mod prior;
 mod retrieval;
 pub mod review;
 mod run;
-mod shape;
 mod source;
-mod stated;
-mod steps;
 mod table;
-mod thumbnails;
 
 pub use album::AlbumRun;
 #[cfg(feature = "maps")]
 pub use album_files::AlbumFiles;
-pub use album_options::AlbumOptions;
+pub use album_options::{AlbumOptions, StatedPlace};
 #[cfg(feature = "maps")]
-pub use answer_files::{AnswerFiles, AnswerTargets, Document, Target};
-pub use cache::{EmbeddingCache, FileStamp};
-pub use calibrate::{CalibrateRequest, EmbeddingRows, calibrate};
+pub use answer_files::{AnswerFiles, AnswerTargets};
+pub use calibrate::{CalibrateRequest, EmbeddingRows};
 pub use control::{Control, Progress, StageTimes};
 pub use embedded::EmbeddedPhoto;
 pub use error::{ErrorKind, LocateError};
@@ -112,31 +103,22 @@ pub use flat::FlatOptions;
 pub use grid::DensityGrid;
 #[cfg(feature = "gallery")]
 pub use hybrid::Hybrid;
-pub use in_memory::FilesInMemory;
 #[cfg(feature = "gallery")]
 pub use inputs::Inputs;
 pub use judged::AnswerScore;
 pub use locate_options::LocateOptions;
-pub use located::Located;
 pub use locator::Locator;
 pub use locator_options::{GalleryRule, HybridChanges, LocatorOptions};
-pub use locdiff_album::{AlbumAnswer, AlbumSettings, KnownPlace, PhotoTime, Track, WrongClock};
+pub use locdiff_album::{AlbumAnswer, PhotoTime};
 pub use locdiff_io::data::Embedding;
-pub use locdiff_map::places::Region;
-pub use locdiff_model::answer::{
-    Answer, Calibration, Density, DensityRegion, FromDensity, GalleryContribution, Hypothesis, Knowledge,
-};
-pub use locdiff_model::diffusion::Sampler;
-pub use locdiff_model::{Model, Pooling};
+pub use locdiff_model::Pooling;
+pub use locdiff_model::answer::{Answer, Density, Knowledge};
 pub use locdiff_nn::{DeviceSpec, Precision};
 pub use locdiff_shdd::sphere::LatLon;
-pub use locdiff_vision::{Encoder, Photo, PhotoLimits};
+pub use locdiff_vision::{Photo, PhotoLimits};
 #[cfg(feature = "maps")]
-pub use maps::{AnswerMap, Atlas};
+pub use maps::AnswerMap;
 pub use occlusion::Occlusion;
-pub use pipeline::{EmbedSources, Read};
-pub use run::Run;
+pub use pipeline::Read;
+pub use run::{Located, Run};
 pub use source::{Origin, Source};
-pub use stated::StatedPlace;
-pub use steps::SampledStep;
-pub use table::AnswerRow;

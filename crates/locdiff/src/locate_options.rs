@@ -1,10 +1,11 @@
 //! What is asked of photos.
 
 use crate::names::{is_default, named, optional_name};
-use crate::{Knowledge, LocateError, Pooling, Region, Sampler};
+use crate::{Knowledge, LocateError, Pooling};
 use locdiff_base::setting;
+use locdiff_map::places::{PlacesError, Region};
 use locdiff_model::SampleOptions;
-use locdiff_model::answer::ReadOptions;
+use locdiff_model::{answer::ReadOptions, diffusion::Sampler};
 use locdiff_vision::PhotoLimits;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
+#[must_use]
 pub struct LocateOptions {
     /// Views of each photo (crops, colours) that one density is made of. 1 is the photo alone.
     pub views: usize,
@@ -104,58 +106,48 @@ impl LocateOptions {
     }
 
     /// Restricts the answer to a region. Repeat to allow several.
-    #[must_use]
     pub fn within(mut self, region: impl Into<String>) -> Self {
         self.within.push(region.into());
         self
     }
 
     /// Weighs locations by a file: see [`LocateOptions::prior`].
-    #[must_use]
     pub fn prior(self, file: impl Into<PathBuf>) -> Self {
         Self { prior: Some(file.into()), ..self }
     }
 
     /// Weighs locations by knowledge that a program holds itself. It excludes `within` and `prior`.
-    #[must_use]
     pub fn knowledge(self, knowledge: impl Into<Arc<Knowledge>>) -> Self {
         Self { knowledge: Some(SharedKnowledge(knowledge.into())), ..self }
     }
 
     /// Sets the number of views of each photo.
-    #[must_use]
     pub fn views(self, views: usize) -> Self {
         Self { views, ..self }
     }
 
     /// Sets the number of noise draws or samples.
-    #[must_use]
     pub fn samples(self, samples: usize) -> Self {
         Self { samples, ..self }
     }
 
     /// Takes the location from samples, which become one location by this rule.
-    #[must_use]
     pub fn pool(self, pooling: Pooling) -> Self {
         Self { pool: Some(pooling), ..self }
     }
 
     /// Sets the seed of noise and views.
-    #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
     /// Sets the largest number of hypotheses.
-    #[must_use]
     pub fn hypotheses(self, hypotheses: usize) -> Self {
         Self { hypotheses, ..self }
     }
 
     /// Reads the regions and files that the options name, once for many calls. Every call of a locator does this by itself.
-    ///
-    /// # Errors
-    /// Regions and priors that cannot be used; options out of range or that contradict each other.
+    /// Fails on regions and priors that cannot be used; options out of range or that contradict each other.
     pub fn resolved(&self) -> Result<Self, LocateError> {
         let mut known = self.region(Region::parse)?;
         if let Some(path) = &self.prior {
@@ -165,9 +157,7 @@ impl LocateOptions {
     }
 
     /// As [`LocateOptions::resolved`] for options of a stranger: reads no file, whatever the regions are called, and refuses a prior.
-    ///
-    /// # Errors
-    /// As [`LocateOptions::resolved`], and if there is a prior.
+    /// Fails as [`LocateOptions::resolved`] does, and if there is a prior.
     pub fn resolved_without_files(&self) -> Result<Self, LocateError> {
         match &self.prior {
             Some(path) => Err(setting("prior", path.display(), "no file is read for a request from outside")),
@@ -175,10 +165,7 @@ impl LocateOptions {
         }
     }
 
-    fn region(
-        &self,
-        parse: impl Fn(&str) -> Result<Region, locdiff_map::places::PlacesError>,
-    ) -> Result<Option<Knowledge>, LocateError> {
+    fn region(&self, parse: fn(&str) -> Result<Region, PlacesError>) -> Result<Option<Knowledge>, LocateError> {
         if self.within.is_empty() {
             return Ok(None);
         }
@@ -188,27 +175,21 @@ impl LocateOptions {
 
     fn with_known(&self, known: Option<Knowledge>) -> Result<Self, LocateError> {
         let mut resolved = Self { within: Vec::new(), prior: None, ..self.clone() };
-        match (&self.knowledge, known) {
-            (Some(_), Some(_)) => {
-                let remedy = "a region or prior goes with it: put that into the knowledge";
-                return Err(setting("knowledge", "of the program's own", remedy));
-            }
-            (None, Some(known)) => resolved.knowledge = Some(SharedKnowledge(Arc::new(known))),
-            (_, None) => {}
+        if self.knowledge.is_some() && known.is_some() {
+            let remedy = "a region or prior goes with it: put that into the knowledge";
+            return Err(setting("knowledge", "of the program's own", remedy));
         }
+        resolved.knowledge = known.map(|known| SharedKnowledge(Arc::new(known))).or(resolved.knowledge);
         resolved.check()?;
         Ok(resolved)
     }
 
-    /// Whether they can be used.
     pub(crate) fn check(&self) -> Result<(), LocateError> {
         self.sampling().check()?;
         if self.views == 0 || self.views > self.samples {
             return Err(setting("views", self.views, format!("1 to the number of samples, {}", self.samples)));
         }
-        if let Some(window_km) = self.window_km
-            && !(1.0..=20_000.0).contains(&window_km)
-        {
+        if let Some(window_km) = self.window_km.filter(|window_km| !(1.0..=20_000.0).contains(window_km)) {
             return Err(setting("window", format!("{window_km} km"), "1 to 20000 km"));
         }
         let is_restricted = self.knowledge.is_some() || !self.within.is_empty() || self.prior.is_some();
@@ -219,24 +200,20 @@ impl LocateOptions {
         Ok(())
     }
 
-    /// How samples are drawn.
     pub(crate) fn sampling(&self) -> SampleOptions {
         let Self { samples, sampler, steps, guidance, seed, .. } = *self;
         SampleOptions { samples, sampler, steps, guidance, seed }
     }
 
-    /// How the answer is read off the density.
     pub(crate) fn reading(&self) -> ReadOptions {
         let reading = ReadOptions::default().with_hypotheses(self.hypotheses);
         self.window_km.map_or(reading.clone(), |window_km| reading.with_window_km(window_km))
     }
 
-    /// The largest photo that is decoded.
     pub(crate) fn limits(&self) -> PhotoLimits {
         PhotoLimits::of_megapixels(self.max_megapixels)
     }
 
-    /// What regions, priors or the program say.
     pub(crate) fn known(&self) -> Option<Arc<Knowledge>> {
         self.knowledge.as_ref().map(|shared| shared.0.clone())
     }

@@ -4,9 +4,9 @@
 use crate::gallery_use::GalleryUse;
 #[cfg(feature = "gallery")]
 use crate::geoclip_model::{FoundPlaces, ModelPlaces};
+use crate::in_memory::shape_of;
 use crate::pipeline::embed;
 use crate::retrieval::Retrieved;
-use crate::shape::shape_of;
 use crate::{EmbeddedPhoto, LocateError, LocateOptions, error::Failure};
 use locdiff_album::Album;
 use locdiff_base::Named;
@@ -26,8 +26,7 @@ use std::sync::{Arc, OnceLock};
 /// ```
 /// # #[cfg(feature = "bundled")] {
 /// use locdiff::Locator;
-/// # std::env::set_current_dir("../../fixtures/vision").unwrap();
-/// let path = "china.jpg";
+/// # let path = "../../fixtures/vision/china.jpg";
 /// let answer = Locator::bundled()?.locate(path)?;
 /// assert_eq!(answer.best, answer.hypotheses[0].at);
 /// assert!(answer.radius_50_km < answer.radius_90_km);
@@ -39,7 +38,6 @@ pub struct Locator {
     predictor: Predictor,
     encoder: Option<Encoder>,
     pub(crate) reader: Reader,
-    /// The places of a model that gives places scores.
     #[cfg(feature = "gallery")]
     pub(crate) places: Option<ModelPlaces>,
     #[cfg(feature = "gallery")]
@@ -73,10 +71,7 @@ impl PhotoEvidence {
 impl Locator {
     /// A locator of a model and an encoder that are open. Without a calibration, probabilities are the network's own. Without an
     /// encoder, the locator takes embeddings alone. A model without densities answers from samples alone: see
-    /// [`LocateOptions::pool`].
-    ///
-    /// # Errors
-    /// An encoder that does not fit the model.
+    /// [`LocateOptions::pool`]. Fails on an encoder that does not fit the model.
     pub fn new(model: Model, calibration: Option<Calibration>, encoder: Option<Encoder>) -> Result<Self, LocateError> {
         let config = model.config();
         if let Some(encoder) = &encoder
@@ -114,22 +109,19 @@ impl Locator {
     }
 
     /// A photo's embedding, or those of its views where the options ask for several.
-    ///
-    /// # Errors
-    /// A locator without an encoder, options out of range, or a failure of the device.
+    /// Fails on a locator without an encoder, options out of range, or a failure of the device.
     pub fn embed(&self, photo: &Photo, options: &LocateOptions) -> Result<EmbeddedPhoto, LocateError> {
         options.check()?;
         embed(self.encoder.as_ref(), photo, options)
     }
 
-    fn is_on_gpu(&self) -> bool {
+    pub(crate) fn is_on_gpu(&self) -> bool {
         self.model().params().device().is_cuda()
     }
 
     /// The answer for an embedded photo.
-    ///
-    /// # Errors
-    /// An embedding of another size or encoder, options out of range, knowledge that leaves no place, a failure of the device.
+    /// Fails on an embedding of another size or encoder, options out of range, knowledge that leaves no place, a
+    /// failure of the device.
     pub fn answer(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Answer, LocateError> {
         let options = &options.resolved()?;
         self.check_photo(photo, options)?;
@@ -143,14 +135,10 @@ impl Locator {
         photos: Vec<Result<EmbeddedPhoto, LocateError>>,
         options: &LocateOptions,
     ) -> Vec<Result<Answer, LocateError>> {
-        let checked: Vec<Result<EmbeddedPhoto, LocateError>> = photos
-            .into_iter()
-            .map(|photo| {
-                let photo = photo?;
-                self.check_photo(&photo, options)?;
-                Ok(photo)
-            })
-            .collect();
+        let check = |photo: Result<EmbeddedPhoto, LocateError>| {
+            photo.and_then(|photo| self.check_photo(&photo, options).map(|()| photo))
+        };
+        let checked: Vec<Result<EmbeddedPhoto, LocateError>> = photos.into_iter().map(check).collect();
         let photos: Vec<&EmbeddedPhoto> = checked.iter().flatten().collect();
         let Ok(said) = self.ask(&photos, options) else {
             // One of them failed: each alone, so that the others do not fail with it.
@@ -158,20 +146,15 @@ impl Locator {
         };
         let mut said = said.into_iter();
         let pairs: Vec<_> = checked.into_iter().map(|photo| photo.map(|photo| (photo, said.next()))).collect();
-        pairs
-            .into_par_iter()
-            .map(|pair| match pair? {
-                (photo, Some(said)) => self.read_off(&photo, &said, options),
-                (photo, None) => self.answer(&photo, options),
-            })
-            .collect()
+        let each = pairs.into_par_iter().map(|pair| match pair? {
+            (photo, Some(said)) => self.read_off(&photo, &said, options),
+            (photo, None) => self.answer(&photo, options),
+        });
+        each.collect()
     }
 
     /// The backward process of a photo, noisiest step first: towards samples of the calibrated density where the model is one of nll.
-    ///
-    /// # Errors
-    /// As [`Locator::answer`].
-    pub fn trace(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Vec<TraceStep>, LocateError> {
+    pub(crate) fn trace(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Vec<TraceStep>, LocateError> {
         #[cfg(feature = "gallery")]
         if self.places.is_some() {
             return Err(locdiff_base::setting("trace", "with GeoCLIP", "it has no backward process: leave it out"));
@@ -226,7 +209,6 @@ impl Locator {
         Ok(said.collect())
     }
 
-    /// What a model that gives places scores finds for photos.
     #[cfg(feature = "gallery")]
     pub(crate) fn find_places(
         &self,
@@ -266,13 +248,11 @@ impl Locator {
         let reading = Reading { every_sample: true, ..Reading::default() };
         let found = self.predictor.predict(queries, &options.sampling(), reading)?;
         let pairs: Vec<_> = photos.iter().zip(found).collect();
-        pairs
-            .into_par_iter()
-            .map(|(photo, found)| {
-                let settled = hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), &found)?;
-                Ok(PhotoEvidence::new(found.evidence, Retrieved::Settled(settled)))
-            })
-            .collect()
+        let each = pairs.into_par_iter().map(|(photo, found)| {
+            let settled = hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), &found)?;
+            Ok(PhotoEvidence::new(found.evidence, Retrieved::Settled(settled)))
+        });
+        each.collect()
     }
 
     /// What makes a sampler's density the calibrated one, for every photo; nothing where the model is not one of nll.
@@ -311,26 +291,23 @@ impl Locator {
         Ok(found.into_iter().map(evidence).collect())
     }
 
-    /// What the gallery finds, where there is one.
-    #[cfg(feature = "gallery")]
+    #[cfg_attr(not(feature = "gallery"), expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "no gallery"))]
     pub(crate) fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>, LocateError> {
-        use crate::retrieval::FoundNeighbours;
-        let (Some(GalleryUse::Mix { retriever, .. }), Some(mix)) = (&self.gallery, &self.reader.calibration().gallery)
-        else {
-            return Ok(photos.iter().map(|_| Retrieved::Nothing).collect());
-        };
-        let embeddings: Vec<Vec<f32>> = photos.iter().map(|photo| photo.for_retrieval()).collect();
-        let hits = retriever.retrieve_many(&embeddings, mix.kernels.neighbours)?;
-        Ok(hits.into_iter().map(|hits| Retrieved::Neighbours(FoundNeighbours::new(hits))).collect())
-    }
-
-    #[cfg(not(feature = "gallery"))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with galleries")]
-    pub(crate) fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>, LocateError> {
+        #[cfg(feature = "gallery")]
+        if let (Some(GalleryUse::Mix { retriever, .. }), Some(mix)) =
+            (&self.gallery, &self.reader.calibration().gallery)
+        {
+            let embeddings: Vec<Vec<f32>> = photos.iter().map(|photo| photo.for_retrieval()).collect();
+            let hits = retriever.retrieve_many(&embeddings, mix.kernels.neighbours)?;
+            let found = |hits: Vec<_>| {
+                let neighbours = crate::retrieval::neighbours(&hits);
+                Retrieved::Neighbours(hits, neighbours)
+            };
+            return Ok(hits.into_iter().map(found).collect());
+        }
         Ok(photos.iter().map(|_| Retrieved::Nothing).collect())
     }
 
-    /// What the model said as an answer.
     fn read_off(
         &self,
         photo: &EmbeddedPhoto,
@@ -375,9 +352,7 @@ impl Locator {
     }
 
     /// Fails if this locator cannot honour options.
-    ///
-    /// # Errors
-    /// Options out of range, or that the model or its gallery cannot honour.
+    /// Fails on options out of range, or that the model or its gallery cannot honour.
     pub fn check(&self, options: &LocateOptions) -> Result<(), LocateError> {
         options.check()?;
         #[cfg(feature = "gallery")]
@@ -390,7 +365,6 @@ impl Locator {
         self.check_places(options)
     }
 
-    /// Whether a gallery settles places near samples.
     fn settles(&self) -> bool {
         #[cfg(feature = "gallery")]
         return matches!(self.gallery, Some(GalleryUse::Settle { .. }));
@@ -402,10 +376,8 @@ impl Locator {
     fn check_places(&self, options: &LocateOptions) -> Result<(), LocateError> {
         #[cfg(feature = "gallery")]
         if self.places.is_some() {
-            return match options.pool {
-                Some(_) => Err(locdiff_base::setting("pool", "with GeoCLIP", "it has no samples: leave it out")),
-                None => Ok(()),
-            };
+            let failed = |_| Err(locdiff_base::setting("pool", "with GeoCLIP", "it has no samples: leave it out"));
+            return options.pool.map_or(Ok(()), failed);
         }
         if options.refine {
             let remedy = "only GeoCLIP gives places scores that can be refined: leave it out";
@@ -419,7 +391,7 @@ impl Locator {
         let calibrated = self.reader.calibration().encoder.as_ref();
         match (met, self.model().config().encoder.as_ref().or(calibrated)) {
             (Some(met), Some(model)) if !met.is_same_encoder(model) => {
-                Err(Failure::OtherEncoder { met: Box::new(met.clone()), model: Box::new(model.clone()) }.into())
+                Err(Failure::OtherEncoder { met: met.clone(), model: model.clone() }.into())
             }
             _ => Ok(()),
         }
@@ -427,14 +399,8 @@ impl Locator {
 }
 
 /// A model's folder, or its name in the data folder, with its calibration, if it has one.
-///
-/// # Errors
-/// A folder that cannot be used.
-pub(crate) fn open_model(
-    folder: impl AsRef<Path>,
-    device: &Device,
-) -> Result<(Model, Option<Calibration>), LocateError> {
-    let folder = crate::home::by_name(folder.as_ref());
+pub(crate) fn open_model(folder: &Path, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
+    let folder = crate::home::by_name(folder);
     let model = Model::load(device, &folder)?;
     let calibration = Calibration::load(folder, &shape_of(&model))?;
     Ok((model, calibration))
@@ -448,10 +414,6 @@ mod tests {
     #[test]
     fn a_locator_is_shared_between_threads() {
         fn shared<T: Send + Sync>() {}
-        shared::<Locator>();
-        shared::<LocateOptions>();
-        shared::<Answer>();
-        shared::<LocateError>();
-        shared::<EmbeddedPhoto>();
+        shared::<(Locator, LocateOptions, Answer, LocateError, EmbeddedPhoto)>();
     }
 }

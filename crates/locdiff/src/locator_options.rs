@@ -49,7 +49,7 @@ pub struct LocatorOptions {
 }
 
 named! {
-    /// What a gallery does for an answer.
+    /// What a gallery does for an answer: [`LocatorOptions::gallery_rule`].
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum GalleryRule: "gallery rule" {
         #[default]
@@ -60,9 +60,10 @@ named! {
     }
 }
 
-/// Changes to LocDiff-H; what is absent is the rule's own.
+/// Changes to LocDiff-H, in [`LocatorOptions::hybrid`]. What is absent is the rule's own.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct HybridChanges {
     /// Candidates lie around the model's answer, not around every sample.
     pub around_answer: bool,

@@ -11,8 +11,8 @@ use locdiff_model::TraceStep;
 use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{LatLon, Polygon, UnitVec, haversine_km, spherical_mean};
 use std::io::{Read, Seek, Write};
+use std::sync::OnceLock;
 
-/// The regions that are drawn and written.
 const PROBABILITIES: [f64; 2] = [0.5, 0.9];
 /// The world raster that maps and outlines are made from: cells of a quarter of a degree, half a pixel of the answer.
 const WORLD: (usize, usize) = (720, 1440);
@@ -20,29 +20,19 @@ const WORLD: (usize, usize) = (720, 1440);
 const DEPTH_NATS: f64 = 40.0;
 /// Cells of this share of the world's are worth tracing outlines in.
 const WORTH_TRACING: f64 = 0.7;
-/// Whose data the page's map shows.
 const CREDIT: &str = "Land and borders: Natural Earth. Towns: GeoNames, CC BY 4.0.";
 /// Towns from this size on are named on a page's map.
 const LABEL_POPULATION: u32 = 300_000;
-/// A marker stands for at least this much.
 const WORTH_A_MARKER: f64 = 0.02;
-
-/// What all maps share: the cells of the world.
-pub struct Atlas {
-    window: Window,
-    /// Centres of the cells.
-    points: Vec<UnitVec>,
-}
 
 /// An answer drawn on the world: what every kind of map file shows.
 ///
 /// ```
 /// # #[cfg(feature = "bundled")] {
-/// use locdiff::{Atlas, Locator};
-/// # std::env::set_current_dir("../../fixtures/vision").unwrap();
-/// let photo = "china.jpg";
+/// use locdiff::{AnswerMap, Locator};
+/// # let photo = "../../fixtures/vision/china.jpg";
 /// let answer = Locator::bundled()?.locate(photo)?;
-/// let map = Atlas::new()?.draw(&answer)?;
+/// let map = AnswerMap::new(&answer)?;
 /// assert!(map.geojson().starts_with("{\"type\":\"FeatureCollection\""));
 /// assert_eq!(&map.png()?[1..4], b"PNG");
 /// # }
@@ -54,51 +44,14 @@ pub struct AnswerMap<'a> {
     regions: Vec<(f64, f64, Vec<Polygon>)>,
 }
 
-impl Atlas {
-    /// The cells of the world.
-    ///
-    /// # Errors
-    /// None that a user could cause.
-    pub fn new() -> Result<Self, LocateError> {
-        let window = Window::globe(WORLD.0, WORLD.1)?;
-        Ok(Self { points: window.points(), window })
+/// The cells of the world and their centres, made when the first map is drawn.
+fn world() -> Result<&'static (Window, Vec<UnitVec>), LocateError> {
+    static CELLS: OnceLock<(Window, Vec<UnitVec>)> = OnceLock::new();
+    if let Some(cells) = CELLS.get() {
+        return Ok(cells);
     }
-
-    /// Draws an answer.
-    ///
-    /// # Errors
-    /// An answer without a density: one of an album.
-    pub fn draw<'a>(&self, answer: &'a Answer) -> Result<AnswerMap<'a>, LocateError> {
-        let density = answer.density().ok_or(Failure::NoDensity)?;
-        let raster = raster(density, self.window, &self.points)?;
-        // The world's cells are coarse for a small country: its outlines are traced in cells of its own.
-        let window = worth_drawing(density)?;
-        let cell_deg = |window: &Window| window.height_deg() / window.rows() as f64;
-        let is_finer = cell_deg(&window) < WORTH_TRACING * cell_deg(&self.window);
-        let fine = is_finer.then(|| self::raster(density, window, &window.points())).transpose()?;
-        let regions = PROBABILITIES.iter().map(|&p| {
-            let region = density.region(p);
-            let whole = fine.as_ref().filter(|fine| region.log_density > fine.max() - DensityGrid::DEPTH_NATS);
-            (p, region.area_km2, contour_polygons(whole.unwrap_or(&raster), region.log_density))
-        });
-        Ok(AnswerMap { answer, regions: regions.collect(), raster })
-    }
-
-    /// A film of the backward process: at every step the mean of the samples' clean estimates, read as the paper reads a
-    /// code, by the density `exp(e·Y)`.
-    ///
-    /// # Errors
-    /// Steps of another degree than the codec's.
-    pub fn film(codec: &Codec, answer: &Answer, steps: &[TraceStep]) -> Result<Trace, LocateError> {
-        let window = Window::globe(180, 360)?;
-        let points = window.points();
-        let mut trace = Trace::new(name(answer)).answer(answer.best, &answer.place);
-        for TraceStep { t, code, .. } in steps {
-            let field = codec.field(code).map_err(locdiff_model::ModelError::from)?;
-            trace.push(&format!("t = {t}"), Raster::new(window, field.values(&points))?);
-        }
-        Ok(trace)
-    }
+    let window = Window::globe(WORLD.0, WORLD.1)?;
+    Ok(CELLS.get_or_init(|| (window, window.points())))
 }
 
 /// The log density at a window's cells, cut where nothing is to be seen.
@@ -121,12 +74,10 @@ pub(crate) fn crowd_page<S: Read + Write + Seek>(spool: S) -> CrowdMap<S> {
     CrowdMap::new(labelled("LocDiff"), spool)
 }
 
-/// A page with names on its map.
 pub(crate) fn labelled(title: &str) -> MapPage {
     MapPage::new(title).labels(labels()).credit(CREDIT)
 }
 
-/// The answer as one of many.
 pub(crate) fn crowd_photo(answer: &Answer) -> CrowdPhoto {
     let mut photo = CrowdPhoto::new(name(answer), answer.best, &answer.place);
     photo.radius_50_km = answer.radius_50_km;
@@ -154,7 +105,6 @@ pub(crate) fn add_places(answer: &Answer, features: &mut FeatureCollection) {
     }
 }
 
-/// The same as a folder of a KML document.
 pub(crate) fn places_folder(answer: &Answer) -> KmlFolder {
     let mut folder = KmlFolder::new(name(answer));
     push_places(answer, &mut folder);
@@ -179,7 +129,38 @@ fn name(answer: &Answer) -> &str {
     answer.photo.as_deref().unwrap_or("photo")
 }
 
-impl AnswerMap<'_> {
+impl<'a> AnswerMap<'a> {
+    /// Draws an answer. Fails if it has no density: one of an album.
+    pub fn new(answer: &'a Answer) -> Result<Self, LocateError> {
+        let density = answer.density().ok_or(Failure::NoDensity)?;
+        let (world, points) = world()?;
+        let raster = raster(density, *world, points)?;
+        // The world's cells are coarse for a small country: its outlines are traced in cells of its own.
+        let window = worth_drawing(density)?;
+        let cell_deg = |window: &Window| window.height_deg() / window.rows() as f64;
+        let is_finer = cell_deg(&window) < WORTH_TRACING * cell_deg(world);
+        let fine = is_finer.then(|| self::raster(density, window, &window.points())).transpose()?;
+        let regions = PROBABILITIES.iter().map(|&p| {
+            let region = density.region(p);
+            let whole = fine.as_ref().filter(|fine| region.log_density > fine.max() - DensityGrid::DEPTH_NATS);
+            (p, region.area_km2, contour_polygons(whole.unwrap_or(&raster), region.log_density))
+        });
+        Ok(Self { answer, regions: regions.collect(), raster })
+    }
+
+    /// An animation of the backward process: at every step the mean of the samples' clean estimates, read as the paper reads a
+    /// code, by the density `exp(e·Y)`. Fails on steps of another degree than the codec's.
+    pub(crate) fn animation(codec: &Codec, answer: &Answer, steps: &[TraceStep]) -> Result<Trace, LocateError> {
+        let window = Window::globe(180, 360)?;
+        let points = window.points();
+        let mut trace = Trace::new(name(answer)).answer(answer.best, &answer.place);
+        for TraceStep { t, code, .. } in steps {
+            let field = codec.field(code).map_err(locdiff_model::ModelError::from)?;
+            trace.push(&format!("t = {t}"), Raster::new(window, field.values(&points))?);
+        }
+        Ok(trace)
+    }
+
     /// Regions and places as a GeoJSON text.
     pub fn geojson(&self) -> String {
         let mut features = FeatureCollection::new();
@@ -187,8 +168,7 @@ impl AnswerMap<'_> {
         features.to_string()
     }
 
-    /// Adds regions and places to a collection.
-    pub fn add_features(&self, features: &mut FeatureCollection) {
+    pub(crate) fn add_features(&self, features: &mut FeatureCollection) {
         for (p, area_km2, outline) in &self.regions {
             let properties =
                 [("photo", name(self.answer).into()), ("probability", (*p).into()), ("area_km2", (*area_km2).into())];
@@ -204,8 +184,7 @@ impl AnswerMap<'_> {
         document.to_string()
     }
 
-    /// The same as a folder of a KML document.
-    pub fn kml_folder(&self) -> KmlFolder {
+    pub(crate) fn kml_folder(&self) -> KmlFolder {
         let mut folder = KmlFolder::new(name(self.answer));
         for (p, area_km2, outline) in &self.regions {
             folder.push_region(outline, &format!("{:.0} %", 100.0 * p), &format!("{area_km2:.0} km²"));
@@ -219,8 +198,7 @@ impl AnswerMap<'_> {
         answers_page().photo(self.html_photo()).to_html()
     }
 
-    /// The answer as a photo of a page.
-    pub fn html_photo(&self) -> HtmlPhoto {
+    pub(crate) fn html_photo(&self) -> HtmlPhoto {
         let answer = self.answer;
         let guess = if answer.can_tell { "" } else { "I can't tell; a guess: " };
         let mut photo = HtmlPhoto::new(name(answer))
@@ -244,9 +222,6 @@ impl AnswerMap<'_> {
     }
 
     /// The probability of every cell of the world as a GeoTIFF file; they sum to 1.
-    ///
-    /// # Errors
-    /// None that a user could cause.
     pub fn geotiff(&self) -> Result<Vec<u8>, LocateError> {
         let window = *self.raster.window();
         let top = self.raster.max();
@@ -265,9 +240,6 @@ impl AnswerMap<'_> {
     }
 
     /// A picture of the 90 % region where it is small, else of the world.
-    ///
-    /// # Errors
-    /// None that a user could cause.
     pub fn png(&self) -> Result<Vec<u8>, LocateError> {
         let answer = self.answer;
         let window = picture_window(answer.best, answer.radius_90_km)?;

@@ -4,7 +4,6 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A choice by its name.
 pub(crate) mod named {
     use locdiff_base::Named;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -18,17 +17,13 @@ pub(crate) mod named {
     }
 }
 
-/// A choice by its name, or nothing.
 pub(crate) mod optional_name {
     use locdiff_base::Named;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
     #[expect(clippy::ref_option, reason = "as serde calls it")]
     pub(crate) fn serialize<T: Named, S: Serializer>(value: &Option<T>, to: S) -> Result<S::Ok, S::Error> {
-        match value {
-            Some(value) => to.serialize_str(value.name()),
-            None => to.serialize_none(),
-        }
+        value.as_ref().map(|value| value.name()).serialize(to)
     }
 
     pub(crate) fn deserialize<'de, T: Named, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
@@ -37,7 +32,6 @@ pub(crate) mod optional_name {
     }
 }
 
-/// A device as a user names it.
 pub(crate) mod device {
     use locdiff_nn::DeviceSpec;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -1,14 +1,19 @@
-//! Which parts of a photo speak for the place that is answered.
+//! Which parts of a photo speak for the place that is answered, and the backward process as places.
 
-use crate::{LocateError, LocateOptions, Locator, error::Failure};
-use locdiff_shdd::sphere::LatLon;
+use crate::{EmbeddedPhoto, LocateError, LocateOptions, Locator, error::Failure};
+use locdiff_model::{ModelError, Reading, TraceStep};
+use locdiff_shdd::Decoder;
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
 use locdiff_vision::Photo;
 
-/// Parts along the longer side.
 const PARTS: usize = 8;
+/// Samples of an animation and its steps: enough to see where they gather.
+const SAMPLES: usize = 24;
+const STEPS: usize = 16;
 
-/// How much surer the place is by each part of a photo: the log density there, less what it is with that part painted over.
+/// How much surer the place is by each part of a photo, by [`Locator::occlusion`]: the log density there, less what it is with that part painted over.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Occlusion {
     /// The place that the whole photo answers.
     pub at: LatLon,
@@ -23,12 +28,12 @@ pub struct Occlusion {
 impl Locator {
     /// Paints over one part of a photo after the other, in its mean colour, and asks how probable the place still is. A photo of 8 × 6 parts
     /// takes the time of 49 photos. A part is painted with half of its neighbours, so that nothing hides on an edge.
+    /// Fails as [`Locator::answer`] does.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
     /// use locdiff::{Locator, LocateOptions, Photo, PhotoLimits};
-    /// # std::env::set_current_dir("../../fixtures/vision").unwrap();
-    /// let path = "china.jpg";
+    /// # let path = "../../fixtures/vision/china.jpg";
     /// let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
     /// let parts = Locator::bundled()?.occlusion(&photo, &LocateOptions::default())?;
     /// assert_eq!((parts.rows, parts.columns, parts.nats.len()), (5, 8, 40));
@@ -36,9 +41,6 @@ impl Locator {
     /// # }
     /// # Ok::<(), locdiff::LocateError>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Locator::answer`].
     pub fn occlusion(&self, photo: &Photo, options: &LocateOptions) -> Result<Occlusion, LocateError> {
         let options = &options.resolved()?;
         let (width, height) = (photo.width() as usize, photo.height() as usize);
@@ -69,6 +71,42 @@ impl Locator {
         }
         Ok(Occlusion { at: whole.best, rows, columns, nats })
     }
+
+    /// The backward process of two dozen samples, noisiest step first: the time step, falling towards 0, and the location that
+    /// each sample's code means with the noise that is still in it. Fails as [`Locator::answer`] does.
+    ///
+    /// ```
+    /// # #[cfg(feature = "bundled")] {
+    /// use locdiff::{Locator, LocateOptions, Photo, PhotoLimits};
+    /// # let path = "../../fixtures/vision/china.jpg";
+    /// let (locator, options) = (Locator::bundled()?, LocateOptions::default());
+    /// let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
+    /// let steps = locator.sampled_steps(&locator.embed(&photo, &options)?, &options)?;
+    /// assert!(steps.windows(2).all(|pair| pair[0].0 > pair[1].0 && pair[0].1.len() == pair[1].1.len()));
+    /// # }
+    /// # Ok::<(), locdiff::LocateError>(())
+    /// ```
+    pub fn sampled_steps(
+        &self,
+        photo: &EmbeddedPhoto,
+        options: &LocateOptions,
+    ) -> Result<Vec<(usize, Vec<LatLon>)>, LocateError> {
+        let samples = SAMPLES.max(photo.views.len());
+        let mut asked = options.resolved()?.samples(samples);
+        asked.steps = STEPS;
+        if asked.known().is_some() {
+            let remedy = "samples know no region or prior: leave out one of them";
+            return Err(locdiff_base::setting("steps", "with prior knowledge", remedy));
+        }
+        let steps = self.trace(photo, &asked)?;
+        let codec = self.predictor().codec();
+        let decoder = Decoder::Exact { window_rad: Some(Reading::default().window_km / EARTH_RADIUS_KM) };
+        let step = |TraceStep { t, samples, .. }: TraceStep| {
+            let found = codec.decode_batch(&samples, &decoder).map_err(ModelError::from)?;
+            Ok((t, found.into_iter().map(|mode| mode.point.to_latlon()).collect()))
+        };
+        steps.into_iter().map(step).collect()
+    }
 }
 
 fn mean_colour(rgb: &[u8]) -> [u8; 3] {
@@ -77,7 +115,6 @@ fn mean_colour(rgb: &[u8]) -> [u8; 3] {
     std::array::from_fn(|k| (pixels.iter().map(|pixel| u64::from(pixel[k])).sum::<u64>() / count) as u8)
 }
 
-/// A photo with a box in one colour.
 fn painted(photo: &Photo, x: (usize, usize), y: (usize, usize), colour: [u8; 3]) -> Result<Photo, LocateError> {
     let width = photo.width() as usize;
     let mut rgb = photo.rgb().to_vec();

@@ -7,32 +7,28 @@ use locdiff_model::Model;
 use locdiff_model::answer::Calibration;
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
+#[cfg(feature = "gallery")]
 use std::path::{Path, PathBuf};
 
 impl LocatorOptions {
     /// Opens the model alone, with its calibration if it has one.
-    ///
-    /// # Errors
-    /// A folder that cannot be used, or a program without the bundled model.
+    /// Fails on a folder that cannot be used, or a program without the bundled model.
     pub fn open_model(&self, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
         match &self.model {
             Some(folder) => open_model(folder, device),
             #[cfg(feature = "bundled")]
-            None => crate::bundled::files().model(device),
+            None => crate::in_memory::bundled().model(device),
             #[cfg(not(feature = "bundled"))]
             None => Err(crate::error::Failure::NotBundled { what: "model" }.into()),
         }
     }
 
-    /// Opens the encoder alone.
-    ///
-    /// # Errors
-    /// A folder that cannot be used, or a program without the bundled encoder.
+    /// Opens the encoder alone. Fails on a folder that cannot be used, or a program without the bundled encoder.
     pub fn open_encoder(&self, device: &Device) -> Result<Encoder, LocateError> {
         match &self.encoder {
             Some(folder) => Ok(Encoder::open_on(&by_name(folder), device)?),
             #[cfg(feature = "bundled")]
-            None => crate::bundled::files().encoder(device),
+            None => crate::in_memory::bundled().encoder(device),
             #[cfg(not(feature = "bundled"))]
             None => Err(crate::error::Failure::NotBundled { what: "encoder" }.into()),
         }
@@ -41,17 +37,14 @@ impl LocatorOptions {
 
 impl Locator {
     /// Opens a locator.
-    ///
-    /// # Errors
-    /// Folders that cannot be used, a model and an encoder that do not belong together, a failure of the device.
+    /// Fails on folders that cannot be used, a model and an encoder that do not belong together, a failure of the
+    /// device.
     pub fn open(options: &LocatorOptions) -> Result<Self, LocateError> {
         Self::open_with(options, |_| ())
     }
 
     /// Opens a locator. `progress` receives the number of a gallery's locations that are embedded, if that comes first.
-    ///
-    /// # Errors
-    /// As [`Locator::open`].
+    /// Fails as [`Locator::open`] does.
     pub fn open_with(options: &LocatorOptions, progress: impl FnMut(usize)) -> Result<Self, LocateError> {
         // The words for places are unpacked meanwhile.
         rayon::spawn(|| drop(locdiff_map::places::describe(locdiff_shdd::sphere::UnitVec::NORTH.to_latlon())));
@@ -78,9 +71,7 @@ impl Locator {
     }
 
     /// The model and encoder that are part of this library: [`Locator::open`] with the default options.
-    ///
-    /// # Errors
-    /// A failure of the device.
+    /// Fails on a failure of the device.
     #[cfg(feature = "bundled")]
     pub fn bundled() -> Result<Self, LocateError> {
         Self::open(&LocatorOptions::default())
@@ -96,19 +87,16 @@ fn open_geoclip(
     progress: &mut dyn FnMut(usize),
 ) -> Result<Locator, LocateError> {
     let opened = GeoClipModel::open(folder, device, &mut *progress)?;
-    let encoder = if options.without_encoder {
-        None
-    } else {
-        Some(Encoder::open_on(&by_name(&geoclip_encoder(options.encoder.clone(), &opened, folder)?), device)?)
-    };
+    let encoder = if options.without_encoder { None } else { Some(geoclip_encoder(options, &opened, folder)?) };
+    let encoder = encoder.map(|encoder| Encoder::open_on(&by_name(&encoder), device)).transpose()?;
     Locator::of_geoclip(opened, encoder)?.with_gallery_of(options, device, progress)
 }
 
 /// The encoder of a GeoCLIP model: the one that is given, else the one that it names.
 #[cfg(feature = "gallery")]
-fn geoclip_encoder(given: Option<PathBuf>, opened: &GeoClipModel, folder: &Path) -> Result<PathBuf, LocateError> {
-    if let Some(encoder) = given {
-        return Ok(encoder);
+fn geoclip_encoder(options: &LocatorOptions, opened: &GeoClipModel, folder: &Path) -> Result<PathBuf, LocateError> {
+    if let Some(encoder) = &options.encoder {
+        return Ok(encoder.clone());
     }
     let Some(name) = opened.places.encoder() else {
         let remedy = "its folder names no encoder: give that of CLIP ViT-L/14";

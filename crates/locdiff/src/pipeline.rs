@@ -3,13 +3,14 @@
 
 use crate::error::Failure;
 use crate::source::{Known, Origin};
-use crate::{Control, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Progress, Source, thumbnails::Thumbnails};
+use crate::{Control, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Progress, Source, control::Thumbnails};
 use locdiff_base::timed;
 use locdiff_vision::{Augmentation, Begun, Encoder, Photo, PhotoFacts, PhotoLimits, Prepared, VisionError};
 use rayon::prelude::*;
 use std::{collections::VecDeque, iter::Fuse, sync::Arc};
 
-/// A photo that was read, or why it was not.
+/// A photo that was read, or why it was not. See [`Locator::read`](crate::Locator::read).
+#[non_exhaustive]
 pub struct Read {
     /// Where it came from.
     pub origin: Origin,
@@ -22,23 +23,18 @@ pub struct Read {
 /// Photos as embeddings, a block at a time: the one stage before every answer.
 pub struct EmbedSources<'a> {
     sources: Fuse<Box<dyn Iterator<Item = Source> + Send + 'a>>,
-    options: Arc<LocateOptions>,
-    /// Photos of a block.
-    most: usize,
-    /// The number of the next.
+    pub(crate) options: Arc<LocateOptions>,
+    pub(crate) most: usize,
     next: usize,
-    embedder: Embedder<'a>,
-    /// A block that waits for the encoder.
+    pub(crate) embedder: Embedder<'a>,
     opened: Vec<Opened>,
-    /// Blocks that the encoder has begun with.
     begun: VecDeque<BegunBlock>,
 }
 
-/// How photos are embedded.
-struct Embedder<'a> {
+pub(crate) struct Embedder<'a> {
     encoder: Option<&'a Encoder>,
-    control: Control<'a>,
-    thumbnails: Option<Thumbnails>,
+    pub(crate) control: Control<'a>,
+    pub(crate) thumbnails: Option<Thumbnails>,
     limits: locdiff_vision::PhotoLimits,
     views: Views,
     require_place: bool,
@@ -46,7 +42,6 @@ struct Embedder<'a> {
     in_batches: bool,
 }
 
-/// Which views of a photo are embedded.
 pub(crate) struct Views {
     /// How many beside the photo itself.
     pub(crate) others: u32,
@@ -65,7 +60,6 @@ struct BegunBlock {
     begun: Option<Begun>,
 }
 
-/// Photos of a block, where nobody says otherwise.
 const BLOCK: usize = 32;
 /// Batches that a device may have before the first of them is finished.
 const UNDER_WAY: usize = 2;
@@ -80,35 +74,13 @@ impl<'a> EmbedSources<'a> {
         control: Control<'a>,
     ) -> Self {
         let sources: Box<dyn Iterator<Item = Source> + Send + 'a> = Box::new(sources.into_iter());
-        let embedder = Embedder {
-            encoder,
-            control,
-            thumbnails: None,
-            limits: options.limits(),
-            views: Views::of(&options),
-            require_place: false,
-            in_batches,
-        };
+        let (views, limits, thumbnails, require_place) = (Views::of(&options), options.limits(), None, false);
+        let embedder = Embedder { encoder, control, thumbnails, limits, views, require_place, in_batches };
         let (opened, begun) = (Vec::new(), VecDeque::new());
         Self { sources: sources.fuse(), options, most: BLOCK, next: 0, embedder, opened, begun }
     }
 
-    pub(crate) fn with_block(self, most: usize) -> Self {
-        Self { most, ..self }
-    }
-
-    pub(crate) fn with_control(mut self, control: Control<'a>) -> Self {
-        self.embedder.control = control;
-        self
-    }
-
-    pub(crate) fn with_thumbnails(mut self, thumbnails: Option<Thumbnails>) -> Self {
-        self.embedder.thumbnails = thumbnails;
-        self
-    }
-
-    /// For files of embeddings: photos from number `next` on, in batches, with views of their own. Photos without a place have no views if one
-    /// is required.
+    /// For files: photos from number `next` on, in batches. Photos without a place have no views if one is required.
     pub(crate) fn for_files(
         mut self,
         (next, most): (usize, usize),
@@ -120,18 +92,12 @@ impl<'a> EmbedSources<'a> {
         Self { next, most, ..self }
     }
 
-    pub(crate) fn options(&self) -> &LocateOptions {
-        &self.options
-    }
-
     pub(crate) fn is_stopped(&self) -> bool {
         self.embedder.control.is_stopped()
     }
 
     /// The next photos; `None` after the last, or where it was stopped.
-    ///
-    /// # Errors
-    /// What is no photo's fault: settings, a failure of the device.
+    /// Fails on what is no photo's fault: settings, a failure of the device.
     pub fn next_block(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
         let next = if self.embedder.in_batches { Self::next_batch } else { Self::next_each };
         let control = self.embedder.control;
@@ -144,9 +110,7 @@ impl<'a> EmbedSources<'a> {
     }
 
     /// All photos; the first that cannot be used fails them all.
-    ///
-    /// # Errors
-    /// As [`EmbedSources::next_block`], and [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
+    /// Fails as [`EmbedSources::next_block`] does, and [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
     pub fn together(mut self) -> Result<EmbeddedPhoto, LocateError> {
         let mut photos = Vec::new();
         while let Some(block) = self.next_block()? {
@@ -166,7 +130,6 @@ impl<'a> EmbedSources<'a> {
         block
     }
 
-    /// Photos each on a thread of its own.
     fn next_each(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
         let block = self.take_block();
         if block.is_empty() || self.is_stopped() {
@@ -207,7 +170,6 @@ impl<'a> EmbedSources<'a> {
 }
 
 impl Embedder<'_> {
-    /// One photo from its bytes to its embedding.
     fn each(&self, row: usize, source: &Source) -> Option<Read> {
         if self.control.is_stopped() {
             return None;
@@ -223,7 +185,6 @@ impl Embedder<'_> {
         Some(read)
     }
 
-    /// The photos of a block, decoded on all threads.
     fn open_all(&self, block: &[(usize, Source)]) -> Vec<Opened> {
         let open = |(row, source): &(usize, Source)| {
             let opened = self.open(*row, source);
@@ -236,10 +197,8 @@ impl Embedder<'_> {
 
     fn open(&self, row: usize, source: &Source) -> Opened {
         let (origin, mut thumbnail) = (source.origin(row), None);
-        let (photo, pictures) = match self.pictures(source, &origin, &mut thumbnail) {
-            Ok((photo, pictures)) => (Ok(photo), pictures),
-            Err(error) => (Err(error), Vec::new()),
-        };
+        let made = self.pictures(source, &origin, &mut thumbnail);
+        let (photo, pictures) = made.map_or_else(|error| (Err(error), Vec::new()), |(photo, all)| (Ok(photo), all));
         (Read { origin, photo, thumbnail }, pictures)
     }
 
@@ -259,10 +218,7 @@ impl Embedder<'_> {
         {
             let prepare = || encoder.prepare(contents?, &name, &self.limits);
             let (file, facts) = self.control.timed(|times| &times.decode, prepare)?;
-            let facts = match &origin.path {
-                Some(path) => facts.with_sidecars(path),
-                None => facts,
-            };
+            let facts = if let Some(path) = &origin.path { facts.with_sidecars(path) } else { facts };
             return self.unless_left_out(origin, &facts, || Ok(vec![file]));
         }
         let photo = self.control.timed(|times| &times.decode, || source.read(&self.limits))?;
@@ -285,7 +241,6 @@ impl Embedder<'_> {
         Ok((photo, if is_left_out { Vec::new() } else { pictures()? }))
     }
 
-    /// Gives a block to the encoder.
     fn begin(&self, opened: Vec<Opened>) -> Result<BegunBlock, LocateError> {
         let mut all = Vec::new();
         let give = |(read, pictures): Opened| {
@@ -298,7 +253,6 @@ impl Embedder<'_> {
         Ok(BegunBlock { photos, begun })
     }
 
-    /// Waits for the embeddings of a block.
     fn finish(&self, block: BegunBlock) -> Result<Vec<Read>, LocateError> {
         let values = block.begun.map(|begun| self.encode(|| begun.finish())).transpose()?;
         let mut values = values.unwrap_or_default().into_iter();
@@ -348,7 +302,6 @@ impl Views {
     }
 }
 
-/// A photo's embedding, or those of its views where the options ask for several.
 pub(crate) fn embed(
     encoder: Option<&Encoder>,
     photo: &Photo,
@@ -373,9 +326,9 @@ fn runs(sources: &[(usize, Source)], most_pixels: u64) -> Vec<&[(usize, Source)]
     let mut runs = Vec::new();
     let mut begin = 0;
     while begin < sources.len() {
-        let (mut end, mut pixels) = (begin + 1, sources[begin].1.pixels());
-        while end < sources.len() && pixels + sources[end].1.pixels() <= most_pixels {
-            pixels += sources[end].1.pixels();
+        let (mut end, mut pixels) = (begin + 1, sources[begin].1.pixels);
+        while end < sources.len() && pixels + sources[end].1.pixels <= most_pixels {
+            pixels += sources[end].1.pixels;
             end += 1;
         }
         runs.push(&sources[begin..end]);

@@ -5,21 +5,12 @@ use locdiff_io::data::TableReader;
 use locdiff_shdd::sphere::LatLon;
 use std::path::Path;
 
-/// Larger rasters are not read.
 #[cfg(feature = "maps")]
 const LARGEST_RASTER_BYTES: u64 = 1 << 31;
 
 /// Multiplies knowledge by the weights of a file: an Esri ASCII raster (`.asc`), or a CSV with lat, lon and weight, whose
-/// places reach about `spread_km` far.
-///
-/// # Errors
-/// A file that cannot be read, or that weighs nothing.
-pub(crate) fn with_prior(
-    knowledge: Knowledge,
-    path: impl AsRef<Path>,
-    spread_km: f64,
-) -> Result<Knowledge, LocateError> {
-    let path = path.as_ref();
+/// places reach about `spread_km` far. Fails on a file that cannot be read, or that weighs nothing.
+pub(crate) fn with_prior(knowledge: Knowledge, path: &Path, spread_km: f64) -> Result<Knowledge, LocateError> {
     let bad = |reason: String| LocateError::from(Failure::Prior { file: path.display().to_string(), reason });
     if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("asc")) {
         return raster(knowledge, path).map_err(bad);
@@ -33,12 +24,10 @@ pub(crate) fn with_prior(
     let mut places = Vec::new();
     while let Some((at, fields)) = table.next_row()? {
         let [lat, lon, weight] = columns.map(|column| table.number(&fields[column]));
+        let weight = weight.filter(|weight| *weight >= 0.0 && weight.is_finite());
         let (Some(lat), Some(lon), Some(weight)) = (lat, lon, weight) else {
             return Err(bad(format!("row {}: lat, lon and a weight of 0 or more are wanted", at.row)));
         };
-        if !(weight >= 0.0 && weight.is_finite()) {
-            return Err(bad(format!("row {}: lat, lon and a weight of 0 or more are wanted", at.row)));
-        }
         let place = LatLon::new(lat, lon).map_err(|error| bad(format!("row {}: {error}", at.row)))?;
         places.push((place, weight));
     }

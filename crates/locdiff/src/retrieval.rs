@@ -9,33 +9,17 @@ use locdiff_shdd::sphere::LatLon;
 #[cfg(feature = "gallery")]
 use locdiff_shdd::sphere::haversine_km;
 
-/// What retrieval found for a photo.
 pub(crate) enum Retrieved {
     /// It was not asked.
     Nothing,
     /// The gallery's photos most alike: LocDiff+kNN.
     #[cfg(feature = "gallery")]
-    Neighbours(FoundNeighbours),
+    Neighbours(Vec<Hit>, Vec<Neighbour>),
     /// It was not asked: the place is the one that samples mean together.
     Sampled(LatLon),
     /// The place that LocDiff-H settled.
     #[cfg(feature = "gallery")]
     Settled(HybridAnswer),
-}
-
-/// Hits, and the same as neighbours.
-#[cfg(feature = "gallery")]
-pub(crate) struct FoundNeighbours {
-    hits: Vec<Hit>,
-    neighbours: Vec<Neighbour>,
-}
-
-#[cfg(feature = "gallery")]
-impl FoundNeighbours {
-    pub(crate) fn new(hits: Vec<Hit>) -> Self {
-        let neighbours = neighbours(&hits);
-        Self { hits, neighbours }
-    }
 }
 
 /// A gallery's hits as what densities are made of.
@@ -45,16 +29,14 @@ pub(crate) fn neighbours(hits: &[Hit]) -> Vec<Neighbour> {
 }
 
 impl Retrieved {
-    /// What takes part in the density.
     pub(crate) fn neighbours(&self) -> &[Neighbour] {
         match self {
             #[cfg(feature = "gallery")]
-            Self::Neighbours(found) => &found.neighbours,
+            Self::Neighbours(_, neighbours) => neighbours,
             _ => &[],
         }
     }
 
-    /// The place, where it is settled.
     pub(crate) fn place(&self) -> Option<LatLon> {
         match self {
             #[cfg(feature = "gallery")]
@@ -64,20 +46,18 @@ impl Retrieved {
         }
     }
 
-    /// What the gallery had to do with an answer.
     #[cfg_attr(not(feature = "gallery"), expect(unused_variables, reason = "there is no gallery"))]
     pub(crate) fn contribution(&self, answer: &Answer) -> Option<GalleryContribution> {
         match self {
             Self::Nothing | Self::Sampled(_) => None,
             #[cfg(feature = "gallery")]
-            Self::Neighbours(found) => {
+            Self::Neighbours(hits, _) => {
                 let FromDensity { density, window_km, .. } = answer.from_density.as_ref()?;
                 let (best, window_km) = (answer.best, *window_km);
                 let own = density.gallery_mass_within_km(best, window_km).unwrap_or(0.0);
                 let all = density.mass_within_km(best, window_km);
-                let near = found.hits.iter().find(|hit| haversine_km(hit.place, best) <= window_km);
-                let matched =
-                    near.or(found.hits.first()).map(|hit| matching(hit.row, hit.place, f64::from(hit.score), best));
+                let near = hits.iter().find(|hit| haversine_km(hit.place, best) <= window_km);
+                let matched = near.or(hits.first()).map(|hit| matching(hit.row, hit.place, f64::from(hit.score), best));
                 Some(GalleryContribution::new(if all > 0.0 { (own / all).clamp(0.0, 1.0) } else { 0.0 }, matched))
             }
             #[cfg(feature = "gallery")]

@@ -2,11 +2,14 @@
 
 use crate::album::own_time;
 use crate::pipeline::{EmbedSources, Read};
-use crate::{Control, LocateError, LocateOptions, Located, Locator, Source, source::Origin, thumbnails::Thumbnails};
-use locdiff_model::answer::Answer;
+use crate::{Control, LocateError, LocateOptions, Locator, Source, control::Thumbnails, source::Origin};
+use locdiff_model::{TraceStep, answer::Answer};
+use serde_json::Value;
 use std::{collections::VecDeque, sync::Arc};
 
-/// Answers in the order of the photos: an iterator with one item for each. A failure that is no photo's ends it and is its last item.
+/// Answers in the order of the photos, by [`Locator::locate_all`]: an iterator with one item for each. A failure that is no
+/// photo's ends it and is its last item.
+#[must_use]
 pub struct Run<'a> {
     locator: &'a Locator,
     photos: EmbedSources<'a>,
@@ -21,14 +24,13 @@ type Boxed<'a> = Box<dyn Iterator<Item = Source> + Send + 'a>;
 
 impl Locator {
     /// The answer for a photo, by the default options.
-    ///
-    /// # Errors
-    /// A file that cannot be read or is no photo, or a failure of the device.
+    /// Fails on a file that cannot be read or is no photo, or a failure of the device.
     pub fn locate(&self, photo: impl Into<Source>) -> Result<Answer, LocateError> {
         self.locate_with(photo, &LocateOptions::default())
     }
 
     /// The answer for a photo.
+    /// Fails as [`Locator::locate`] does; options that cannot be honoured; knowledge that leaves no location.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -39,15 +41,13 @@ impl Locator {
     /// # }
     /// # Ok::<(), locdiff::LocateError>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Locator::locate`]; options that cannot be honoured; knowledge that leaves no location.
     pub fn locate_with(&self, photo: impl Into<Source>, options: &LocateOptions) -> Result<Answer, LocateError> {
         let first = self.locate_all([photo.into()], options)?.next();
         first.map_or_else(|| Err(LocateError::stopped()), |photo| photo.answer)
     }
 
     /// Answers for photos, in their order. Memory holds a few photos at a time.
+    /// Fails on options that cannot be honoured.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -61,13 +61,11 @@ impl Locator {
     /// # }
     /// # Ok::<(), locdiff::LocateError>(())
     /// ```
-    ///
-    /// # Errors
-    /// Options that cannot be honoured.
-    pub fn locate_all<'a, I>(&'a self, photos: I, options: &LocateOptions) -> Result<Run<'a>, LocateError>
-    where
-        I: IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
-    {
+    pub fn locate_all<'a>(
+        &'a self,
+        photos: impl IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
+        options: &LocateOptions,
+    ) -> Result<Run<'a>, LocateError> {
         let options = options.resolved()?;
         self.check(&options)?;
         let sources: Boxed<'a> = Box::new(photos.into_iter().map(Into::into));
@@ -82,23 +80,19 @@ impl Locator {
         options: Arc<LocateOptions>,
         control: Control<'a>,
     ) -> EmbedSources<'a> {
-        let in_batches = self.model().params().device().is_cuda();
-        EmbedSources::new(self.encoder(), in_batches, sources, options, control).with_block(self.photos_per_block())
+        let mut photos = EmbedSources::new(self.encoder(), self.is_on_gpu(), sources, options, control);
+        photos.most = self.photos_per_block();
+        photos
     }
 
     /// One answer for photos of one place, from the geometric mean of their densities.
-    ///
-    /// # Errors
-    /// As [`Locator::locate_with`]. The first photo that cannot be used fails them all.
-    pub fn locate_together<'a, I>(
+    /// Fails as [`Locator::locate_with`] does. The first photo that cannot be used fails them all.
+    pub fn locate_together<'a>(
         &'a self,
-        photos: I,
+        photos: impl IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
         options: &LocateOptions,
         control: Control<'a>,
-    ) -> Result<Answer, LocateError>
-    where
-        I: IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
-    {
+    ) -> Result<Answer, LocateError> {
         let options = options.resolved()?;
         let sources: Boxed<'a> = Box::new(photos.into_iter().map(Into::into));
         let photo = self.read(sources, Arc::new(options.clone()), control).together()?;
@@ -109,43 +103,37 @@ impl Locator {
 
 impl<'a> Run<'a> {
     /// Stops, tells progress and keeps embeddings as a program asks.
-    #[must_use]
-    pub fn with_control(self, control: Control<'a>) -> Self {
-        Self { photos: self.photos.with_control(control), ..self }
+    pub fn with_control(mut self, control: Control<'a>) -> Self {
+        self.photos.embedder.control = control;
+        self
     }
 
     /// With a small JPEG of each photo.
-    #[must_use]
-    pub fn with_thumbnails(self, with_thumbnails: bool) -> Self {
-        Self { photos: self.photos.with_thumbnails(with_thumbnails.then_some(Thumbnails::LARGE)), ..self }
+    pub fn with_thumbnails(mut self, with_thumbnails: bool) -> Self {
+        self.photos.embedder.thumbnails = with_thumbnails.then_some(Thumbnails::LARGE);
+        self
     }
 
     /// With the backward process of each photo.
-    #[must_use]
     pub fn with_trace(self, with_trace: bool) -> Self {
         Self { with_trace, ..self }
     }
 
     /// The next photos, as many as are worked on together; `None` after the last, or where the run was stopped.
-    ///
-    /// # Errors
-    /// What is no photo's fault: settings, knowledge that leaves no place, the device.
+    /// Fails on what is no photo's fault: settings, knowledge that leaves no place, the device.
     pub fn next_block(&mut self) -> Result<Option<Vec<Located>>, LocateError> {
         if self.is_over {
             return Ok(None);
         }
-        let block = match self.photos.next_block() {
-            Ok(Some(read)) => self.locator.answer_read(read, self.photos.options(), self.with_trace).map(Some),
-            Ok(None) => Ok(None),
-            Err(error) => Err(error),
-        };
+        let read = self.photos.next_block();
+        let answer = |read| self.locator.answer_read(read, &self.photos.options, self.with_trace);
+        let block = read.and_then(|read| read.map(answer).transpose());
         self.is_over = !matches!(block, Ok(Some(_)));
         block
     }
 }
 
 impl Locator {
-    /// Answers for photos that were read.
     pub(crate) fn answer_read(
         &self,
         read: Vec<Read>,
@@ -189,5 +177,51 @@ impl Iterator for Run<'_> {
         }
         self.given += 1;
         if self.photos.is_stopped() { None } else { self.ready.pop_front() }
+    }
+}
+
+/// A photo and its answer, or why it has none. In albums, the answer is an [`AlbumAnswer`](crate::AlbumAnswer).
+///
+/// ```no_run
+/// # fn show(photo: locdiff::Located) {
+/// match photo.answer {
+///     Ok(answer) => println!("{}: {}", photo.name, answer.place),
+///     Err(error) => eprintln!("{}: {error}", photo.name),
+/// }
+/// # }
+/// ```
+#[non_exhaustive]
+pub struct Located<A = Answer> {
+    /// The photo's name.
+    pub name: String,
+    /// Where the photo came from.
+    pub origin: Origin,
+    /// The answer. An error of which [`LocateError::is_about_photo`] is false ended the run.
+    pub answer: Result<A, LocateError>,
+    /// A small JPEG of the photo, if the run makes them.
+    pub thumbnail: Option<Vec<u8>>,
+    /// The backward process, if the run records it.
+    pub trace: Vec<TraceStep>,
+    /// Whether the photo, or its name, states when it was taken.
+    pub has_time: bool,
+}
+
+impl<A> Located<A> {
+    pub(crate) fn new(origin: Origin, answer: Result<A, LocateError>, thumbnail: Option<Vec<u8>>) -> Self {
+        Self { name: origin.called().to_owned(), origin, answer, thumbnail, trace: Vec::new(), has_time: false }
+    }
+
+    pub(crate) fn json(&self, answer: fn(&A) -> Value) -> Value {
+        match &self.answer {
+            Ok(found) => answer(found),
+            Err(error) => self.origin.failure_json(error),
+        }
+    }
+}
+
+impl Located {
+    /// The line that every interface writes about it: the answer, or the photo's name and the reason.
+    pub fn to_json(&self) -> Value {
+        self.json(Answer::to_json)
     }
 }

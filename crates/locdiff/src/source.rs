@@ -8,7 +8,6 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Reads a photo within limits.
 type ReadPhoto = dyn Fn(&PhotoLimits) -> Result<Photo, LocateError> + Send + Sync;
 
 /// A photo that is to be located.
@@ -25,11 +24,12 @@ type ReadPhoto = dyn Fn(&PhotoLimits) -> Result<Photo, LocateError> + Send + Syn
 /// # }
 /// # Ok::<(), locdiff::LocateError>(())
 /// ```
+#[must_use]
 pub struct Source {
     name: Option<String>,
     kind: Kind,
     /// What decoding it takes, in pixels, where that is known.
-    pixels: u64,
+    pub(crate) pixels: u64,
     known: Known,
     album: Option<String>,
 }
@@ -40,11 +40,7 @@ enum Kind {
     Bytes(Box<dyn AsRef<[u8]> + Send + Sync>, String),
     Read(Box<ReadPhoto>),
     Embedded(Box<EmbeddedPhoto>),
-    Row {
-        file: Arc<RowFile>,
-        row: usize,
-        retrieval: Option<Arc<RowFile>>,
-    },
+    Row(Arc<RowFile>, usize, Option<Arc<RowFile>>),
 }
 
 /// What is known of a photo beside itself; it goes before what the photo says.
@@ -88,62 +84,48 @@ impl Source {
 
     /// A row of a file of embeddings, and of another file where retrieval has its own.
     pub fn row(file: &Arc<RowFile>, row: usize, retrieval: Option<&Arc<RowFile>>) -> Self {
-        let kind = Kind::Row { file: file.clone(), row, retrieval: retrieval.cloned() };
-        Self::new(Some(format!("row {}", row + 1)), kind)
+        Self::new(Some(format!("row {}", row + 1)), Kind::Row(file.clone(), row, retrieval.cloned()))
     }
 
     /// The same under another name.
-    #[must_use]
     pub fn called(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
     /// With what decoding it takes: photos that take more than one may are not decoded at the same time.
-    #[must_use]
     pub fn with_pixels(self, pixels: u64) -> Self {
         Self { pixels, ..self }
     }
 
     /// Taken at this place, whatever the photo says: used in albums, reported elsewhere.
-    #[must_use]
     pub fn with_gps(mut self, gps: Option<LatLon>) -> Self {
         self.known.gps = gps.or(self.known.gps);
         self
     }
 
     /// Taken at this time, whatever the photo says.
-    #[must_use]
     pub fn with_time(mut self, time: Option<PhotoTime>) -> Self {
         self.known.time = time.or(self.known.time);
         self
     }
 
     /// The same as a text of EXIF or ISO 8601; one without an offset is a camera's clock.
-    #[must_use]
     pub fn with_time_text(mut self, time: Option<String>) -> Self {
         self.known.time_text = time.or(self.known.time_text);
         self
     }
 
     /// Taken by this camera, whatever the photo says.
-    #[must_use]
     pub fn with_camera(mut self, camera: Option<String>) -> Self {
         self.known.camera = camera.or(self.known.camera);
         self
     }
 
     /// Part of an album of this name.
-    #[must_use]
     pub fn in_album(self, album: impl Into<String>) -> Self {
         Self { album: Some(album.into()), ..self }
     }
 
-    /// Its pixels, where they are known.
-    pub(crate) fn pixels(&self) -> u64 {
-        self.pixels
-    }
-
-    /// What is left of it once it is read.
     pub(crate) fn origin(&self, row: usize) -> Origin {
         let source = if let Kind::Photo(source) = &self.kind { Some(source) } else { None };
         Origin {
@@ -160,7 +142,7 @@ impl Source {
     pub(crate) fn own_embedding(&self) -> Option<Result<EmbeddedPhoto, LocateError>> {
         match &self.kind {
             Kind::Embedded(photo) => Some(Ok((**photo).clone())),
-            Kind::Row { file, row, retrieval } => Some(row_of(file, *row, retrieval.as_deref())),
+            Kind::Row(file, row, retrieval) => Some(row_of(file, *row, retrieval.as_deref())),
             Kind::Photo(_) | Kind::Bytes(..) | Kind::Read(_) => None,
         }
     }
@@ -170,46 +152,37 @@ impl Source {
         match &self.kind {
             Kind::Photo(source) => Some((source.contents(limits), source.called_in_messages())),
             Kind::Bytes(contents, called) => Some((Ok((**contents).as_ref().to_vec()), called.clone())),
-            Kind::Read(_) | Kind::Embedded(_) | Kind::Row { .. } => None,
+            Kind::Read(_) | Kind::Embedded(_) | Kind::Row(..) => None,
         }
     }
 
-    /// Its pixels.
     pub(crate) fn read(&self, limits: &PhotoLimits) -> Result<Photo, LocateError> {
         match &self.kind {
             Kind::Photo(source) => Ok(source.read(limits)?),
             Kind::Bytes(contents, called) => Ok(Photo::decode((**contents).as_ref(), called, limits)?),
             Kind::Read(read) => read(limits),
-            Kind::Embedded(_) | Kind::Row { .. } => Err(Failure::NoEncoder.into()),
+            Kind::Embedded(_) | Kind::Row(..) => Err(Failure::NoEncoder.into()),
         }
     }
 }
 
 fn row_of(file: &RowFile, row: usize, retrieval: Option<&RowFile>) -> Result<EmbeddedPhoto, LocateError> {
-    let photo = EmbeddedPhoto::from(file.embedding(row)?);
-    Ok(match retrieval {
-        Some(own) => photo.with_retrieval(own.embedding(row)?),
-        None => photo,
-    })
+    let mut photo = EmbeddedPhoto::from(file.embedding(row)?);
+    photo.retrieval = retrieval.map(|own| own.embedding(row)).transpose()?;
+    Ok(photo)
 }
 
-impl From<PathBuf> for Source {
-    fn from(path: PathBuf) -> Self {
-        Self::file(path)
-    }
+macro_rules! from_path {
+    ($($path:ty),*) => {$(
+        impl From<$path> for Source {
+            fn from(path: $path) -> Self {
+                Self::file(path)
+            }
+        }
+    )*};
 }
 
-impl From<&Path> for Source {
-    fn from(path: &Path) -> Self {
-        Self::file(path)
-    }
-}
-
-impl From<&str> for Source {
-    fn from(path: &str) -> Self {
-        Self::file(path)
-    }
-}
+from_path!(PathBuf, &Path, &str);
 
 impl From<EmbeddedPhoto> for Source {
     fn from(photo: EmbeddedPhoto) -> Self {
@@ -226,7 +199,7 @@ impl From<PhotoSource> for Source {
 /// What a photo without a name is called in messages.
 pub(crate) const UNNAMED: &str = "the photo";
 
-/// Where an answer's photo came from.
+/// Where an answer's photo came from: [`Located::origin`](crate::Located::origin).
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Origin {

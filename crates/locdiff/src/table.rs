@@ -3,135 +3,63 @@
 use crate::Answer;
 use serde_json::Value;
 
-/// The columns of a table of answers.
-pub(crate) const ANSWER_COLUMNS: [&str; 11] = [
-    "photo",
-    "lat",
-    "lon",
-    "radius_50_km",
-    "radius_90_km",
-    "probability",
-    "locatability",
-    "can_tell",
-    "place",
-    "country",
-    "error",
-];
+pub(crate) const ANSWER_COLUMNS: &str =
+    "photo lat lon radius_50_km radius_90_km probability locatability can_tell place country error";
 
-/// A photo's row: what was found, or why nothing was.
-///
-/// ```
-/// # #[cfg(feature = "bundled")] {
-/// use locdiff::{AnswerRow, Locator};
-/// # std::env::set_current_dir("../../fixtures/vision").unwrap();
-/// let path = "china.jpg";
-/// let answer = Locator::bundled()?.locate(path)?;
-/// let row = AnswerRow::from(&answer);
-/// assert_eq!(row.fields()[1], format!("{:.6}", answer.best.lat_deg()));
-/// assert_eq!(AnswerRow::from_json(&answer.to_json()), Some(row));
-/// # }
-/// # Ok::<(), locdiff::LocateError>(())
-/// ```
+/// A photo's row: its name, and what was found, from `lat` to `country`, or why nothing was, in one line.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct AnswerRow {
-    /// The photo's name.
-    pub photo: String,
-    /// What was found, or why nothing was, in one line.
-    pub(crate) found: Result<FoundRow, String>,
-}
-
-/// What a row says of a photo that was answered.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct FoundRow {
-    pub(crate) lat: f64,
-    pub(crate) lon: f64,
-    pub(crate) radius_50_km: f64,
-    pub(crate) radius_90_km: f64,
-    pub(crate) probability: f64,
-    pub(crate) locatability: f64,
-    pub(crate) can_tell: bool,
-    pub(crate) place: String,
-    pub(crate) country: Option<String>,
+pub(crate) struct AnswerRow {
+    pub(crate) photo: String,
+    pub(crate) found: Result<[String; 9], String>,
 }
 
 impl From<&Answer> for AnswerRow {
     fn from(answer: &Answer) -> Self {
-        let found = FoundRow {
-            lat: answer.best.lat_deg(),
-            lon: answer.best.lon_deg(),
-            radius_50_km: answer.radius_50_km,
-            radius_90_km: answer.radius_90_km,
-            probability: answer.hypotheses.first().map_or(0.0, |first| first.probability),
-            locatability: answer.locatability,
-            can_tell: answer.can_tell,
-            place: answer.place.clone(),
-            country: answer.country.clone(),
-        };
+        let Answer { best, radius_50_km, radius_90_km, locatability, can_tell, place, .. } = answer;
+        let probability = answer.hypotheses.first().map_or(0.0, |first| first.probability);
+        let numbers = [*radius_50_km, *radius_90_km, probability, *locatability];
+        let found = cells([best.lat_deg(), best.lon_deg()], numbers, *can_tell, place, answer.country.as_deref());
         Self { photo: answer.photo.clone().unwrap_or_default(), found: Ok(found) }
     }
 }
 
 impl AnswerRow {
-    /// Whether the photo was answered.
-    pub fn is_answered(&self) -> bool {
-        self.found.is_ok()
-    }
-
-    /// The columns of a table of answers.
-    pub const COLUMNS: [&'static str; 11] = ANSWER_COLUMNS;
-
     /// The row of a JSON object as [`Answer::to_json`] or [`failure_json`] makes it; `None` for any other.
-    pub fn from_json(object: &Value) -> Option<Self> {
+    pub(crate) fn from_json(object: &Value) -> Option<Self> {
         let photo = object.get("photo")?.as_str().unwrap_or_default().to_owned();
         if let Some(error) = object.get("error") {
             return Some(Self { photo, found: Err(error.as_str()?.to_owned()) });
         }
-        // What is no number is not told: of a model that gives no densities.
-        let told = |value: &Value| if value.is_null() { Some(f64::NAN) } else { value.as_f64() };
-        let number = |name: &str| told(object.get(name)?);
-        let best = object.get("best")?;
-        let found = FoundRow {
-            lat: best.get("lat")?.as_f64()?,
-            lon: best.get("lon")?.as_f64()?,
-            radius_50_km: number("radius_50_km")?,
-            radius_90_km: number("radius_90_km")?,
-            probability: match object.get("hypotheses")?.as_array()?.first() {
-                Some(first) => told(first.get("probability")?)?,
-                None => 0.0,
-            },
-            locatability: number("locatability")?,
-            can_tell: object.get("can_tell")?.as_bool()?,
-            place: object.get("place")?.as_str()?.to_owned(),
-            country: object.get("country")?.as_str().map(str::to_owned),
+        // What is null is not known: of a model that gives no densities.
+        let known = |value: &Value| if value.is_null() { Some(f64::NAN) } else { value.as_f64() };
+        let number = |name: &str| known(object.get(name)?);
+        let probability = match object.get("hypotheses")?.as_array()?.first() {
+            Some(first) => known(first.get("probability")?)?,
+            None => 0.0,
         };
-        Some(Self { photo, found: Ok(found) })
+        let best = object.get("best")?;
+        let at = [best.get("lat")?.as_f64()?, best.get("lon")?.as_f64()?];
+        let numbers = [number("radius_50_km")?, number("radius_90_km")?, probability, number("locatability")?];
+        let (can_tell, place) = (object.get("can_tell")?.as_bool()?, object.get("place")?.as_str()?);
+        Some(Self { photo, found: Ok(cells(at, numbers, can_tell, place, object.get("country")?.as_str())) })
     }
 
-    /// The cells, as [`ANSWER_COLUMNS`] names them.
-    pub fn fields(&self) -> [String; ANSWER_COLUMNS.len()] {
-        let photo = self.photo.clone();
-        match &self.found {
-            Ok(found) => [
-                photo,
-                format!("{:.6}", found.lat),
-                format!("{:.6}", found.lon),
-                cell(found.radius_50_km, 1),
-                cell(found.radius_90_km, 1),
-                cell(found.probability, 4),
-                cell(found.locatability, 4),
-                found.can_tell.to_string(),
-                found.place.clone(),
-                found.country.clone().unwrap_or_default(),
-                String::new(),
-            ],
-            Err(reason) => {
-                let mut fields = [const { String::new() }; ANSWER_COLUMNS.len()];
-                (fields[0], fields[ANSWER_COLUMNS.len() - 1]) = (photo, reason.clone());
-                fields
-            }
-        }
+    pub(crate) fn fields(&self) -> Vec<String> {
+        let (found, error) = match &self.found {
+            Ok(found) => (found.clone(), String::new()),
+            Err(reason) => (Default::default(), reason.clone()),
+        };
+        std::iter::once(self.photo.clone()).chain(found).chain([error]).collect()
     }
+}
+
+fn cells(at: [f64; 2], numbers: [f64; 4], can_tell: bool, place: &str, country: Option<&str>) -> [String; 9] {
+    let [lat, lon] = at.map(|degrees| format!("{degrees:.6}"));
+    let [half, most, probability, locatability] = numbers;
+    let [half, most] = [half, most].map(|km| cell(km, 1));
+    let [probability, locatability] = [probability, locatability].map(|share| cell(share, 4));
+    let country = country.unwrap_or_default().to_owned();
+    [lat, lon, half, most, probability, locatability, can_tell.to_string(), place.to_owned(), country]
 }
 
 /// A number with so many digits; nothing where it is not told.
@@ -142,4 +70,17 @@ fn cell(value: f64, digits: usize) -> String {
 /// The JSON object of a photo that could not be used: what `locdiff locate --json` prints.
 pub(crate) fn failure_json(photo: &str, reason: &str) -> Value {
     serde_json::json!({ "photo": photo, "error": reason })
+}
+
+#[cfg(all(test, feature = "bundled"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_the_same_by_way_of_json() {
+        let answer = crate::Locator::bundled().unwrap().locate(locdiff_testing::fixture("vision/china.jpg")).unwrap();
+        let row = AnswerRow::from(&answer);
+        assert_eq!(row.fields()[1], format!("{:.6}", answer.best.lat_deg()));
+        assert_eq!(AnswerRow::from_json(&answer.to_json()), Some(row));
+    }
 }

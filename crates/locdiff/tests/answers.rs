@@ -1,8 +1,8 @@
 //! Answers agree with their densities, and with each other, whatever else is asked.
 
-use locdiff::{EmbeddedPhoto, Embedding, Knowledge, LatLon, LocateOptions, Locator, Model, Pooling, Source};
+use locdiff::{EmbeddedPhoto, Embedding, Knowledge, LatLon, LocateOptions, Locator, Pooling, Source};
 use locdiff_io::data::Fingerprint;
-use locdiff_model::ModelConfig;
+use locdiff_model::{Model, ModelConfig};
 use locdiff_nn::Device;
 use locdiff_shdd::sphere::haversine_km;
 use std::sync::Arc;

@@ -139,6 +139,13 @@ fn settings(home: &Path, from: &str) -> GetSettings {
     settings
 }
 
+/// An empty data folder, a server of the encoder, and settings that lead from one to the other.
+fn start() -> (tempfile::TempDir, Server, GetSettings) {
+    let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
+    let settings = settings(home.path(), &server.address);
+    (home, server, settings)
+}
+
 fn get(settings: &GetSettings) -> Result<(), GetError> {
     GetPlan::new(ENCODER, settings.clone())?.run(&mut |_, _| true)
 }
@@ -175,8 +182,7 @@ fn names_in(folder: &Path) -> Vec<String> {
 
 #[test]
 fn only_the_vision_tower_comes_and_is_kept_as_f16() {
-    let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
-    let settings = settings(home.path(), &server.address);
+    let (home, server, settings) = start();
     let plan = GetPlan::new(ENCODER, settings.clone()).unwrap();
     assert_eq!(plan.bytes(), 4 * 10_000 + 22 + 2, "the tower's bytes and two small files");
     let mut came = 0;
@@ -228,8 +234,7 @@ fn a_run_that_is_cut_off_anywhere_goes_on_where_it_ended() {
 
 #[test]
 fn a_connection_that_breaks_now_and_then_is_tried_again() {
-    let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
-    let settings = settings(home.path(), &server.address);
+    let (home, server, settings) = start();
     let plan = GetPlan::new(ENCODER, settings).unwrap();
     let behaviour = &server.behaviour;
     behaviour.cuts_off.store(true, Ordering::SeqCst);
@@ -248,8 +253,7 @@ fn a_connection_that_breaks_now_and_then_is_tried_again() {
 
 #[test]
 fn other_bytes_than_were_published_are_not_kept() {
-    let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
-    let mut settings = settings(home.path(), &server.address);
+    let (home, server, mut settings) = start();
     settings.whole = true;
     server.behaviour.wrong_hash.store(true, Ordering::SeqCst);
     let error = get(&settings).unwrap_err();
@@ -265,10 +269,9 @@ fn other_bytes_than_were_published_are_not_kept() {
 #[test]
 fn a_server_behind_a_redirect_and_one_without_ranges() {
     for (redirects, no_ranges) in [(true, false), (false, true), (true, true)] {
-        let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
+        let (home, server, settings) = start();
         server.behaviour.redirects.store(redirects, Ordering::SeqCst);
         server.behaviour.knows_no_ranges.store(no_ranges, Ordering::SeqCst);
-        let settings = settings(home.path(), &server.address);
         get(&settings).unwrap();
         check_encoder(home.path());
         if no_ranges {
@@ -297,8 +300,7 @@ fn a_folder_is_as_good_as_a_server() {
 
 #[test]
 fn stopping_keeps_what_came() {
-    let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
-    let settings = settings(home.path(), &server.address);
+    let (home, _server, settings) = start();
     let plan = GetPlan::new(ENCODER, settings.clone()).unwrap();
     let mut came = 0;
     let error = plan.run(&mut |_, bytes| {
@@ -315,8 +317,7 @@ fn stopping_keeps_what_came() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_said_and_leaves_nothing_that_looks_whole() {
-    let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
-    let settings = settings(home.path(), &server.address);
+    let (home, _server, settings) = start();
     let stage = Installed::models_folder(home.path()).join(format!(".{ENCODER}.part"));
     fs::create_dir_all(&stage).unwrap();
     let part = stage.join("model.safetensors.part");

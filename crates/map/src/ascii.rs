@@ -6,17 +6,8 @@ use std::fmt::Write;
 /// The number that stands for no value.
 const NO_DATA: f64 = -9999.0;
 
-/// The raster as the text of an `.asc` file. What is not finite becomes −9999, the format's "no data". Coordinates are
-/// degrees; a window beyond the antimeridian keeps its edges, as the format has no other way. Fails if the cells are
-/// not square: the format has one cell size.
-///
-/// ```
-/// use locdiff_map::{Raster, Window, ascii_grid};
-/// let raster = Raster::new(Window::new(0.0, 1.0, 10.0, 12.0, 1, 2)?, vec![1.5, f64::NAN])?;
-/// let text = ascii_grid(&raster)?;
-/// assert_eq!(text, "ncols 2\nnrows 1\nxllcorner 10\nyllcorner 0\ncellsize 1\nNODATA_value -9999\n1.5 -9999\n");
-/// # Ok::<(), locdiff_map::MapError>(())
-/// ```
+/// The raster as the text of an `.asc` file, in degrees. What is not finite becomes −9999, "no data". A window beyond
+/// the antimeridian keeps its edges. Fails if the cells are not square: the format has one cell size.
 pub fn ascii_grid(raster: &Raster) -> Result<String, MapError> {
     let window = raster.window();
     let (width_deg, height_deg) = (window.cell_width_deg(), window.cell_height_deg());
@@ -25,40 +16,24 @@ pub fn ascii_grid(raster: &Raster) -> Result<String, MapError> {
     if (width_deg / height_deg - 1.0).abs() > slack {
         return Err(MapError::NotSquare { width_deg, height_deg });
     }
+    let (columns, rows, west, south) = (window.columns(), window.rows(), window.west_deg(), window.south_deg());
     let mut text = format!(
-        "ncols {}\nnrows {}\nxllcorner {}\nyllcorner {}\ncellsize {width_deg}\nNODATA_value {NO_DATA}\n",
-        window.columns(),
-        window.rows(),
-        window.west_deg(),
-        window.south_deg()
+        "ncols {columns}\nnrows {rows}\nxllcorner {west}\nyllcorner {south}\ncellsize {width_deg}\nNODATA_value {NO_DATA}\n"
     );
-    for row in raster.values().chunks(window.columns()) {
+    for row in raster.values().chunks(columns) {
         for (column, &value) in row.iter().enumerate() {
             let value = if value.is_finite() { value } else { NO_DATA };
-            let blank = if column == 0 { "" } else { " " };
+            text.push_str(if column == 0 { "" } else { " " });
             // Debug switches to exponents for the very small; whole numbers need no ".0".
-            let written = if value.fract() == 0.0 && value.abs() < 1e15 {
-                write!(text, "{blank}{value}")
-            } else {
-                write!(text, "{blank}{value:?}")
-            };
-            written.expect("writing to a String cannot fail");
+            let is_whole = value.fract() == 0.0 && value.abs() < 1e15;
+            let _ = if is_whole { write!(text, "{value}") } else { write!(text, "{value:?}") };
         }
         text.push('\n');
     }
     Ok(text)
 }
 
-/// The raster in the text of an `.asc` file; "no data" becomes NaN. Fails with [`MapError::Ascii`] with what is missing
-/// or wrong, or an error of the window.
-///
-/// ```
-/// use locdiff_map::{Raster, Window, ascii_grid, parse_ascii_grid};
-/// let raster = Raster::from_fn(Window::globe(9, 18)?, |point| point.z());
-/// assert_eq!(parse_ascii_grid(&ascii_grid(&raster)?)?, raster);
-/// assert!(parse_ascii_grid("P6 12 12").is_err());
-/// # Ok::<(), locdiff_map::MapError>(())
-/// ```
+/// The raster in the text of an `.asc` file; "no data" becomes NaN. Fails with what is missing or wrong.
 pub fn parse_ascii_grid(text: &str) -> Result<Raster, MapError> {
     let bad = |reason: String| MapError::Ascii { reason };
     let mut words = text.split_whitespace().peekable();
@@ -92,6 +67,7 @@ pub fn parse_ascii_grid(text: &str) -> Result<Raster, MapError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use locdiff_shdd::sphere::UnitVec;
 
     #[test]
     fn values_read_back_exactly() {
@@ -100,16 +76,18 @@ mod tests {
         let text = ascii_grid(&Raster::new(window, values.to_vec()).unwrap()).unwrap();
         let back: Vec<f64> = text.lines().skip(6).flat_map(str::split_whitespace).map(|v| v.parse().unwrap()).collect();
         assert_eq!(back, [1e-300, -3.0, 0.1 + 0.2, 2.0, NO_DATA, 12345.678]);
-        assert!(text.contains("xllcorner 179\nyllcorner -1\ncellsize 1\n"), "{text}");
+        let head = "ncols 3\nnrows 2\nxllcorner 179\nyllcorner -1\ncellsize 1\nNODATA_value -9999\n1e-300 -3 ";
+        assert!(text.starts_with(head), "{text}");
+        let globe = Raster::from_fn(Window::globe(9, 18).unwrap(), UnitVec::z);
+        assert_eq!(parse_ascii_grid(&ascii_grid(&globe).unwrap()).unwrap(), globe);
+        assert!(parse_ascii_grid("P6 12 12").is_err());
     }
 
     #[test]
     fn cells_must_be_square() {
-        let raster =
-            |rows, columns| Raster::from_fn(Window::globe(rows, columns).unwrap(), locdiff_shdd::sphere::UnitVec::z);
-        assert!(ascii_grid(&raster(10, 20)).is_ok());
-        assert!(matches!(ascii_grid(&raster(10, 10)), Err(MapError::NotSquare { .. })));
-        let third = Window::new(0.0, 1.0 / 3.0, 0.0, 1.0, 7, 21).unwrap();
-        assert!(ascii_grid(&Raster::from_fn(third, locdiff_shdd::sphere::UnitVec::z)).is_ok());
+        let grid = |window: Result<Window, MapError>| ascii_grid(&Raster::from_fn(window.unwrap(), UnitVec::z));
+        assert!(grid(Window::globe(10, 20)).is_ok());
+        assert!(matches!(grid(Window::globe(10, 10)), Err(MapError::NotSquare { .. })));
+        assert!(grid(Window::new(0.0, 1.0 / 3.0, 0.0, 1.0, 7, 21)).is_ok());
     }
 }

@@ -1,8 +1,7 @@
 //! Outlines of credible regions: the density on windows just large and fine enough, contoured.
 
 use crate::{MapError, Raster, Window, contour_polygons};
-use locdiff_shdd::sphere::Polygon;
-use locdiff_shdd::{CodeDensity, CredibleRegion, RegionCell};
+use locdiff_shdd::{CodeDensity, CredibleRegion, RegionCell, sphere::Polygon};
 
 /// A window has at most this many cells.
 const MOST_CELLS: f64 = 300_000.0;
@@ -10,19 +9,6 @@ const MOST_CELLS: f64 = 300_000.0;
 const MOST_PARTS: usize = 24;
 
 /// The polygons of a credible region. Fails for a window that cannot be; never for a density of finite numbers.
-///
-/// ```
-/// use locdiff_map::region_polygons;
-/// use locdiff_shdd::Codec;
-/// use locdiff_shdd::sphere::{Degree, LatLon};
-/// let codec = Codec::new(Degree::new(23)?);
-/// let paris = LatLon::new(48.86, 2.35)?;
-/// let code = codec.encode(paris);
-/// let density = codec.density(&code)?;
-/// let outline = region_polygons(&density, &density.credible_region(0.5)?)?;
-/// assert!(outline.len() == 1 && outline[0].contains(paris));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub fn region_polygons(density: &CodeDensity<'_>, region: &CredibleRegion) -> Result<Vec<Polygon>, MapError> {
     let parts = clusters(density.region_cells(region.log_density));
     if parts.len() > MOST_PARTS {
@@ -108,8 +94,7 @@ mod tests {
 
     #[test]
     fn separate_cells_make_separate_parts() {
-        let cell =
-            |lat: f64, lon: f64| RegionCell { center: LatLon::new(lat, lon).unwrap().to_unit(), radius_rad: 0.02 };
+        let cell = |lat, lon| RegionCell { center: LatLon::new(lat, lon).unwrap().to_unit(), radius_rad: 0.02 };
         let parts = clusters(vec![cell(0.0, 179.0), cell(0.0, -179.5), cell(50.0, 0.0)]);
         assert_eq!(parts.len(), 2);
         assert_eq!(parts.iter().map(Vec::len).max(), Some(2));

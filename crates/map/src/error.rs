@@ -7,31 +7,24 @@ use thiserror::Error;
 #[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum MapError {
-    /// The latitudes are not two numbers in −90…90, south first.
     #[error("a window cannot reach from latitude {south_deg} to {north_deg}: give -90 <= south < north <= 90")]
     Latitudes { south_deg: f64, north_deg: f64 },
-    /// The longitudes are not finite, not in order, or more than a full turn apart.
     #[error(
         "a window cannot reach from longitude {west_deg} to {east_deg}: give west < east, at most 360 degrees apart \
          (170 to 190 crosses the antimeridian)"
     )]
     Longitudes { west_deg: f64, east_deg: f64 },
-    /// No cells, or too many.
     #[error("a window cannot have {rows} x {columns} cells: give 1 to {most} in all", most = crate::Window::MOST_CELLS)]
     Cells { rows: usize, columns: usize },
-    /// A raster has not one value for each cell.
     #[error("a raster of {rows} x {columns} cells needs {} values, got {got}", rows * columns)]
     Values { rows: usize, columns: usize, got: usize },
-    /// Maps that do not make a sheet.
     #[error("{maps} maps in {columns} columns make no sheet: give maps of one size, and at least one column")]
     Sheet { maps: usize, columns: usize },
-    /// The format needs square cells.
     #[error(
         "an ASCII grid needs square cells, these are {width_deg} x {height_deg} degrees: choose rows and columns in the \
          proportion of the window's height and width"
     )]
     NotSquare { width_deg: f64, height_deg: f64 },
-    /// Text that is no ASCII grid.
     #[error("no ASCII grid: {reason}; give ncols, nrows, xllcorner, yllcorner, cellsize, then the values")]
     Ascii { reason: String },
 }

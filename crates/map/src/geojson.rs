@@ -5,19 +5,6 @@ use serde_json::Value;
 use std::fmt;
 
 /// Features with properties; [`fmt::Display`] writes the file's text.
-///
-/// ```
-/// use locdiff_map::FeatureCollection;
-/// use locdiff_shdd::sphere::LatLon;
-/// let mut features = FeatureCollection::new();
-/// features.push_point(LatLon::new(48.86, 2.35)?, &[("name", "Paris".into()), ("log_density", 3.5.into())]);
-/// assert_eq!(
-///     features.to_string(),
-///     r#"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"name":"Paris","log_density":3.5},"#
-///         .to_owned() + r#""geometry":{"type":"Point","coordinates":[2.35,48.86]}}]}"#
-/// );
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FeatureCollection {
     /// Each as its JSON text: properties keep their order, and large regions take little memory.
@@ -48,21 +35,8 @@ impl FeatureCollection {
 
     /// Adds a line; where it crosses the antimeridian it is cut, as RFC 7946 asks.
     pub fn push_line(&mut self, places: &[LatLon], properties: &[(&str, Value)]) {
-        let parts: Vec<String> = cut_at_antimeridian(places)
-            .iter()
-            .map(|part| list(part.iter().map(|&[lon, lat]| position(lon, lat))))
-            .collect();
-        self.push("MultiLineString", &list(&parts), properties);
-    }
-
-    /// How many features there are.
-    pub fn len(&self) -> usize {
-        self.features.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.features.is_empty()
+        let part = |part: &Vec<[f64; 2]>| list(part.iter().map(|&[lon, lat]| position(lon, lat)));
+        self.push("MultiLineString", &list(cut_at_antimeridian(places).iter().map(part)), properties);
     }
 
     fn push(&mut self, kind: &str, coordinates: &str, properties: &[(&str, Value)]) {
@@ -83,10 +57,10 @@ impl fmt::Display for FeatureCollection {
 
 /// The stretches of a line between crossings of the antimeridian, as longitude and latitude.
 fn cut_at_antimeridian(places: &[LatLon]) -> Vec<Vec<[f64; 2]>> {
-    let mut parts: Vec<Vec<[f64; 2]>> = Vec::new();
-    let mut part: Vec<[f64; 2]> = Vec::new();
+    let mut parts: Vec<Vec<[f64; 2]>> = vec![Vec::new()];
     for place in places {
         let (lon, lat) = (place.lon_deg(), place.lat_deg());
+        let part = parts.last_mut().expect("there is one at the start");
         if let Some(&[before, height]) = part.last()
             && (lon - before).abs() > 180.0
         {
@@ -94,12 +68,11 @@ fn cut_at_antimeridian(places: &[LatLon]) -> Vec<Vec<[f64; 2]>> {
             let share = if beyond == before { 0.0 } else { (edge - before) / (beyond - before) };
             let crossing = height + share * (lat - height);
             part.push([edge, crossing]);
-            parts.push(std::mem::take(&mut part));
-            part.push([-edge, crossing]);
+            parts.push(vec![[-edge, crossing], [lon, lat]]);
+        } else {
+            part.push([lon, lat]);
         }
-        part.push([lon, lat]);
     }
-    parts.push(part);
     parts.retain(|part| part.len() > 1);
     parts
 }
@@ -107,10 +80,8 @@ fn cut_at_antimeridian(places: &[LatLon]) -> Vec<Vec<[f64; 2]>> {
 /// A JSON array of JSON texts.
 fn list<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
     let mut text = String::from("[");
-    for (index, item) in items.into_iter().enumerate() {
-        if index > 0 {
-            text.push(',');
-        }
+    for item in items {
+        text.push_str(if text.len() > 1 { "," } else { "" });
         text.push_str(item.as_ref());
     }
     text + "]"
@@ -133,12 +104,15 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn lines_are_cut_at_the_antimeridian() {
+    fn points_and_lines_cut_at_the_antimeridian() {
         let at = |lat, lon| LatLon::new(lat, lon).unwrap();
         let mut features = FeatureCollection::new();
         features.push_line(&[at(0.0, 170.0), at(10.0, -170.0)], &[]);
         let text = features.to_string();
         assert!(text.contains("[[[170,0],[180,5]],[[-180,5],[-170,10]]]"), "{text}");
+        features.push_point(at(48.86, 2.35), &[("name", "Paris".into()), ("log_density", 3.5.into())]);
+        let point = r#"{"type":"Feature","properties":{"name":"Paris","log_density":3.5},"geometry":{"type":"Point","coordinates":[2.35,48.86]}}]}"#;
+        assert!(features.to_string().ends_with(point), "{features}");
     }
 
     #[test]
@@ -148,12 +122,11 @@ mod tests {
             holes: vec![],
         };
         let mut features = FeatureCollection::new();
-        assert!(features.is_empty());
         features.push_region(&[square(0.0)], &[]);
         features.push_region(&[square(0.0), square(5.0)], &[("p", 0.5.into())]);
         features.push_region(&[], &[]);
-        assert_eq!(features.len(), 3);
         let value: Value = serde_json::from_str(&features.to_string()).unwrap();
+        assert_eq!(value["features"].as_array().unwrap().len(), 3);
         let geometry = |index: usize| &value["features"][index]["geometry"];
         assert_eq!(geometry(0)["type"], "Polygon");
         assert_eq!(geometry(0)["coordinates"][0][0], json!([0, 0]));

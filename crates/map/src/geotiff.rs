@@ -5,15 +5,7 @@ use std::io::Cursor;
 use tiff::encoder::{Compression, DeflateLevel, TiffEncoder, colortype::Gray32Float};
 use tiff::tags::Tag;
 
-/// The raster as a GeoTIFF file: one band of 32-bit numbers in WGS 84 (EPSG:4326), cells as areas, north first. What is not
-/// finite becomes NaN, which the file names as "no data".
-///
-/// ```
-/// use locdiff_map::{Raster, Window, geotiff};
-/// let raster = Raster::new(Window::new(0.0, 1.0, 10.0, 12.0, 1, 2)?, vec![1.5, f64::NAN])?;
-/// assert_eq!(&geotiff(&raster)[..4], b"II*\0");
-/// # Ok::<(), locdiff_map::MapError>(())
-/// ```
+/// The raster as a GeoTIFF of 32-bit numbers in WGS 84 (EPSG:4326), cells as areas, north first; NaN is "no data".
 pub fn geotiff(raster: &Raster) -> Vec<u8> {
     let mut file = Cursor::new(Vec::new());
     write(raster, &mut file).expect("a raster within Window::MOST_CELLS fits a TIFF file in memory");
@@ -24,8 +16,7 @@ fn write(raster: &Raster, file: &mut Cursor<Vec<u8>>) -> tiff::TiffResult<()> {
     /// Version 1.1, four keys: geographic model, cells are areas, WGS 84, degrees.
     const GEO_KEYS: [u16; 20] = [1, 1, 0, 4, 1024, 0, 1, 2, 1025, 0, 1, 1, 2048, 0, 1, 4326, 2054, 0, 1, 9102];
     let window = raster.window();
-    let numbers: Vec<f32> =
-        raster.values().iter().map(|&value| if value.is_finite() { value as f32 } else { f32::NAN }).collect();
+    let numbers: Vec<f32> = raster.values().iter().map(|&v| if v.is_finite() { v as f32 } else { f32::NAN }).collect();
     let mut encoder = TiffEncoder::new(file)?.with_compression(Compression::Deflate(DeflateLevel::Balanced));
     let mut image = encoder.new_image::<Gray32Float>(window.columns() as u32, window.rows() as u32)?;
     let directory = image.encoder();
@@ -50,6 +41,7 @@ mod tests {
         let window = Window::new(-20.0, 10.0, 170.0, 200.0, 60, 60).unwrap();
         let raster = Raster::from_fn(window, |point| point.to_latlon().lat_deg());
         let bytes = geotiff(&raster);
+        assert_eq!(&bytes[..4], b"II*\0");
         let mut decoder = Decoder::new(Cursor::new(bytes)).unwrap();
         assert_eq!(decoder.dimensions().unwrap(), (60, 60));
         assert_eq!(decoder.get_tag_f64_vec(Tag::ModelPixelScaleTag).unwrap(), [0.5, 0.5, 0.0]);

@@ -4,16 +4,13 @@ use locdiff_base::escape_markup;
 use locdiff_shdd::sphere::LatLon;
 use std::fmt::Write;
 
-/// A point of a track.
+/// A point of a track. Its time is ISO 8601 of UTC; `None` where the order or a clock without an offset is all that is known.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names say it all")]
 pub struct GpxPoint {
-    /// Where.
     pub place: LatLon,
-    /// When, as ISO 8601 of UTC; `None` where the order or a clock without an offset is all that is known.
     pub time: Option<String>,
-    /// A name, such as a photo's.
     pub name: String,
-    /// What there is to say of it.
     pub description: String,
 }
 

@@ -10,17 +10,6 @@ const REGIONS: [(&str, &str); 3] = [("ff6b3008", "556b3008"), ("ffc8781f", "33c8
 const PIN: &str = "ff3a26b3";
 
 /// A document of folders; [`fmt::Display`] writes the file's text.
-///
-/// ```
-/// use locdiff_map::{KmlDocument, KmlFolder};
-/// use locdiff_shdd::sphere::LatLon;
-/// let mut folder = KmlFolder::new("street.jpg");
-/// folder.push_point(LatLon::new(-12.05, -77.04)?, "1: 61 %", "in Lima, Peru");
-/// let mut document = KmlDocument::new("LocDiff");
-/// document.push(folder);
-/// assert!(document.to_string().contains("<coordinates>-77.04,-12.05</coordinates>"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct KmlDocument {
     name: String,
@@ -67,10 +56,8 @@ impl KmlFolder {
             for (index, ring) in polygon.rings().enumerate() {
                 let boundary = if index == 0 { "outerBoundaryIs" } else { "innerBoundaryIs" };
                 let ring = positions(ring.iter().copied());
-                let _ = write!(
-                    geometry,
-                    "<{boundary}><LinearRing><coordinates>{ring}</coordinates></LinearRing></{boundary}>"
-                );
+                let ring = format!("<LinearRing><coordinates>{ring}</coordinates></LinearRing>");
+                let _ = write!(geometry, "<{boundary}>{ring}</{boundary}>");
             }
             geometry.push_str("</Polygon>");
         }
@@ -143,6 +130,7 @@ mod tests {
         folder.push_region(&contour_polygons(&raster, -0.2), hostile, "two parts");
         folder.push_region(&[Polygon { outer: ring(0.0, 9.0), holes: vec![ring(2.0, 1.0)] }], "hole", "");
         folder.push_point(fiji, hostile, hostile);
+        assert!(folder.placemarks.contains("<coordinates>178,-17.8</coordinates>"));
         let mut document = KmlDocument::new(hostile);
         document.push(folder);
         let text = document.to_string();

@@ -4,14 +4,6 @@ use crate::{MapError, Window};
 use locdiff_shdd::sphere::UnitVec;
 
 /// Values at the cell centres of a window, row after row from north to south.
-///
-/// ```
-/// use locdiff_map::{Raster, Window};
-/// let raster = Raster::from_fn(Window::globe(4, 8)?, |point| point.z());
-/// assert!(raster.get(0, 3) > raster.get(3, 3));
-/// assert!(Raster::new(Window::globe(4, 8)?, vec![0.0; 31]).is_err());
-/// # Ok::<(), locdiff_map::MapError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Raster {
     window: Window,
@@ -21,11 +13,10 @@ pub struct Raster {
 impl Raster {
     /// A raster from its values in the order of [`Window::points`]. Fails if there is not one value for each cell.
     pub fn new(window: Window, values: Vec<f64>) -> Result<Self, MapError> {
-        if values.len() == window.len() {
-            Ok(Self { window, values })
-        } else {
-            Err(MapError::Values { rows: window.rows(), columns: window.columns(), got: values.len() })
+        if values.len() != window.len() {
+            return Err(MapError::Values { rows: window.rows(), columns: window.columns(), got: values.len() });
         }
+        Ok(Self { window, values })
     }
 
     /// A raster of a function's values.
@@ -83,15 +74,16 @@ mod tests {
 
     #[test]
     fn samples_meet_the_centres_and_cross_the_seam() {
-        let globe = Window::globe(2, 4).unwrap();
-        let raster = Raster::new(globe, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]).unwrap();
-        assert_eq!(raster.sample(0.5, 1.5), 2.0);
-        assert_eq!(raster.sample(1.0, 1.0), 3.5);
-        assert_eq!(raster.sample(0.5, 0.0), 2.5);
-        assert_eq!(raster.sample(0.5, 4.0), 2.5);
-        assert_eq!(raster.sample(-3.0, 0.5), 1.0);
-        let part = Raster::new(Window::new(0.0, 2.0, 0.0, 2.0, 1, 2).unwrap(), vec![1.0, 2.0]).unwrap();
+        let raster = |window: Result<Window, MapError>, values: &[f64]| Raster::new(window?, values.to_vec());
+        let globe = raster(Window::globe(2, 4), &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]).unwrap();
+        for (down, right, value) in
+            [(0.5, 1.5, 2.0), (1.0, 1.0, 3.5), (0.5, 0.0, 2.5), (0.5, 4.0, 2.5), (-3.0, 0.5, 1.0)]
+        {
+            assert_eq!(globe.sample(down, right), value);
+        }
+        let part = raster(Window::new(0.0, 2.0, 0.0, 2.0, 1, 2), &[1.0, 2.0]).unwrap();
         assert_eq!((part.sample(0.5, -1.0), part.sample(0.5, 9.0)), (1.0, 2.0));
+        assert!(raster(Window::globe(4, 8), &[0.0; 31]).is_err());
     }
 
     #[test]

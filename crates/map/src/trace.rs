@@ -30,41 +30,26 @@ impl Trace {
         self
     }
 
-    /// How many steps there are.
-    pub fn len(&self) -> usize {
-        self.frames.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.frames.is_empty()
-    }
-
-    /// An endless film of the world, `rows` pixels high and twice as wide; the last step stays a while. Fails with
-    /// [`MapError::Cells`] for no rows, or more than a GIF can have.
+    /// An endless film of the world, `rows` pixels high and twice as wide. Fails for more rows than a GIF can have, or none.
     pub fn to_gif(&self, rows: usize) -> Result<Vec<u8>, MapError> {
         const HUNDREDTHS: u16 = 18;
         const LAST_HUNDREDTHS: u16 = 250;
         /// Of NeuQuant's 1 (best) to 30 (fastest).
         const SPEED: i32 = 10;
+        const WHOLE: &str = "a film of a checked size goes into memory";
         let columns = rows.saturating_mul(2);
         let size = u16::try_from(columns).ok().filter(|&columns| columns > 0);
         let width = size.ok_or(MapError::Cells { rows, columns })?;
         let window = Window::globe(rows, columns)?;
-        let mut bytes = Vec::new();
-        {
-            let whole = "a film of a checked size goes into memory";
-            let mut encoder = Encoder::new(&mut bytes, width, width / 2, &[]).expect(whole);
-            encoder.set_repeat(Repeat::Infinite).expect(whole);
-            for index in 0..self.frames.len() {
-                let is_last = index + 1 == self.frames.len();
-                let image = self.image(index, window);
-                let mut frame = Frame::from_rgb_speed(width, width / 2, &image.to_rgb(), SPEED);
-                frame.delay = if is_last { LAST_HUNDREDTHS } else { HUNDREDTHS };
-                encoder.write_frame(&frame).expect(whole);
-            }
+        let mut encoder = Encoder::new(Vec::new(), width, width / 2, &[]).expect(WHOLE);
+        encoder.set_repeat(Repeat::Infinite).expect(WHOLE);
+        for index in 0..self.frames.len() {
+            let is_last = index + 1 == self.frames.len();
+            let mut frame = Frame::from_rgb_speed(width, width / 2, &self.image(index, window).to_rgb(), SPEED);
+            frame.delay = if is_last { LAST_HUNDREDTHS } else { HUNDREDTHS };
+            encoder.write_frame(&frame).expect(WHOLE);
         }
-        Ok(bytes)
+        Ok(encoder.into_inner().expect(WHOLE))
     }
 
     /// Maps of at most `most` steps, evenly spread from the first to the last, `columns` beside each other and each `rows`
@@ -73,8 +58,7 @@ impl Trace {
         let window = Window::globe(rows, rows.saturating_mul(2))?;
         let (last, shown) = (self.frames.len().saturating_sub(1), most.clamp(1, self.frames.len().max(1)));
         let indices = (1..=shown).map(|k| if shown == 1 { last } else { (k - 1) * last / (shown - 1) });
-        let images: Vec<MapImage> =
-            indices.filter(|index| *index < self.frames.len()).map(|index| self.image(index, window)).collect();
+        let images: Vec<_> = indices.filter(|k| *k < self.frames.len()).map(|k| self.image(k, window)).collect();
         sheet_png(&images, columns)
     }
 

@@ -3,18 +3,7 @@
 use crate::MapError;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 
-/// A latitude–longitude rectangle of `rows` × `columns` equal cells. The eastern edge may lie beyond 180°, so that a
-/// window can cross the antimeridian; the width is at most 360°.
-///
-/// ```
-/// use locdiff_map::Window;
-/// let fiji = Window::new(-22.0, -12.0, 175.0, 185.0, 100, 100)?;
-/// assert!(fiji.center(0, 99).lon_deg() < -175.0);
-/// let globe = Window::globe(180, 360)?;
-/// assert_eq!(globe.center(0, 0).lat_deg(), 89.5);
-/// assert!(Window::new(10.0, -10.0, 0.0, 1.0, 1, 1).is_err());
-/// # Ok::<(), locdiff_map::MapError>(())
-/// ```
+/// A rectangle of `rows` × `columns` equal cells, at most 360° wide. Its eastern edge may lie beyond 180°.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
     south_deg: f64,
@@ -61,17 +50,8 @@ impl Window {
         Self::new(-90.0, 90.0, -180.0, 180.0, rows, columns)
     }
 
-    /// A window that holds the circle of `radius_km` about a place, of `rows` rows and as many columns as make the
-    /// cells square in degrees. Where the circle holds a pole, the window goes all around. Fails if the radius is not a
-    /// positive number or there are no cells or too many.
-    ///
-    /// ```
-    /// use locdiff_map::Window;
-    /// use locdiff_shdd::sphere::LatLon;
-    /// let paris = Window::around(LatLon::new(48.86, 2.35)?, 100.0, 200)?;
-    /// assert!((paris.height_deg() - 1.8).abs() < 0.01 && paris.columns() > 300);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// A window that holds the circle of `radius_km` about a place, of `rows` rows and cells square in degrees. With a
+    /// pole in the circle it goes all around. Fails if the radius is not a positive number, or for no cells or too many.
     pub fn around(place: LatLon, radius_km: f64, rows: usize) -> Result<Self, MapError> {
         let radius_rad = radius_km / EARTH_RADIUS_KM;
         let (lat_deg, lon_deg, half_deg) = (place.lat_deg(), place.lon_deg(), radius_rad.to_degrees());
@@ -122,13 +102,9 @@ impl Window {
     }
 
     /// Number of cells.
+    #[allow(clippy::len_without_is_empty, reason = "a window has at least one cell")]
     pub const fn len(&self) -> usize {
         self.rows * self.columns
-    }
-
-    /// Never: a window has at least one cell.
-    pub const fn is_empty(&self) -> bool {
-        false
     }
 
     /// From edge to edge, west to east.
@@ -142,27 +118,25 @@ impl Window {
     }
 
     /// Whether the eastern edge is the western edge.
-    pub fn goes_around(&self) -> bool {
+    pub(crate) fn goes_around(&self) -> bool {
         self.width_deg() > 360.0 - 1e-9
     }
 
-    /// Width of a cell.
-    pub fn cell_width_deg(&self) -> f64 {
+    pub(crate) fn cell_width_deg(&self) -> f64 {
         self.width_deg() / self.columns as f64
     }
 
-    /// Height of a cell.
-    pub fn cell_height_deg(&self) -> f64 {
+    pub(crate) fn cell_height_deg(&self) -> f64 {
         self.height_deg() / self.rows as f64
     }
 
     /// Latitude of the centres of a row; row 0 is the northernmost.
-    pub fn row_lat_deg(&self, row: usize) -> f64 {
+    pub(crate) fn row_lat_deg(&self, row: usize) -> f64 {
         self.north_deg - (row as f64 + 0.5) * self.cell_height_deg()
     }
 
     /// Longitude of the centres of a column, from the western edge on, possibly above 180.
-    pub fn column_lon_deg(&self, column: usize) -> f64 {
+    pub(crate) fn column_lon_deg(&self, column: usize) -> f64 {
         self.west_deg + (column as f64 + 0.5) * self.cell_width_deg()
     }
 
@@ -233,18 +207,20 @@ mod tests {
         let points = globe.points();
         assert_eq!((points.len(), globe.len()), (90 * 180, 90 * 180));
         assert_eq!(points[181], globe.center(1, 1).to_unit());
+        assert_eq!(globe.center(0, 0).lat_deg(), 89.0);
     }
 
     #[test]
     fn circles_at_poles_and_the_antimeridian_get_windows() {
-        let around = |lat, lon, km| Window::around(LatLon::new(lat, lon).unwrap(), km, 50).unwrap();
+        let tried = |lat, lon, km| Window::around(LatLon::new(lat, lon).unwrap(), km, 50);
+        let around = |lat, lon, km| tried(lat, lon, km).unwrap();
         assert!(around(89.5, 10.0, 100.0).goes_around());
         assert_eq!(around(-89.5, 10.0, 100.0).south_deg(), -90.0);
-        let fiji = around(-17.0, 179.9, 300.0);
+        let (fiji, paris) = (around(-17.0, 179.9, 300.0), around(48.86, 2.35, 100.0));
         assert!(fiji.east_deg() > 180.0 && fiji.width_deg() < 7.0);
+        assert!((paris.height_deg() - 1.8).abs() < 0.01 && paris.columns() > 75);
         assert!(around(0.0, 0.0, 30_000.0).goes_around());
-        assert!(Window::around(LatLon::new(0.0, 0.0).unwrap(), 0.0, 50).is_err());
-        assert!(Window::around(LatLon::new(0.0, 0.0).unwrap(), f64::NAN, 50).is_err());
+        assert!(tried(0.0, 0.0, 0.0).is_err() && tried(0.0, 0.0, f64::NAN).is_err());
     }
 
     proptest! {

@@ -1,12 +1,8 @@
 //! Random numbers on the host that are a function of their place alone.
 
+use locdiff_shdd::sphere::UnitVec;
+
 /// A 64-bit hash of several numbers (SplitMix64 steps): equal input, equal output, everywhere.
-///
-/// ```
-/// use locdiff_model::chance;
-/// assert_eq!(chance::hash(&[1, 2]), chance::hash(&[1, 2]));
-/// assert_ne!(chance::hash(&[1, 2]), chance::hash(&[2, 1]));
-/// ```
 pub fn hash(words: &[u64]) -> u64 {
     words.iter().fold(0x9E37_79B9_7F4A_7C15, |state, word| {
         let mut z = (state ^ word).wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -27,17 +23,16 @@ pub fn below(words: &[u64], bound: usize) -> usize {
 }
 
 /// A point drawn uniformly on the sphere.
-pub fn point(words: [u64; 3]) -> locdiff_shdd::sphere::UnitVec {
+pub fn point(words: [u64; 3]) -> UnitVec {
     let [a, b, c] = words;
     let z = 2.0 * uniform(&[a, b, c, 1]) - 1.0;
     let s = (1.0 - z * z).max(0.0).sqrt();
     let (sin, cos) = (std::f64::consts::TAU * uniform(&[a, b, c, 2])).sin_cos();
-    locdiff_shdd::sphere::UnitVec::new(s * cos, s * sin, z).unwrap_or(locdiff_shdd::sphere::UnitVec::NORTH)
+    UnitVec::new(s * cos, s * sin, z).unwrap_or(UnitVec::NORTH)
 }
 
-/// Two standard normal numbers (Box–Muller: exactly two uniform numbers, each a function of its place, make them; the
-/// rejection methods of `rand_distr` take as many as they need from a stream, and would change the points that every
-/// model was trained with).
+/// Two standard normal numbers (Box–Muller: exactly two uniform numbers make them, each a function of its place; the
+/// rejection methods of `rand_distr` would change the points that every model was trained with).
 pub fn normals(words: [u64; 3]) -> (f64, f64) {
     let [a, b, c] = words;
     let radius = (-2.0 * (1.0 - uniform(&[a, b, c, 3])).ln()).sqrt();
@@ -51,6 +46,8 @@ mod tests {
 
     #[test]
     fn numbers_have_their_moments() {
+        assert_eq!(hash(&[1, 2]), hash(&[1, 2]));
+        assert_ne!(hash(&[1, 2]), hash(&[2, 1]));
         let n = 20_000;
         let (mut mean, mut square, mut z) = (0.0, 0.0, 0.0);
         for k in 0..n {

@@ -1,18 +1,14 @@
 //! Decoding on the device that was asked for.
 
-use crate::{DeviceDecoder, ModelError};
+use crate::{DeviceDecoder, Result};
 use locdiff_base::setting;
 use locdiff_nn::{Device, DeviceSpec};
-use locdiff_shdd::sphere::Degree;
-use locdiff_shdd::{Codec, Coefficients, Decoder, Mode};
+use locdiff_shdd::{Codec, Coefficients, Decoder, Mode, sphere::Degree};
 use rayon::prelude::*;
 
 /// `auto` takes a GPU for files of this many vectors: opening one takes longer than a dozen processors take for fewer.
 fn gpu_from(decoder: &Decoder) -> u64 {
-    match decoder {
-        Decoder::Exact { .. } | Decoder::Kl => 1_000_000,
-        Decoder::Anchors(_) => 20_000,
-    }
+    if let Decoder::Anchors(_) = decoder { 20_000 } else { 1_000_000 }
 }
 
 /// A decoder on the CPU, or its places from a GPU.
@@ -37,13 +33,7 @@ pub struct CodeDecoder {
 impl CodeDecoder {
     /// For up to `most` vectors at a time, of `rows` where that is known.
     /// Fails on a GPU that is asked for and cannot be opened, or does not have this decoder.
-    pub fn open(
-        degree: Degree,
-        decoder: Decoder,
-        spec: DeviceSpec,
-        rows: Option<u64>,
-        most: usize,
-    ) -> Result<Self, ModelError> {
+    pub fn open(degree: Degree, decoder: Decoder, spec: DeviceSpec, rows: Option<u64>, most: usize) -> Result<Self> {
         let gpu = match spec {
             DeviceSpec::Cuda(_) if !runs_on_gpu(&decoder) => {
                 let remedy = "cpu: a GPU has the exact decoder and that of anchors, both without a window";
@@ -57,7 +47,7 @@ impl CodeDecoder {
     }
 
     /// The modes of vectors. Fails on vectors of another degree, or more than asked for.
-    pub fn decode(&mut self, vectors: &[Coefficients]) -> Result<Vec<Mode>, ModelError> {
+    pub fn decode(&mut self, vectors: &[Coefficients]) -> Result<Vec<Mode>> {
         let Some(gpu) = &mut self.gpu else { return Ok(self.codec.decode_batch(vectors, &self.decoder)?) };
         let codes: Vec<f32> = vectors.iter().flat_map(Coefficients::as_slice).map(|value| *value as f32).collect();
         let places = gpu.decode(&codes)?;
@@ -76,17 +66,11 @@ fn runs_on_gpu(decoder: &Decoder) -> bool {
 }
 
 /// The GPU's twin of a decoder that has one, where the device is a GPU.
-fn on_gpu(
-    device: &Device,
-    degree: Degree,
-    decoder: &Decoder,
-    most: usize,
-) -> Result<Option<DeviceDecoder>, ModelError> {
-    if !device.is_cuda() {
-        return Ok(None);
-    }
-    Ok(Some(match decoder {
-        Decoder::Anchors(anchors) => DeviceDecoder::anchors(device, degree.get(), anchors.points(), most)?,
-        _ => DeviceDecoder::exact(device, degree.get(), most)?,
-    }))
+fn on_gpu(device: &Device, degree: Degree, decoder: &Decoder, most: usize) -> Result<Option<DeviceDecoder>> {
+    let made = match decoder {
+        _ if !device.is_cuda() => return Ok(None),
+        Decoder::Anchors(anchors) => DeviceDecoder::anchors(device, degree.get(), anchors.points(), most),
+        _ => DeviceDecoder::exact(device, degree.get(), most),
+    };
+    made.map(Some)
 }

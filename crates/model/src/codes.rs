@@ -1,9 +1,7 @@
 //! Codes as the model sees them: SHDD codes in f32, through the low-pass filter.
 
-use crate::{
-    ModelConfig, ModelError,
-    device_harmonics::{DeviceHarmonics, Recurrence},
-};
+use crate::device_harmonics::{DeviceHarmonics, Recurrence};
+use crate::{ModelConfig, Result};
 use locdiff_nn::{Device, NnError};
 use locdiff_shdd::sphere::{SphericalHarmonics, UnitVec};
 
@@ -11,16 +9,6 @@ use locdiff_shdd::sphere::{SphericalHarmonics, UnitVec};
 const BLOCK: usize = 512;
 
 /// Writes codes, on the fly, from locations.
-///
-/// ```
-/// use locdiff_model::{CodeWriter, ModelConfig};
-/// use locdiff_shdd::sphere::UnitVec;
-/// let writer = CodeWriter::new(&ModelConfig::new(3, 8))?;
-/// let mut code = [0.0; 16];
-/// writer.write(&[UnitVec::NORTH], &mut code)?;
-/// assert!((code[0] - 0.2820948).abs() < 1e-6);
-/// # Ok::<(), locdiff_model::ModelError>(())
-/// ```
 #[derive(Debug)]
 pub struct CodeWriter {
     harmonics: SphericalHarmonics,
@@ -32,7 +20,7 @@ pub struct CodeWriter {
 
 impl CodeWriter {
     /// For a model's degree and filter. Fails on a degree out of range.
-    pub fn new(config: &ModelConfig) -> Result<Self, ModelError> {
+    pub fn new(config: &ModelConfig) -> Result<Self> {
         let low_pass = config.low_pass();
         let each = low_pass.iter().enumerate().flat_map(|(l, f)| std::iter::repeat_n(*f as f32, 2 * l + 1));
         let mut filter: Vec<f32> = if config.low_pass_km.is_some() { each.collect() } else { Vec::new() };
@@ -45,13 +33,8 @@ impl CodeWriter {
     /// A writer on a CUDA device, for recorded steps. Fails on the CPU, or if device memory is too small.
     pub fn on_device(&self, device: &Device) -> Result<DeviceHarmonics, NnError> {
         let (steps, diagonal) = self.harmonics.recurrence();
-        let recurrence = Recurrence {
-            degree: self.harmonics.degree().get(),
-            steps: &steps,
-            diagonal: &diagonal,
-            factors: &self.filter,
-            kept: self.kept.as_deref(),
-        };
+        let (degree, kept) = (self.harmonics.degree().get(), self.kept.as_deref());
+        let recurrence = Recurrence { degree, steps: &steps, diagonal: &diagonal, factors: &self.filter, kept };
         DeviceHarmonics::new(device, recurrence)
     }
 
@@ -61,7 +44,7 @@ impl CodeWriter {
     }
 
     /// The codes of `points`, one row a point, on all threads. Fails if `out` has another length.
-    pub fn write(&self, points: &[UnitVec], out: &mut [f32]) -> Result<(), ModelError> {
+    pub fn write(&self, points: &[UnitVec], out: &mut [f32]) -> Result<()> {
         self.write_plain(points, out)?;
         if !self.filter.is_empty() {
             for row in out.chunks_exact_mut(self.dimension()) {
@@ -72,7 +55,7 @@ impl CodeWriter {
     }
 
     /// The unfiltered codes of `points`: the harmonics that a quadrature needs. Fails if `out` has another length.
-    pub fn write_plain(&self, points: &[UnitVec], out: &mut [f32]) -> Result<(), ModelError> {
+    pub fn write_plain(&self, points: &[UnitVec], out: &mut [f32]) -> Result<()> {
         let Some(kept) = &self.kept else { return Ok(self.harmonics.write(points, out)?) };
         if out.len() != points.len() * kept.len() {
             let remedy = format!("{} rows of {}", points.len(), kept.len());

@@ -1,6 +1,6 @@
 //! Every choice that makes a model, as it stands in `config.json`.
 
-use crate::ModelError;
+use crate::Result;
 use crate::diffusion::{PredictionKind, Schedule};
 use locdiff_base::{BadSetting, named, setting};
 use locdiff_io::data::{Fingerprint, RowFile};
@@ -74,10 +74,7 @@ named! {
 impl CodeScale {
     /// The factor on a code.
     pub fn factor(self) -> f64 {
-        match self {
-            Self::UnitRms => (4.0 * std::f64::consts::PI).sqrt(),
-            Self::Paper => 1.0,
-        }
+        if self == Self::Paper { 1.0 } else { (4.0 * std::f64::consts::PI).sqrt() }
     }
 }
 
@@ -101,8 +98,8 @@ pub enum QuadratureRecipe {
 
 /// Above this degree a Fibonacci grid that resolves the densities would be too large.
 const LARGEST_FIBONACCI_DEGREE: usize = 31;
-/// Fibonacci points for every number of a code, up to L = 23: 12,288 there. Above, the densities' width falls with L²,
-/// so that points must grow with L⁴.
+/// Fibonacci points for every number of a code, up to L = 23. Above, the densities' width falls with L², so that points
+/// must grow with L⁴.
 const POINTS_PER_NUMBER: f64 = 12_288.0 / 576.0;
 /// Points of a pool: a share for the Fibonacci grid, the rest about training locations.
 const POOL_POINTS: usize = 49_152;
@@ -116,25 +113,16 @@ const MOST_DIFFUSION_STEPS: usize = 100_000;
 impl QuadratureRecipe {
     /// The recipe that fits a degree.
     pub fn usual(degree: usize) -> Self {
-        if degree <= LARGEST_FIBONACCI_DEGREE {
-            let numbers = ((degree + 1) * (degree + 1)) as f64;
-            let points = (POINTS_PER_NUMBER * numbers * (numbers / 576.0).max(1.0)).round() as usize;
-            Self::Fibonacci { points: points.next_multiple_of(64) }
-        } else {
-            Self::Pool { points: POOL_POINTS }
+        if degree > LARGEST_FIBONACCI_DEGREE {
+            return Self::Pool { points: POOL_POINTS };
         }
+        let numbers = ((degree + 1) * (degree + 1)) as f64;
+        let points = (POINTS_PER_NUMBER * numbers * (numbers / 576.0).max(1.0)).round() as usize;
+        Self::Fibonacci { points: points.next_multiple_of(64) }
     }
 }
 
 /// Every choice that makes a model.
-///
-/// ```
-/// use locdiff_model::ModelConfig;
-/// let config = ModelConfig::new(23, 512);
-/// let text = serde_json::to_string(&config).unwrap();
-/// assert_eq!(serde_json::from_str::<ModelConfig>(&text).unwrap(), config);
-/// assert!(config.check().is_ok());
-/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
@@ -194,10 +182,7 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
-    /// Fails if embeddings are not the model's.
-    ///
-    /// # Errors
-    /// Another number of values, or another encoder.
+    /// Fails if embeddings are not the model's: another number of values, or another encoder.
     pub fn check_rows(&self, file: &RowFile) -> Result<(), BadSetting> {
         if self.embedding_dim != file.columns() {
             let remedy = format!("the model takes {}: use the encoder it was trained with", self.embedding_dim);
@@ -246,33 +231,32 @@ impl ModelConfig {
     /// These choices for another degree, with the quadrature that fits it and, where there is a blur, the usual one.
     #[must_use]
     pub fn with_degree(self, degree: usize) -> Self {
-        let quadrature = match self.quadrature {
-            QuadratureRecipe::None => QuadratureRecipe::None,
-            _ => QuadratureRecipe::usual(degree),
-        };
+        let has_none = self.quadrature == QuadratureRecipe::None;
+        let quadrature = if has_none { QuadratureRecipe::None } else { QuadratureRecipe::usual(degree) };
         let low_pass_km = self.low_pass_km.map(|_| Self::usual_low_pass_km(degree));
         Self { degree, quadrature, low_pass_km, kept: None, ..self }
     }
 
-    /// The blur that did best on validation photos for the loss `nll`, 3200/(L+1) km: 100 km at L = 31, 67 km at
-    /// L = 47. Without it a network of this size learns the training photos' exact places by heart.
+    /// The blur that did best on validation photos for the loss `nll`: 100 km at L = 31, 67 km at L = 47. Without it a
+    /// network of this size learns the training photos' exact places by heart.
     pub fn usual_low_pass_km(degree: usize) -> f64 {
         3200.0 / (degree as f64 + 1.0)
     }
 
     /// Whether the choices fit together. Fails with the first setting that does not fit and what would.
-    pub fn check(&self) -> Result<(), ModelError> {
+    pub fn check(&self) -> Result<()> {
         if self.version != MODEL_VERSION {
             let remedy = format!("this program reads version {MODEL_VERSION}; use the program that wrote it");
             return Err(setting("version", self.version, remedy));
         }
         self.degree()?;
-        if !(1..=MOST_EMBEDDING_NUMBERS).contains(&self.embedding_dim) {
-            return Err(setting("embedding_dim", self.embedding_dim, format!("1 to {MOST_EMBEDDING_NUMBERS}")));
-        }
-        if !(1..=MOST_DIFFUSION_STEPS).contains(&self.diffusion_steps) {
-            let remedy = format!("1 to {MOST_DIFFUSION_STEPS}");
-            return Err(setting("diffusion_steps", self.diffusion_steps, remedy));
+        for (what, value, most) in [
+            ("embedding_dim", self.embedding_dim, MOST_EMBEDDING_NUMBERS),
+            ("diffusion_steps", self.diffusion_steps, MOST_DIFFUSION_STEPS),
+        ] {
+            if !(1..=most).contains(&value) {
+                return Err(setting(what, value, format!("1 to {most}")));
+            }
         }
         self.schedule()?;
         self.check_kept()?;
@@ -283,10 +267,10 @@ impl ModelConfig {
         if self.loss.has_quadrature() && self.quadrature == QuadratureRecipe::None {
             return Err(setting("quadrature", "none", "nll and kl integrate over a quadrature"));
         }
+        let most = MOST_QUADRATURE_NUMBERS / self.code_dim();
         if let QuadratureRecipe::Fibonacci { points } | QuadratureRecipe::Pool { points } = self.quadrature
-            && !(1..=MOST_QUADRATURE_NUMBERS / self.code_dim()).contains(&points)
+            && !(1..=most).contains(&points)
         {
-            let most = MOST_QUADRATURE_NUMBERS / self.code_dim();
             return Err(setting("quadrature points", points, format!("1 to {most} at this degree")));
         }
         if let Some(km) = self.low_pass_km.filter(|km| !(*km >= 0.0 && *km < 20_000.0)) {
@@ -300,7 +284,7 @@ impl ModelConfig {
     }
 
     /// The degree, checked. Fails on a degree of 0 or above the largest.
-    pub fn degree(&self) -> Result<Degree, ModelError> {
+    pub fn degree(&self) -> Result<Degree> {
         Ok(Degree::new(self.degree)?)
     }
 
@@ -314,27 +298,18 @@ impl ModelConfig {
         (self.degree + 1) * (self.degree + 1)
     }
 
-    /// A CS-UNet's settings.
     pub(crate) fn cs_unet(&self) -> CsUnetConfig {
-        CsUnetConfig {
-            time_dim: self.time_dim,
-            hidden: self.hidden,
-            width: self.width,
-            depth: self.depth,
-            layout: self.layout,
-            dropout: self.dropout,
-            w0: self.w0,
-            width_multiple: self.width_multiple,
-            ..CsUnetConfig::new(self.code_dim(), self.embedding_dim)
-        }
+        let Self { time_dim, hidden, width, depth, layout, dropout, w0, width_multiple, .. } = *self;
+        let base = CsUnetConfig::new(self.code_dim(), self.embedding_dim);
+        CsUnetConfig { time_dim, hidden, width, depth, layout, dropout, w0, width_multiple, ..base }
     }
 
     /// The noise schedule. Fails on a length it does not take.
-    pub fn schedule(&self) -> Result<Schedule, ModelError> {
-        Ok(match self.schedule {
-            ScheduleKind::Cosine => Schedule::cosine(self.diffusion_steps)?,
-            ScheduleKind::Linear => Schedule::linear(self.diffusion_steps)?,
-        })
+    pub fn schedule(&self) -> Result<Schedule> {
+        match self.schedule {
+            ScheduleKind::Cosine => Schedule::cosine(self.diffusion_steps),
+            ScheduleKind::Linear => Schedule::linear(self.diffusion_steps),
+        }
     }
 
     /// The factor of the low-pass filter for each degree l = 0 … L: `exp(−l(l+1)σ²/2)`, all ones without a filter.
@@ -350,7 +325,7 @@ mod tests {
 
     #[test]
     fn settings_that_do_not_fit_are_named() {
-        let base = ModelConfig::new(7, 4);
+        let (base, large) = (ModelConfig::new(7, 4), ModelConfig::new(511, 4));
         for (config, what) in [
             (ModelConfig { version: 9, ..base.clone() }, "version"),
             (ModelConfig { prediction: PredictionKind::V, ..base.clone() }, "prediction"),
@@ -363,11 +338,8 @@ mod tests {
             (ModelConfig { time_dim: 1 << 40, ..base.clone() }, "time_dim"),
             (ModelConfig { quadrature: QuadratureRecipe::Pool { points: usize::MAX }, ..base.clone() }, "quadrature"),
             (ModelConfig { quadrature: QuadratureRecipe::Fibonacci { points: 0 }, ..base.clone() }, "quadrature"),
-            (ModelConfig::new(511, 4), "quadrature"),
-            (
-                ModelConfig { loss: LossKind::Cosine, quadrature: QuadratureRecipe::None, ..ModelConfig::new(511, 4) },
-                "network",
-            ),
+            (large.clone(), "quadrature"),
+            (ModelConfig { loss: LossKind::Cosine, quadrature: QuadratureRecipe::None, ..large }, "network"),
         ] {
             let message = config.check().unwrap_err().to_string();
             assert!(message.contains(what), "{message}");

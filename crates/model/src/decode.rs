@@ -1,10 +1,8 @@
 //! Places of codes, on a CUDA device: what `shdd`'s decoders find on the CPU, a batch at a time.
 #![allow(unsafe_code)] // reason: kernels are launched, each with its SAFETY note
 
-use crate::{
-    CodeWriter, ModelConfig, ModelError,
-    device_harmonics::{DeviceHarmonics, DevicePoints},
-};
+use crate::device_harmonics::{DeviceHarmonics, DevicePoints};
+use crate::{CodeWriter, ModelConfig, Result};
 use locdiff_nn::kernels::{Doubles, Grid, KernelArg as Arg, KernelSource};
 use locdiff_nn::ops::{self, Transpose};
 use locdiff_nn::{Device, Indices, NnError, Precision, Tensor, ViewMut};
@@ -18,14 +16,6 @@ static KERNELS: KernelSource =
 const MOST_NUMBERS: usize = 9216;
 
 /// Decodes batches of codes of one degree.
-///
-/// ```no_run
-/// use locdiff_model::DeviceDecoder;
-/// use locdiff_nn::Device;
-/// let mut decoder = DeviceDecoder::exact(&Device::cuda(0)?, 23, 512)?;
-/// let places = decoder.decode(&vec![0.1; 24 * 24])?;
-/// # Ok::<(), locdiff_model::ModelError>(())
-/// ```
 pub struct DeviceDecoder {
     device: Device,
     harmonics: DeviceHarmonics,
@@ -54,21 +44,16 @@ struct RingGrid {
 
 impl DeviceDecoder {
     /// The best of given points, for batches of up to `most` codes.
-    ///
-    /// # Errors
-    /// The CPU, a degree out of range, or too little device memory.
-    pub fn anchors(device: &Device, degree: usize, anchors: &[UnitVec], most: usize) -> Result<Self, ModelError> {
+    /// Fails on the CPU, a degree out of range, or too little device memory.
+    pub fn anchors(device: &Device, degree: usize, anchors: &[UnitVec], most: usize) -> Result<Self> {
         let points: Vec<[f64; 3]> = anchors.iter().map(|point| point.to_array()).collect();
-        Self::new(device, degree, &points, most, |_| {
+        Self::new(device, (degree, most), &points, |_| {
             Ok(Kind::Anchors(anchors.to_vec(), Indices::from_slice(device, &vec![0; most])?))
         })
     }
 
-    /// The continuous maximum with the largest mass, for batches of up to `most` codes.
-    ///
-    /// # Errors
-    /// As [`DeviceDecoder::anchors`].
-    pub fn exact(device: &Device, degree: usize, most: usize) -> Result<Self, ModelError> {
+    /// The continuous maximum with the largest mass, for batches of up to `most` codes. Fails as [`DeviceDecoder::anchors`].
+    pub fn exact(device: &Device, degree: usize, most: usize) -> Result<Self> {
         // Twice as dense as the field could vary, like the search on the CPU.
         let grid = RingGrid { rings: 2 * (degree + 1), longitudes: 4 * (degree + 1) };
         let point = |k: usize| {
@@ -77,8 +62,8 @@ impl DeviceDecoder {
             [sine * c, sine * s, z]
         };
         let points: Vec<[f64; 3]> = (0..grid.rings * grid.longitudes).map(point).collect();
-        Self::new(device, degree, &points, most, |harmonics| {
-            let numbers = harmonics.numbers();
+        Self::new(device, (degree, most), &points, |harmonics| {
+            let numbers = harmonics.numbers;
             if numbers != (degree + 1) * (degree + 1) || numbers > MOST_NUMBERS {
                 return Err(NnError::Shape { op: "DeviceDecoder", detail: format!("codes of {numbers} numbers") });
             }
@@ -88,33 +73,24 @@ impl DeviceDecoder {
 
     fn new(
         device: &Device,
-        degree: usize,
+        (degree, most): (usize, usize),
         points: &[[f64; 3]],
-        most: usize,
         kind: impl FnOnce(&DeviceHarmonics) -> Result<Kind, NnError>,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         let config = ModelConfig { low_pass_km: None, ..ModelConfig::new(degree, 1) };
         let harmonics = CodeWriter::new(&config)?.on_device(device)?;
         KERNELS.prepare(device, "DeviceDecoder")?;
         let kind = kind(&harmonics)?;
         let points = DevicePoints::from_slice(device, points)?;
-        let mut candidates = Tensor::zeros(device, points.len(), harmonics.numbers())?;
+        let mut candidates = Tensor::zeros(device, points.len(), harmonics.numbers)?;
         harmonics.write(candidates.view_mut(), &points, false)?;
-        Ok(Self {
-            codes: Tensor::zeros(device, most, harmonics.numbers())?,
-            scores: Tensor::zeros(device, most, points.len())?,
-            device: device.clone(),
-            harmonics,
-            candidates,
-            kind,
-        })
+        let codes = Tensor::zeros(device, most, harmonics.numbers)?;
+        let scores = Tensor::zeros(device, most, points.len())?;
+        Ok(Self { codes, scores, device: device.clone(), harmonics, candidates, kind })
     }
 
-    /// The places of codes on the host, row by row.
-    ///
-    /// # Errors
-    /// More codes than asked for, or no whole rows.
-    pub fn decode(&mut self, codes: &[f32]) -> Result<Vec<UnitVec>, ModelError> {
+    /// The places of codes on the host, row by row. Fails on more codes than asked for, or no whole rows.
+    pub fn decode(&mut self, codes: &[f32]) -> Result<Vec<UnitVec>> {
         self.codes.upload_rows(codes)?;
         let rows = codes.len() / self.codes.cols();
         let Self { device, harmonics, codes, scores, candidates, kind } = self;
@@ -138,12 +114,12 @@ impl DeviceDecoder {
             Kind::Exact(grid, answers) => {
                 // They only point the way: tf32 will do.
                 product(scores.reborrow())?;
-                let [steps, diagonal] = harmonics.recurrence();
+                let DeviceHarmonics { degree, steps, diagonal, .. } = harmonics;
                 let args = [
                     Arg::Doubles(answers),
                     Arg::In(codes),
                     Arg::In(scores.as_view()),
-                    Arg::Int(harmonics.degree()),
+                    Arg::Int(*degree),
                     Arg::Int(grid.rings),
                     Arg::Int(grid.longitudes),
                     Arg::Doubles(steps),

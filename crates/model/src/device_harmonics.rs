@@ -1,9 +1,8 @@
-//! Points of the sphere and their harmonics on a CUDA device, as a part of recorded steps. The numbers are those that the host
-//! makes for a CPU.
+//! Points of the sphere and their harmonics on a CUDA device, in recorded steps: the numbers that the host makes for a CPU.
 #![allow(unsafe_code, clippy::needless_pass_by_value)] // reason: kernels are launched, each with its SAFETY note; as in `ops`
 
 use locdiff_nn::kernels::{Doubles, Grid, KernelArg as Arg, KernelSource};
-use locdiff_nn::{Device, Indices, NnError, Rng, Tensor, ViewMut};
+use locdiff_nn::{Device, Indices, NnError, Result, Rng, Tensor, ViewMut};
 
 static KERNELS: KernelSource =
     KernelSource { sources: &[include_str!("harmonics.cu")], kernels: "draw_points harmonics" };
@@ -16,11 +15,8 @@ pub struct DevicePoints {
 }
 
 impl DevicePoints {
-    /// These points.
-    ///
-    /// # Errors
-    /// The CPU, or too little device memory.
-    pub fn from_slice(device: &Device, points: &[[f64; 3]]) -> Result<Self, NnError> {
+    /// These points. Fails on the CPU, or too little device memory.
+    pub fn from_slice(device: &Device, points: &[[f64; 3]]) -> Result<Self> {
         const OP: &str = "DevicePoints";
         KERNELS.prepare(device, OP)?;
         let values = Doubles::from_slice(device, points.as_flattened(), OP)?;
@@ -37,40 +33,32 @@ impl DevicePoints {
         self.count == 0
     }
 
-    /// Replaces all by points drawn evenly on the sphere, by (seed, step, number).
-    ///
-    /// # Errors
-    /// Failures of the device.
-    pub fn draw(&mut self, rng: &Rng, stream: u32) -> Result<(), NnError> {
+    /// Replaces all by points drawn evenly on the sphere, by (seed, step, number). Fails if the device fails.
+    pub fn draw(&mut self, rng: &Rng, stream: u32) -> Result<()> {
         let args = [Arg::Doubles(&self.values), Arg::Int(self.count), Arg::State(rng), Arg::Word(stream)];
         // SAFETY: the parameters of `draw_points`, which writes three numbers for each of `count` points.
         unsafe { KERNELS.launch(&self.device, "draw_points", Grid::Flat(self.count), &args) }
     }
 
-    /// All points; waits for the device.
-    ///
-    /// # Errors
-    /// Failures of the device.
-    pub fn to_vec(&self) -> Result<Vec<[f64; 3]>, NnError> {
+    /// All points; waits for the device. Fails if the device fails.
+    pub fn to_vec(&self) -> Result<Vec<[f64; 3]>> {
         Ok(self.values.to_vec(3 * self.count)?.as_chunks::<3>().0.to_vec())
     }
 }
 
-/// The recurrence that makes spherical harmonics of points: `Y_lm = Q_lm(z)·(Re|Im)(x+iy)^m`,
-/// `Q_lm = a·z·Q_{l−1,m} + c·Q_{l−2,m}`.
+/// The recurrence of spherical harmonics: `Y_lm = Q_lm(z)·(Re|Im)(x+iy)^m`, `Q_lm = a·z·Q_{l−1,m} + c·Q_{l−2,m}`.
 pub struct DeviceHarmonics {
     device: Device,
-    degree: usize,
-    steps: Doubles,
-    diagonal: Doubles,
+    pub(crate) degree: usize,
+    pub(crate) steps: Doubles,
+    pub(crate) diagonal: Doubles,
     factors: Option<Tensor>,
     columns: Option<Indices>,
-    numbers: usize,
+    /// Numbers that are written for a point.
+    pub(crate) numbers: usize,
 }
 
-/// What [`DeviceHarmonics`] are made of.
 pub(crate) struct Recurrence<'a> {
-    /// The largest degree L.
     pub(crate) degree: usize,
     /// `[a, c]` for every degree l and order m, (L+1)² of them, `l·(L+1) + m`; read where m < l.
     pub(crate) steps: &'a [[f64; 2]],
@@ -83,7 +71,7 @@ pub(crate) struct Recurrence<'a> {
 }
 
 impl DeviceHarmonics {
-    pub(crate) fn new(device: &Device, recurrence: Recurrence<'_>) -> Result<Self, NnError> {
+    pub(crate) fn new(device: &Device, recurrence: Recurrence<'_>) -> Result<Self> {
         const OP: &str = "DeviceHarmonics";
         let Recurrence { degree, steps, diagonal, factors, kept } = recurrence;
         let side = degree + 1;
@@ -104,56 +92,23 @@ impl DeviceHarmonics {
             Indices::from_slice(device, &columns)
         });
         let factors = if factors.is_empty() { None } else { Some(Tensor::from_slice(device, 1, numbers, factors)?) };
-        Ok(Self {
-            device: device.clone(),
-            steps: Doubles::from_slice(device, steps.as_flattened(), OP)?,
-            diagonal: Doubles::from_slice(device, diagonal, OP)?,
-            factors,
-            columns: columns.transpose()?,
-            degree,
-            numbers,
-        })
+        let steps = Doubles::from_slice(device, steps.as_flattened(), OP)?;
+        let (diagonal, columns) = (Doubles::from_slice(device, diagonal, OP)?, columns.transpose()?);
+        Ok(Self { device: device.clone(), steps, diagonal, factors, columns, degree, numbers })
     }
 
-    /// Numbers that are written for a point.
-    pub(crate) fn numbers(&self) -> usize {
-        self.numbers
+    /// The harmonics of all points, one row a point; `filtered`: times the factors. Fails on a matrix of another shape or device.
+    pub fn write(&self, out: ViewMut<'_>, points: &DevicePoints, filtered: bool) -> Result<()> {
+        self.launch(&out, points, None, filtered)
     }
 
-    /// The largest degree.
-    pub(crate) fn degree(&self) -> usize {
-        self.degree
+    /// The filtered harmonics of the points of these rows. Fails as [`DeviceHarmonics::write`].
+    pub fn write_rows(&self, out: ViewMut<'_>, points: &DevicePoints, rows: &Indices) -> Result<()> {
+        self.launch(&out, points, Some(rows), true)
     }
 
-    /// Its steps and their beginnings, for kernels that walk through the degrees themselves.
-    pub(crate) fn recurrence(&self) -> [&Doubles; 2] {
-        [&self.steps, &self.diagonal]
-    }
-
-    /// The harmonics of all points, one row a point; `filtered`: times the factors.
-    ///
-    /// # Errors
-    /// A matrix of another shape, or of another device.
-    pub fn write(&self, out: ViewMut<'_>, points: &DevicePoints, filtered: bool) -> Result<(), NnError> {
-        self.launch(&out, points, None, points.count, filtered)
-    }
-
-    /// The filtered harmonics of the points of these rows.
-    ///
-    /// # Errors
-    /// As [`DeviceHarmonics::write`].
-    pub fn write_rows(&self, out: ViewMut<'_>, points: &DevicePoints, rows: &Indices) -> Result<(), NnError> {
-        self.launch(&out, points, Some(rows), rows.len(), true)
-    }
-
-    fn launch(
-        &self,
-        out: &ViewMut<'_>,
-        points: &DevicePoints,
-        rows: Option<&Indices>,
-        count: usize,
-        filtered: bool,
-    ) -> Result<(), NnError> {
+    fn launch(&self, out: &ViewMut<'_>, points: &DevicePoints, rows: Option<&Indices>, filtered: bool) -> Result<()> {
+        let count = rows.map_or(points.count, Indices::len);
         if (out.rows(), out.cols()) != (count, self.numbers) {
             let detail = format!("{count} rows of {} into {}×{}", self.numbers, out.rows(), out.cols());
             return Err(NnError::Shape { op: "DeviceHarmonics", detail });

@@ -1,7 +1,6 @@
 //! From noisy codes to clean ones: the network, guidance, and what its output means.
 
-use crate::diffusion::Denoiser;
-use crate::{LossKind, Model, ModelError, network::Denoising, quadrature::integrals};
+use crate::{LossKind, Model, Result, diffusion::Denoiser, network::Denoising, quadrature::integrals};
 use locdiff_nn::{NnError, Tensor, View, ViewMut, losses::Quadrature, ops};
 use std::ops::Deref;
 
@@ -25,35 +24,24 @@ pub(crate) struct GuidedNetwork<M> {
     denoising: Denoising,
     /// Guidance, and what it needs.
     guidance: Option<(f32, Denoising, Tensor)>,
-    natural: Tensor,
+    /// The last output.
+    pub(crate) natural: Tensor,
 }
 
 impl<M: Deref<Target = Model>> GuidedNetwork<M> {
-    pub(crate) fn new(
-        model: M,
-        rows: usize,
-        cond: View<'_>,
-        timesteps: &[f32],
-        guidance: f32,
-    ) -> Result<Self, ModelError> {
+    pub(crate) fn new(model: M, rows: usize, cond: View<'_>, timesteps: &[f32], guidance: f32) -> Result<Self> {
         let (config, net, params) = (model.config(), model.net(), model.params());
         let (device, dim) = (params.device(), config.code_dim());
-        let guidance = if guidance == 0.0 {
-            None
-        } else {
+        let guide = || -> Result<_> {
             let nothing = Tensor::zeros(device, 1, config.embedding_dim)?;
-            let unconditional = Denoising::new(net, config, params, rows, nothing.view(), timesteps)?;
-            Some((guidance, unconditional, Tensor::zeros(device, rows, dim)?))
+            let unconditional = Denoising::new((net, config, params), rows, nothing.view(), timesteps)?;
+            Ok((guidance, unconditional, Tensor::zeros(device, rows, dim)?))
         };
-        Ok(Self {
-            denoising: Denoising::new(net, config, params, rows, cond, timesteps)?,
-            guidance,
-            natural: Tensor::zeros(device, rows, dim)?,
-            model,
-        })
+        let guidance = (guidance != 0.0).then(guide).transpose()?;
+        let denoising = Denoising::new((net, config, params), rows, cond, timesteps)?;
+        Ok(Self { denoising, guidance, natural: Tensor::zeros(device, rows, dim)?, model })
     }
 
-    /// Replaces the embeddings, in place.
     pub(crate) fn set_cond(&mut self, cond: View<'_>) -> Result<(), NnError> {
         self.denoising.set_cond(self.model.net(), self.model.params(), cond)
     }
@@ -62,27 +50,22 @@ impl<M: Deref<Target = Model>> GuidedNetwork<M> {
     pub(crate) fn run(&mut self, x: View<'_>, position: usize) -> Result<&Tensor, NnError> {
         let Self { model, denoising, guidance, natural } = self;
         let (net, params) = (model.net(), model.params());
-        denoising.predict(net, params, natural.view_mut(), x, position)?;
+        denoising.predict((net, params), natural.view_mut(), (x, position))?;
         if let Some((weight, unconditional, scratch)) = guidance {
-            unconditional.predict(net, params, scratch.view_mut(), x, position)?;
+            unconditional.predict((net, params), scratch.view_mut(), (x, position))?;
             ops::axpby(natural.view_mut(), -*weight, scratch.view(), 1.0 + *weight)?;
         }
         Ok(natural)
-    }
-
-    /// The last output.
-    pub(crate) fn natural(&self) -> &Tensor {
-        &self.natural
     }
 }
 
 /// The network as a sampler sees it: with what its output means.
 pub(crate) struct Head<M> {
-    network: GuidedNetwork<M>,
-    /// What the network gave at the plan's first step, pure noise.
-    first: Tensor,
+    pub(crate) network: GuidedNetwork<M>,
+    /// What the network gave at the plan's first step of the last run, pure noise.
+    pub(crate) first: Tensor,
     /// What the network gave at another step, if asked for.
-    kept: Option<(usize, Tensor)>,
+    pub(crate) kept: Option<(usize, Tensor)>,
     /// Natural parameters added to the network's, where samples are of a tilted density.
     tilt: Option<Tensor>,
     reading: Reading,
@@ -90,22 +73,18 @@ pub(crate) struct Head<M> {
 }
 
 impl<M: Deref<Target = Model>> Head<M> {
-    pub(crate) fn new(network: GuidedNetwork<M>, rows: usize) -> Result<Self, ModelError> {
+    pub(crate) fn new(network: GuidedNetwork<M>, rows: usize) -> Result<Self> {
         let model = &network.model;
         let (config, device) = (model.config(), model.params().device());
-        let clean: Vec<f64> = config
-            .low_pass()
-            .iter()
-            .enumerate()
-            .map(|(l, f)| f * ((2 * l + 1) as f64 / (4.0 * std::f64::consts::PI)).sqrt())
-            .collect();
+        let length = |(l, f): (usize, &f64)| f * ((2 * l + 1) as f64 / (4.0 * std::f64::consts::PI)).sqrt();
+        let clean: Vec<f64> = config.low_pass().iter().enumerate().map(length).collect();
         let blocks = config.degree_blocks();
         // The mean square of what is kept of a degree is its share of the whole.
         let kept = |l: usize| blocks[l].len() as f64 / (2 * l + 1) as f64;
         let square: f64 = clean.iter().enumerate().map(|(l, length)| kept(l) * length * length).sum();
         let norms = || Tensor::zeros(device, rows, 1);
         let reading = match config.loss {
-            LossKind::Nll => Reading::PosteriorMean(Box::new(integrals(model.quadrature_grid()?, rows)?)),
+            LossKind::Nll => Reading::PosteriorMean(Box::new(integrals(device, model.quadrature_grid()?, rows)?)),
             LossKind::Kl => Reading::Code,
             LossKind::KlPaper => Reading::Clipped {
                 blocks: blocks.into_iter().zip(clean.iter().map(|length| *length as f32)).collect(),
@@ -114,23 +93,12 @@ impl<M: Deref<Target = Model>> Head<M> {
             LossKind::Cosine => Reading::Direction { length: square.sqrt() as f32, norms: norms()? },
             LossKind::L1 | LossKind::L2 => Reading::Plain,
         };
-        Ok(Self {
-            first: Tensor::zeros(device, rows, config.code_dim())?,
-            kept: None,
-            tilt: None,
-            reading,
-            scale: config.code_scale.factor() as f32,
-            network,
-        })
+        let first = Tensor::zeros(device, rows, config.code_dim())?;
+        let scale = config.code_scale.factor() as f32;
+        Ok(Self { first, kept: None, tilt: None, reading, scale, network })
     }
 
-    /// The network's output at the plan's first step of the last run.
-    pub(crate) fn first(&self) -> &Tensor {
-        &self.first
-    }
-
-    /// Tilts the density that the next runs sample by natural parameters, one row each; returns whether there were none before or are
-    /// none now.
+    /// Tilts the density that the next runs sample, one row each; returns whether tilts begin or end to exist.
     pub(crate) fn set_tilt(&mut self, rows: Option<&[f32]>) -> Result<bool, NnError> {
         let changed = self.tilt.is_some() != rows.is_some();
         match (&mut self.tilt, rows) {
@@ -148,16 +116,6 @@ impl<M: Deref<Target = Model>> Head<M> {
         let blank = || Tensor::zeros(self.first.device(), self.first.rows(), self.first.cols());
         self.kept = position.map(|position| Ok::<_, NnError>((position, blank()?))).transpose()?;
         Ok(())
-    }
-
-    /// What was kept in the last run.
-    pub(crate) fn kept(&self) -> Option<&Tensor> {
-        self.kept.as_ref().map(|(_, kept)| kept)
-    }
-
-    /// Replaces the embeddings, in place.
-    pub(crate) fn set_cond(&mut self, cond: View<'_>) -> Result<(), NnError> {
-        self.network.set_cond(cond)
     }
 }
 
@@ -178,9 +136,7 @@ impl<M: Deref<Target = Model>> Denoiser for Head<M> {
         match reading {
             Reading::Plain => return ops::copy(out, natural.view()),
             Reading::Code => ops::copy(out.reborrow(), natural.view())?,
-            Reading::PosteriorMean(quadrature) => {
-                quadrature.posterior_mean(out.reborrow(), natural.view())?;
-            }
+            Reading::PosteriorMean(quadrature) => quadrature.posterior_mean(out.reborrow(), natural.view())?,
             Reading::Direction { length, norms } => {
                 ops::normalise(out.reborrow(), norms.view_mut(), natural.view(), 1e-12)?;
                 ops::scale(out.reborrow(), *length)?;

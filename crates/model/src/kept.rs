@@ -1,25 +1,13 @@
 //! The appendix's dimension reduction: a model that works on some of a code's coefficients, the others being zero.
 
-use crate::{CodeWriter, ModelConfig, ModelError};
+use crate::{CodeWriter, ModelConfig, Result};
 use locdiff_base::setting;
 use locdiff_shdd::sphere::UnitVec;
 
 impl ModelConfig {
-    /// A model on the `count` coefficients that are largest in mean square over places: the others are never learned, and
-    /// zero in every code it gives.
-    ///
-    /// ```
-    /// use locdiff_model::ModelConfig;
-    /// use locdiff_shdd::sphere::UnitVec;
-    /// // At the pole all orders but m = 0 vanish.
-    /// let config = ModelConfig::new(3, 8).keep_dimensions(4, &[UnitVec::NORTH])?;
-    /// assert_eq!((config.kept.as_deref(), config.code_dim()), (Some(&[0, 2, 6, 12][..]), 4));
-    /// assert_eq!(config.expanded(vec![1.0, 2.0, 3.0, 4.0])[..7], [1.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]);
-    /// # Ok::<(), locdiff_model::ModelError>(())
-    /// ```
-    ///
-    /// Fails if there are no places, no coefficients or more than there are.
-    pub fn keep_dimensions(self, count: usize, places: &[UnitVec]) -> Result<Self, ModelError> {
+    /// A model on the `count` coefficients that are largest in mean square over places; the others stay zero. Fails if
+    /// there are no places, no coefficients or more than there are.
+    pub fn keep_dimensions(self, count: usize, places: &[UnitVec]) -> Result<Self> {
         let whole = Self { kept: None, ..self };
         let dimension = whole.code_dim();
         if !(1..=dimension).contains(&count) || places.is_empty() {
@@ -48,32 +36,25 @@ impl ModelConfig {
         let dimension = self.whole_dim();
         let mut whole = vec![0.0; rows.len() / kept.len() * dimension];
         for (row, whole) in rows.chunks_exact(kept.len()).zip(whole.chunks_exact_mut(dimension)) {
-            for (value, place) in row.iter().zip(kept) {
-                whole[*place as usize] = *value;
-            }
+            row.iter().zip(kept).for_each(|(value, place)| whole[*place as usize] = *value);
         }
         whole
     }
 
     /// What is kept of a whole code.
     pub(crate) fn reduced(&self, code: &[f64]) -> Vec<f32> {
-        match &self.kept {
-            Some(kept) => kept.iter().map(|place| code[*place as usize] as f32).collect(),
-            None => code.iter().map(|value| *value as f32).collect(),
-        }
+        let Some(kept) = &self.kept else { return code.iter().map(|value| *value as f32).collect() };
+        kept.iter().map(|place| code[*place as usize] as f32).collect()
     }
 
     /// Where each degree's coefficients lie among those that the network works on.
     pub(crate) fn degree_blocks(&self) -> Vec<std::ops::Range<usize>> {
-        let before = |index: usize| match &self.kept {
-            Some(kept) => kept.partition_point(|place| (*place as usize) < index),
-            None => index,
-        };
+        let kept = self.kept.as_ref();
+        let before = |end: usize| kept.map_or(end, |kept| kept.partition_point(|place| (*place as usize) < end));
         (0..=self.degree).map(|l| before(l * l)..before((l + 1) * (l + 1))).collect()
     }
 
-    /// What is wrong with the kept coefficients, if anything.
-    pub(crate) fn check_kept(&self) -> Result<(), ModelError> {
+    pub(crate) fn check_kept(&self) -> Result<()> {
         let Some(kept) = &self.kept else { return Ok(()) };
         let rises = kept.windows(2).all(|pair| pair[0] < pair[1]);
         match kept.last() {
@@ -111,10 +92,9 @@ mod tests {
             let query = crate::Query { views: std::slice::from_ref(&photo), key: 0, tilts: &[] };
             let found = predictor.predict(&[query], &options, Reading::default()).unwrap();
             let kept = config.kept.as_ref().unwrap();
+            let is_zero = |code: &[f64], k: usize| kept.contains(&(k as u32)) || code[k] == 0.0;
             let zero_elsewhere = |code: &[f64]| {
-                code.len() == 64
-                    && (0..64).all(|k| kept.contains(&(k as u32)) || code[k] == 0.0)
-                    && code.iter().any(|value| *value != 0.0)
+                code.len() == 64 && (0..64).all(|k| is_zero(code, k)) && code.iter().any(|value| *value != 0.0)
             };
             assert!(zero_elsewhere(found[0].code.as_slice()), "{loss:?}");
             if let Some(evidence) = &found[0].evidence {
@@ -138,6 +118,10 @@ mod tests {
             let bad = ModelConfig { kept: Some(kept), ..config.clone() };
             assert!(bad.check().unwrap_err().to_string().contains("kept"));
         }
+        // At the pole all orders but m = 0 vanish.
+        let pole = ModelConfig::new(3, 8).keep_dimensions(4, &[UnitVec::NORTH]).unwrap();
+        assert_eq!((pole.kept.as_deref(), pole.code_dim()), (Some(&[0, 2, 6, 12][..]), 4));
+        assert_eq!(pole.expanded(vec![1.0, 2.0, 3.0, 4.0])[..7], [1.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]);
         // With a strong blur the coarse degrees are the large ones.
         let blurred = ModelConfig { low_pass_km: Some(4000.0), ..config };
         let kept = blurred.keep_dimensions(9, &places()).unwrap().kept.unwrap();

@@ -1,14 +1,5 @@
-//! LocDiff's model: a conditional denoiser of SHDD codes, its losses, its files, and places sampled from embeddings.
-//!
-//! | you want | item |
-//! |---|---|
-//! | every choice of a model | [`ModelConfig`] |
-//! | a model and its folder | [`Model`] |
-//! | its training losses on a device | [`Objective`] |
-//! | the points that densities are integrated over | [`QuadraturePoints`] |
-//! | points and their harmonics on a GPU | [`DevicePoints`], [`DeviceHarmonics`] |
-//! | places of codes, a batch at a time on a GPU | [`DeviceDecoder`], [`CodeDecoder`] |
-//! | places for embeddings: samples, pooled, with their coefficients | [`Predictor`], [`Prediction`] |
+//! LocDiff's model: a conditional denoiser of SHDD codes ([`Model`], [`ModelConfig`]), its training ([`train`]), places
+//! sampled from embeddings ([`Predictor`]), calibrated answers ([`answer`]), and how good they are ([`eval`], [`report`]).
 
 pub mod answer;
 pub mod chance;
@@ -30,7 +21,6 @@ mod quadrature;
 pub mod report;
 pub mod train;
 
-/// What the network predicts; [`Prediction`] is the result for a photo.
 pub use crate::diffusion::PredictionKind;
 pub use code_decoder::CodeDecoder;
 pub use codes::CodeWriter;
@@ -38,8 +28,9 @@ pub use config::{CodeScale, LossKind, MODEL_VERSION, ModelConfig, NetworkKind, Q
 pub use decode::DeviceDecoder;
 pub use device_harmonics::{DeviceHarmonics, DevicePoints};
 pub use error::ModelError;
+pub(crate) use error::Result;
 pub use model::{CONFIG_FILE, Model, Standardisation, WEIGHTS_FILE};
-pub use network::{Network, NetworkBuffers};
-pub use objective::{Objective, PAPER_ANCHORS, make_quadrature};
+pub use objective::Objective;
+pub(crate) use objective::PAPER_ANCHORS;
 pub use predictor::{Pooling, Prediction, Predictor, Query, Reading, SampleOptions, TraceStep};
 pub use quadrature::QuadraturePoints;

@@ -1,9 +1,12 @@
 //! A model: weights, standardisation, quadrature; and the folder it lives in.
 
-use crate::{CodeWriter, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, network::Network};
+use crate::{
+    CodeWriter, MODEL_VERSION, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, Result, network::Network,
+};
 use locdiff_base::{AtomicFile, BadSetting, one_line, read_bounded};
-use locdiff_nn::{Device, Init, Params, ParamsBuilder, losses::QuadratureGrid};
+use locdiff_nn::{self as nn, Device, Init, Params, ParamsBuilder, losses::QuadratureGrid};
 use locdiff_shdd::sphere::UnitVec;
+use serde_json::Value;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -16,13 +19,6 @@ const LARGEST_CONFIG_BYTES: u64 = 1 << 20;
 const LARGEST_WEIGHTS_BYTES: u64 = 1 << 34;
 
 /// Mean and deviation of every column of the training embeddings.
-///
-/// ```
-/// use locdiff_model::Standardisation;
-/// let mut rows = [3.0, 10.0];
-/// Standardisation { mean: vec![1.0, 10.0], deviation: vec![2.0, 5.0] }.apply(&mut rows);
-/// assert_eq!(rows, [1.0, 0.0]);
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardisation {
     /// The means.
@@ -48,18 +44,6 @@ impl Standardisation {
 }
 
 /// A trained (or fresh) model on a device.
-///
-/// ```
-/// use locdiff_model::{Model, ModelConfig};
-/// use locdiff_nn::Device;
-/// let folder = tempfile::tempdir().unwrap();
-/// let model = Model::new(&Device::cpu(), ModelConfig { width: 8, ..ModelConfig::new(3, 5) })?;
-/// model.save(folder.path())?;
-/// let back = Model::load(&Device::cpu(), folder.path())?;
-/// assert_eq!(back.config(), model.config());
-/// assert_eq!(back.params().to_vec()?, model.params().to_vec()?);
-/// # Ok::<(), locdiff_model::ModelError>(())
-/// ```
 pub struct Model {
     config: ModelConfig,
     net: Network,
@@ -77,7 +61,7 @@ const POINTS: &str = "quadrature.points";
 const LOG_WEIGHTS: &str = "quadrature.log_weights";
 
 /// Network weights, then what the file holds besides; the weights' places in the buffer are those of a network alone.
-fn file_params(config: &ModelConfig) -> Result<Params, ModelError> {
+fn file_params(config: &ModelConfig) -> Result<Params> {
     let mut builder = ParamsBuilder::new();
     Network::register(config, &mut builder)?;
     builder.add(MEAN, 1, config.embedding_dim, Init::Zero);
@@ -89,29 +73,28 @@ fn file_params(config: &ModelConfig) -> Result<Params, ModelError> {
     Ok(builder.build_blank(&Device::cpu())?)
 }
 
+fn bad_file(path: &Path, reason: impl ToString) -> ModelError {
+    ModelError::Folder { path: path.to_owned(), reason: reason.to_string() }
+}
+
 impl Model {
-    /// A model with fresh weights from the configuration's seed. One whose quadrature is a pool needs
-    /// [`Model::set_quadrature`] before it can be saved or sampled from.
-    /// Fails on settings that do not fit together, or too little device memory.
-    pub fn new(device: &Device, config: ModelConfig) -> Result<Self, ModelError> {
+    /// A model with fresh weights from the configuration's seed. A pool is set by [`Model::set_quadrature`]. Fails on
+    /// settings that do not fit together, or too little device memory.
+    pub fn new(device: &Device, config: ModelConfig) -> Result<Self> {
         let seed = config.seed;
         Self::with_params(config, |builder| builder.build(device, seed))
     }
 
-    fn with_params(
-        config: ModelConfig,
-        build: impl FnOnce(ParamsBuilder) -> locdiff_nn::Result<Params>,
-    ) -> Result<Self, ModelError> {
+    fn with_params(config: ModelConfig, build: impl FnOnce(ParamsBuilder) -> nn::Result<Params>) -> Result<Self> {
         config.check()?;
         let mut builder = ParamsBuilder::new();
         let net = Network::register(&config, &mut builder)?;
         let params = build(builder)?;
         let quadrature = match config.quadrature {
-            QuadratureRecipe::Fibonacci { points } if config.loss.has_quadrature() => {
-                Some(QuadraturePoints::fibonacci(points)?)
-            }
+            QuadratureRecipe::Fibonacci { points } if config.loss.has_quadrature() => Some(points),
             _ => None,
         };
+        let quadrature = quadrature.map(QuadraturePoints::fibonacci).transpose()?;
         let standardisation = Standardisation::identity(config.embedding_dim);
         Ok(Self { config, net, params, standardisation, quadrature, grid: OnceLock::new() })
     }
@@ -122,12 +105,11 @@ impl Model {
     }
 
     /// The settings, to be changed in what does not shape the network: fingerprint, steps.
-    pub fn config_mut(&mut self) -> &mut ModelConfig {
+    pub(crate) fn config_mut(&mut self) -> &mut ModelConfig {
         &mut self.config
     }
 
-    /// The network.
-    pub fn net(&self) -> &Network {
+    pub(crate) fn net(&self) -> &Network {
         &self.net
     }
 
@@ -147,7 +129,7 @@ impl Model {
     }
 
     /// Sets how embeddings are standardised. Fails on another number of columns.
-    pub fn set_standardisation(&mut self, standardisation: Standardisation) -> Result<(), ModelError> {
+    pub fn set_standardisation(&mut self, standardisation: Standardisation) -> Result<()> {
         let dim = self.config.embedding_dim;
         if standardisation.mean.len() != dim || standardisation.deviation.len() != dim {
             let found = standardisation.mean.len();
@@ -169,34 +151,30 @@ impl Model {
     }
 
     /// Those points on the model's device, one for all samplers.
-    pub(crate) fn quadrature_grid(&self) -> Result<Arc<QuadratureGrid>, ModelError> {
+    pub(crate) fn quadrature_grid(&self) -> Result<Arc<QuadratureGrid>> {
         if let Some(grid) = self.grid.get() {
             return Ok(Arc::clone(grid));
         }
-        let points = self
-            .quadrature
-            .as_ref()
-            .ok_or_else(|| BadSetting::new("quadrature", "none", "the model lacks its quadrature's points"))?;
+        let lacks = || BadSetting::new("quadrature", "none", "the model lacks its quadrature's points");
+        let points = self.quadrature.as_ref().ok_or_else(lacks)?;
         let made = Arc::new(points.on_device(self.params.device(), &CodeWriter::new(&self.config)?)?);
         Ok(Arc::clone(self.grid.get_or_init(|| made)))
     }
 
     /// Writes the folder: settings and weights, each whole or not at all. Fails on a folder that cannot be written.
-    pub fn save(&self, folder: &Path) -> Result<(), ModelError> {
+    pub fn save(&self, folder: &Path) -> Result<()> {
         self.save_as(folder, false)
     }
 
-    /// Writes the folder with the network's weights rounded to f16: half the size, for models that are distributed.
-    /// Fails on a folder that cannot be written.
-    pub fn save_half(&self, folder: &Path) -> Result<(), ModelError> {
+    /// Writes the folder with weights rounded to f16, for models that are distributed. Fails on a folder that cannot be
+    /// written.
+    pub fn save_half(&self, folder: &Path) -> Result<()> {
         self.save_as(folder, true)
     }
 
-    fn save_as(&self, folder: &Path, half: bool) -> Result<(), ModelError> {
-        std::fs::create_dir_all(folder).map_err(|error| ModelError::Folder {
-            path: folder.to_owned(),
-            reason: format!("cannot create this folder: {error}"),
-        })?;
+    fn save_as(&self, folder: &Path, half: bool) -> Result<()> {
+        let failed = |error| bad_file(folder, format!("cannot create this folder: {error}"));
+        std::fs::create_dir_all(folder).map_err(failed)?;
         let mut file = file_params(&self.config)?;
         let mut values = file.to_vec()?;
         let weights = self.params.to_vec()?;
@@ -205,11 +183,10 @@ impl Model {
         file.set(MEAN, &self.standardisation.mean)?;
         file.set(DEVIATION, &self.standardisation.deviation)?;
         if file.find(POINTS).is_some() {
-            let quadrature = self.quadrature.as_ref();
-            let quadrature = quadrature.ok_or_else(|| BadSetting::new("quadrature", "pool", "set its points first"))?;
-            let points: Vec<f32> =
-                quadrature.points.iter().flat_map(|p| p.to_array().map(|value| value as f32)).collect();
-            file.set(POINTS, &points)?;
+            let lacks = || BadSetting::new("quadrature", "pool", "set its points first");
+            let quadrature = self.quadrature.as_ref().ok_or_else(lacks)?;
+            let points = quadrature.points.iter().flat_map(|p| p.to_array().map(|value| value as f32));
+            file.set(POINTS, &points.collect::<Vec<f32>>())?;
             file.set(LOG_WEIGHTS, &quadrature.log_weights)?;
         }
         let metadata = [("format".to_owned(), "locdiff".to_owned())].into();
@@ -220,30 +197,24 @@ impl Model {
     }
 
     /// Reads a folder. Fails on missing or damaged files, another version, tensors that are missing or of another shape.
-    pub fn load(device: &Device, folder: &Path) -> Result<Self, ModelError> {
-        let path = folder.join(CONFIG_FILE);
-        let text = read_bounded(&path, LARGEST_CONFIG_BYTES).map_err(|error| ModelError::Folder {
-            path: path.clone(),
-            reason: format!("{error}; a model is a folder with {CONFIG_FILE} and {WEIGHTS_FILE}"),
-        })?;
-        let weights = folder.join(WEIGHTS_FILE);
-        let contents = read_bounded(&weights, LARGEST_WEIGHTS_BYTES)
-            .map_err(|error| ModelError::Folder { path: weights.clone(), reason: error.to_string() })?;
+    pub fn load(device: &Device, folder: &Path) -> Result<Self> {
+        let (path, weights) = (folder.join(CONFIG_FILE), folder.join(WEIGHTS_FILE));
+        let no_model =
+            |error| bad_file(&path, format!("{error}; a model is a folder with {CONFIG_FILE} and {WEIGHTS_FILE}"));
+        let text = read_bounded(&path, LARGEST_CONFIG_BYTES).map_err(no_model)?;
+        let contents = read_bounded(&weights, LARGEST_WEIGHTS_BYTES).map_err(|error| bad_file(&weights, error))?;
         Self::from_bytes(device, (&path, &text), (&weights, &contents))
     }
 
     /// A model from the contents of its two files, each with the name that errors shall give. Fails as [`Model::load`].
-    pub fn from_bytes(device: &Device, config: (&Path, &[u8]), weights: (&Path, &[u8])) -> Result<Self, ModelError> {
-        let bad = |reason: String| ModelError::Folder { path: config.0.to_owned(), reason: one_line(&reason) };
+    pub fn from_bytes(device: &Device, config: (&Path, &[u8]), weights: (&Path, &[u8])) -> Result<Self> {
+        let bad = |reason: String| bad_file(config.0, one_line(&reason));
         // The version first: the rest of another version's settings may not be readable.
-        let value: serde_json::Value =
-            serde_json::from_slice(config.1).map_err(|error| bad(format!("not JSON: {error}")))?;
-        match value.get("version").and_then(serde_json::Value::as_u64) {
-            Some(version) if version == u64::from(crate::MODEL_VERSION) => {}
-            version => {
-                let version = version.map_or("none".to_owned(), |version| version.to_string());
-                return Err(bad(format!("version {version}, but this program reads version {}", crate::MODEL_VERSION)));
-            }
+        let value: Value = serde_json::from_slice(config.1).map_err(|error| bad(format!("not JSON: {error}")))?;
+        let version = value.get("version").and_then(Value::as_u64);
+        if version != Some(u64::from(MODEL_VERSION)) {
+            let version = version.map_or("none".to_owned(), |version| version.to_string());
+            return Err(bad(format!("version {version}, but this program reads version {MODEL_VERSION}")));
         }
         let config: ModelConfig =
             serde_json::from_value(value).map_err(|error| bad(format!("not a model's settings: {error}")))?;
@@ -251,12 +222,9 @@ impl Model {
         let mut wanted = ParamsBuilder::new();
         Network::register(&config, &mut wanted)?;
         // A number has two bytes or four; with some room for padding, settings that ask for more are not of these weights.
-        if weights.1.len() < wanted.values() {
-            let (asked, held) = (wanted.values(), weights.1.len());
-            return Err(bad(format!(
-                "its settings ask for {asked} numbers, but {} has {held} bytes",
-                weights.0.display()
-            )));
+        let (asked, held, file) = (wanted.len, weights.1.len(), weights.0.display());
+        if held < asked {
+            return Err(bad(format!("its settings ask for {asked} numbers, but {file} has {held} bytes")));
         }
         let mut model = Self::with_params(config, |builder| builder.build_blank(device))?;
         let mut file = file_params(&model.config)?;
@@ -276,9 +244,9 @@ impl Model {
             && let QuadratureRecipe::Pool { points } = model.config.quadrature
         {
             let flat = take(3 * points);
-            let points_at: Result<Vec<UnitVec>, _> =
-                flat.chunks_exact(3).map(|p| UnitVec::new(f64::from(p[0]), f64::from(p[1]), f64::from(p[2]))).collect();
-            model.quadrature = Some(QuadraturePoints { points: points_at?, log_weights: take(points) });
+            let point = |p: &[f32]| UnitVec::new(f64::from(p[0]), f64::from(p[1]), f64::from(p[2]));
+            let points_at = flat.chunks_exact(3).map(point).collect::<Result<_, _>>()?;
+            model.quadrature = Some(QuadraturePoints { points: points_at, log_weights: take(points) });
         }
         Ok(model)
     }

@@ -1,11 +1,8 @@
 //! The network of a model, for training and for samplers: the paper's CS-UNet, or an image network completed by Bayes' rule.
 
-use crate::{ModelConfig, ModelError, NetworkKind};
-use locdiff_nn::{
-    Device, Gradients, NnError, Params, ParamsBuilder, Tensor, View, ViewMut,
-    layers::{Conditioning, CsUnet, CsUnetWorkspace, ForwardMode, Mlp, MlpWork, SamplingWorkspace},
-    ops,
-};
+use crate::{ModelConfig, NetworkKind, Result};
+use locdiff_nn::layers::{Conditioning, CsUnet, CsUnetWorkspace, ForwardMode, Mlp, MlpWork, SamplingWorkspace};
+use locdiff_nn::{Device, Gradients, NnError, Params, ParamsBuilder, Tensor, View, ViewMut, ops};
 
 /// Width of the image network's hidden layer where none is asked for.
 const IMAGE_WIDTH: usize = 1024;
@@ -17,7 +14,7 @@ const IMAGE_WIDTH: usize = 1024;
 /// second factor is `√ᾱ·s/(1−ᾱ)·x_t·code(x0)`, linear in the code. So `e = e_I + c(t)·x_t` is the best denoiser that there
 /// is for `e_I`, without a parameter of its own (`x_t` filtered as the codes are).
 #[derive(Debug, Clone)]
-pub enum Network {
+pub(crate) enum Network {
     /// The paper's conditional Siren U-Network.
     CsUnet(Box<CsUnet>),
     /// The image network; noisy codes join by Bayes' rule.
@@ -25,16 +22,13 @@ pub enum Network {
 }
 
 /// Storage for [`Network::forward`] and [`Network::backward`] at one batch size.
-pub enum NetworkBuffers {
-    /// Of a CS-UNet.
+pub(crate) enum NetworkBuffers {
     CsUnet(Box<CsUnetWorkspace>),
-    /// Of an image network.
     Bayes(MlpWork),
 }
 
 impl NetworkBuffers {
-    /// The output of the last forward pass, batch × numbers of a code.
-    pub fn output(&self) -> View<'_> {
+    pub(crate) fn output(&self) -> View<'_> {
         match self {
             Self::CsUnet(work) => work.output(),
             Self::Bayes(work) => work.output.view(),
@@ -44,7 +38,7 @@ impl NetworkBuffers {
 
 impl Network {
     /// Adds a configuration's network to `builder`. Fails on sizes that no network has.
-    pub(crate) fn register(config: &ModelConfig, builder: &mut ParamsBuilder) -> Result<Self, ModelError> {
+    pub(crate) fn register(config: &ModelConfig, builder: &mut ParamsBuilder) -> Result<Self> {
         Ok(match config.network {
             NetworkKind::CsUnet => Self::CsUnet(Box::new(config.cs_unet().register(builder)?)),
             NetworkKind::Bayes => {
@@ -55,24 +49,21 @@ impl Network {
     }
 
     /// Whether noise and time go into the layers.
-    pub fn reads_noise(&self) -> bool {
+    pub(crate) fn reads_noise(&self) -> bool {
         matches!(self, Self::CsUnet(_))
     }
 
     /// Storage for training with `batch` rows. Fails if device memory is too small.
-    pub fn work(&self, device: &Device, batch: usize) -> Result<NetworkBuffers, NnError> {
+    pub(crate) fn work(&self, device: &Device, batch: usize) -> Result<NetworkBuffers, NnError> {
         Ok(match self {
             Self::CsUnet(net) => NetworkBuffers::CsUnet(Box::new(net.workspace(device, batch, true)?)),
             Self::Bayes(net) => NetworkBuffers::Bayes(net.work(device, batch)?),
         })
     }
 
-    /// The output for noisy codes `x` at times `t` and embeddings `cond`; for [`NetworkKind::Bayes`] that at pure noise.
-    /// Fails on shapes that do not fit.
-    ///
-    /// # Panics
-    /// Storage of another network.
-    pub fn forward(
+    /// The output for noisy codes `x` at times `t` and embeddings `cond`; for [`NetworkKind::Bayes`] that at pure
+    /// noise.
+    pub(crate) fn forward(
         &self,
         params: &Params,
         work: &mut NetworkBuffers,
@@ -88,11 +79,8 @@ impl Network {
         }
     }
 
-    /// The gradients of all weights for the gradient `d_out` of the output. Fails on shapes that do not fit.
-    ///
-    /// # Panics
-    /// Storage of another network.
-    pub fn backward(
+    /// The gradients of all weights for the gradient `d_out` of the output.
+    pub(crate) fn backward(
         &self,
         params: &Params,
         grads: &mut Gradients,
@@ -118,13 +106,11 @@ pub(crate) enum Denoising {
 impl Denoising {
     /// For `rows` noisy codes and embeddings `cond`, one for all codes or one for each.
     pub(crate) fn new(
-        net: &Network,
-        config: &ModelConfig,
-        params: &Params,
+        (net, config, params): (&Network, &ModelConfig, &Params),
         rows: usize,
         cond: View<'_>,
         timesteps: &[f32],
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self> {
         let device = params.device();
         let mut made = match net {
             Network::CsUnet(net) => Self::CsUnet {
@@ -141,7 +127,6 @@ impl Denoising {
         Ok(made)
     }
 
-    /// Replaces the embeddings, in place.
     pub(crate) fn set_cond(&mut self, net: &Network, params: &Params, cond: View<'_>) -> Result<(), NnError> {
         match (net, self) {
             (Network::CsUnet(net), Self::CsUnet { conditioning, .. }) => net.set_cond(params, conditioning, cond),
@@ -153,11 +138,9 @@ impl Denoising {
     /// The output for noisy codes `x` at a step of the time table.
     pub(crate) fn predict(
         &mut self,
-        net: &Network,
-        params: &Params,
+        (net, params): (&Network, &Params),
         out: ViewMut<'_>,
-        x: View<'_>,
-        step: usize,
+        (x, step): (View<'_>, usize),
     ) -> Result<(), NnError> {
         match (net, self) {
             (Network::CsUnet(net), Self::CsUnet { work, conditioning }) => {
@@ -176,18 +159,17 @@ impl Denoising {
 /// Above this the noisy code alone settles which of the quadrature's points it is; more would only cost digits of f32.
 const MOST_CODES: f64 = 100.0;
 
-/// What [`ops::film`] needs to add `c(t)·x_t` to the photo's parameters, one row a time step. At pure noise `c` is 0, so that the
-/// evidence does not depend on the noise. The mean over the quadrature that follows makes it the exact denoiser of a prior on
-/// the quadrature's points.
-fn joining(config: &ModelConfig, device: &Device, timesteps: &[f32]) -> Result<Tensor, ModelError> {
+/// What [`ops::film`] needs to add `c(t)·x_t` to the photo's parameters, one row a time step. At pure noise `c` is 0: the
+/// evidence does not depend on the noise. The mean over the quadrature makes it the exact denoiser of a prior on its points.
+fn joining(config: &ModelConfig, device: &Device, timesteps: &[f32]) -> Result<Tensor> {
     let (schedule, scale, dim) = (config.schedule()?, config.code_scale.factor(), config.code_dim());
     let low_pass = config.low_pass();
     let mut rows = Vec::with_capacity(timesteps.len() * 2 * dim);
     for t in timesteps {
         let t = *t as usize;
         let (signal, noise) = (schedule.signal(t), schedule.noise(t));
-        let gain =
-            if t + 1 == schedule.steps() { 0.0 } else { (signal * scale / (noise * noise)).min(MOST_CODES / scale) };
+        let gain = (signal * scale / (noise * noise)).min(MOST_CODES / scale);
+        let gain = if t + 1 == schedule.steps() { 0.0 } else { gain };
         for (block, factor) in config.degree_blocks().iter().zip(&low_pass) {
             rows.extend(std::iter::repeat_n((gain * factor) as f32 - 1.0, block.len()));
         }

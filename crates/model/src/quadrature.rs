@@ -1,11 +1,9 @@
 //! The points over which densities are integrated.
 
-use crate::{CodeWriter, DevicePoints, ModelError, chance};
+use crate::{CodeWriter, DevicePoints, Result, chance};
 use locdiff_base::setting;
-use locdiff_nn::{
-    Device,
-    losses::{Quadrature, QuadratureGrid},
-};
+use locdiff_nn::Device;
+use locdiff_nn::losses::{Quadrature, QuadratureGrid};
 use locdiff_shdd::sphere::{Grid, UnitVec};
 use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};
@@ -17,15 +15,6 @@ const POOL_SCALES: [f64; 3] = [0.12, 0.4, 1.5];
 const FAR: f64 = 40.0;
 
 /// Points with the logs of their weights in steradian.
-///
-/// ```
-/// use locdiff_model::QuadraturePoints;
-/// use locdiff_shdd::sphere::UnitVec;
-/// let pool = QuadraturePoints::pool(47, &[UnitVec::NORTH], 1000, 7)?;
-/// let area: f64 = pool.log_weights.iter().map(|w| f64::from(*w).exp()).sum();
-/// assert!((area / 12.566 - 1.0).abs() < 0.05); // 4π
-/// # Ok::<(), locdiff_model::ModelError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuadraturePoints {
     /// The points.
@@ -36,16 +25,16 @@ pub struct QuadraturePoints {
 
 impl QuadraturePoints {
     /// A Fibonacci grid. Fails if there are no points.
-    pub fn fibonacci(points: usize) -> Result<Self, ModelError> {
+    pub fn fibonacci(points: usize) -> Result<Self> {
         let grid = Grid::fibonacci(points)?;
         let log_weights = grid.weights().iter().map(|w| w.ln() as f32).collect();
         Ok(Self { points: grid.points().to_vec(), log_weights })
     }
 
-    /// `count` points: a Fibonacci grid, and jittered copies of training locations at several scales of 1/(L+1). Each
-    /// point's weight is one over the density of the whole mixture there, so that sums are unbiased integrals.
-    /// Fails if there are no locations, or fewer points than the grid's share.
-    pub fn pool(degree: usize, locations: &[UnitVec], count: usize, seed: u64) -> Result<Self, ModelError> {
+    /// `count` points: a Fibonacci grid, and jittered copies of training locations at several scales of 1/(L+1), each
+    /// weighing one over the density of the whole mixture there. Fails if there are no locations, or fewer points than
+    /// the grid's share.
+    pub fn pool(degree: usize, locations: &[UnitVec], count: usize, seed: u64) -> Result<Self> {
         if locations.is_empty() || count < 64 {
             return Err(setting("quadrature pool", count, "at least 64 points and one training location"));
         }
@@ -60,27 +49,23 @@ impl QuadraturePoints {
                 centre.step(a * scale, b * scale)
             }));
         }
-        let log_weights = points
-            .par_iter()
-            .map(|point| {
-                let mut density = uniform as f64 / (4.0 * PI);
-                for centre in &centres {
-                    let squared = 2.0 * (1.0 - centre.dot(*point)).max(0.0);
-                    for scale in scales {
-                        let variance = scale * scale;
-                        if squared < FAR * variance {
-                            density += (-0.5 * squared / variance).exp() / (2.0 * PI * variance);
-                        }
+        let log_weight = |point: &UnitVec| {
+            let mut density = uniform as f64 / (4.0 * PI);
+            for centre in &centres {
+                let squared = 2.0 * (1.0 - centre.dot(*point)).max(0.0);
+                for variance in scales.map(|scale| scale * scale) {
+                    if squared < FAR * variance {
+                        density += (-0.5 * squared / variance).exp() / (2.0 * PI * variance);
                     }
                 }
-                -density.ln() as f32
-            })
-            .collect();
-        Ok(Self { points, log_weights })
+            }
+            -density.ln() as f32
+        };
+        Ok(Self { log_weights: points.par_iter().map(log_weight).collect(), points })
     }
 
     /// The points' codes on a device. Fails if device memory is too small.
-    pub fn on_device(&self, device: &Device, codes: &CodeWriter) -> Result<QuadratureGrid, ModelError> {
+    pub fn on_device(&self, device: &Device, codes: &CodeWriter) -> Result<QuadratureGrid> {
         let dimension = codes.dimension();
         if device.is_cuda() {
             let points: Vec<[f64; 3]> = self.points.iter().map(|point| point.to_array()).collect();
@@ -99,21 +84,18 @@ impl QuadraturePoints {
 }
 
 /// Integrals over such a grid for batches of up to `max_batch` rows.
-pub(crate) fn integrals(grid: Arc<QuadratureGrid>, max_batch: usize) -> Result<Quadrature, ModelError> {
-    let max_logits = if grid.device().is_cuda() { 1 << 28 } else { 1 << 22 };
+pub(crate) fn integrals(device: &Device, grid: Arc<QuadratureGrid>, max_batch: usize) -> Result<Quadrature> {
+    let max_logits = if device.is_cuda() { 1 << 28 } else { 1 << 22 };
     Ok(Quadrature::over(grid, max_batch, max_logits)?)
 }
 
 /// At most `most` different locations, a random choice where there are more.
 fn distinct(locations: &[UnitVec], most: usize, seed: u64) -> Vec<UnitVec> {
-    let mut keyed: Vec<(u64, [u64; 3], usize)> = locations
-        .iter()
-        .enumerate()
-        .map(|(i, point)| {
-            let bits = point.to_array().map(f64::to_bits);
-            (chance::hash(&[seed, bits[0], bits[1], bits[2]]), bits, i)
-        })
-        .collect();
+    let key = |(i, point): (usize, &UnitVec)| {
+        let bits = point.to_array().map(f64::to_bits);
+        (chance::hash(&[seed, bits[0], bits[1], bits[2]]), bits, i)
+    };
+    let mut keyed: Vec<(u64, [u64; 3], usize)> = locations.iter().enumerate().map(key).collect();
     keyed.sort_unstable();
     keyed.dedup_by_key(|(_, bits, _)| *bits);
     keyed.truncate(most);

@@ -2,8 +2,8 @@
 mod answer;
 mod cuda;
 mod diffusion;
-mod eval;
 mod folder;
+mod places;
 mod predictor;
 mod quadrature;
 mod train;

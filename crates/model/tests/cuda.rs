@@ -28,15 +28,10 @@ fn difference(a: &[f32], b: &[f32]) -> f32 {
 fn harmonics_are_the_hosts() {
     let Some(device) = device() else { return };
     for degree in [1, 2, 5, 23, 31, 47, 63, 95] {
-        let base = ModelConfig::new(degree, 8);
         let side = (degree + 1) * (degree + 1);
         let kept: Vec<u32> = (0..side as u32).rev().step_by(3).collect();
-        let configs = [
-            ModelConfig { low_pass_km: None, ..base.clone() },
-            ModelConfig { low_pass_km: Some(300.0), ..base.clone() },
-            ModelConfig { low_pass_km: Some(300.0), kept: Some(kept), ..base },
-        ];
-        for config in configs {
+        for (low_pass_km, kept) in [(None, None), (Some(300.0), None), (Some(300.0), Some(kept))] {
+            let config = ModelConfig { low_pass_km, kept, ..ModelConfig::new(degree, 8) };
             let writer = CodeWriter::new(&config).unwrap();
             let on_device = writer.on_device(&device).unwrap();
             let points = points(300);
@@ -44,11 +39,8 @@ fn harmonics_are_the_hosts() {
             let there = DevicePoints::from_slice(&device, &arrays(&points)).unwrap();
             let mut out = Tensor::zeros(&device, points.len(), writer.dimension()).unwrap();
             for filtered in [false, true] {
-                if filtered {
-                    writer.write(&points, &mut expected).unwrap();
-                } else {
-                    writer.write_plain(&points, &mut expected).unwrap();
-                }
+                let write = if filtered { CodeWriter::write } else { CodeWriter::write_plain };
+                write(&writer, &points, &mut expected).unwrap();
                 on_device.write(out.view_mut(), &there, filtered).unwrap();
                 let largest = expected.iter().fold(1.0_f32, |a, b| a.max(b.abs()));
                 let off = difference(&out.to_vec().unwrap(), &expected);
@@ -81,13 +73,13 @@ fn rows_anchors_and_embeddings_are_the_hosts() {
     }
     // f16 and f32 tables give the same numbers, those of the host to the bit.
     let halves: Vec<u16> = (0..copies * rows * cols).map(|k| (0x3000 + (k * 7919) % 4096) as u16).collect();
-    let value = |bits: u16| half_to_f32(bits);
+    // A positive, normal f16.
+    let value = |bits: u16| (1.0 + f32::from(bits & 0x3ff) / 1024.0) * 2f32.powi(i32::from(bits >> 10) - 15);
     let (mean, deviation) = (vec![0.3; cols], (0..cols).map(|c| 0.7 + c as f32 / 9.0).collect::<Vec<f32>>());
     for half in [true, false] {
         let mut table = Table::new(&device, rows, copies, half, &mean, &deviation).unwrap();
         for copy in 0..copies {
-            for first in [0, 600] {
-                let count = if first == 0 { 600 } else { 400 };
+            for (first, count) in [(0, 600), (600, 400)] {
                 let range = (copy * rows + first) * cols..(copy * rows + first + count) * cols;
                 let floats: Vec<f32> = halves[range.clone()].iter().map(|bits| value(*bits)).collect();
                 let values = if half { TableValues::Half(&halves[range]) } else { TableValues::Full(&floats) };
@@ -104,19 +96,13 @@ fn rows_anchors_and_embeddings_are_the_hosts() {
     }
 }
 
-/// A positive, normal f16.
-fn half_to_f32(bits: u16) -> f32 {
-    let exponent = i32::from(bits >> 10) - 15;
-    (1.0 + f32::from(bits & 0x3ff) / 1024.0) * 2f32.powi(exponent)
-}
-
 #[test]
 fn quadratures_are_the_hosts() {
     let Some(device) = device() else { return };
     let writer = CodeWriter::new(&ModelConfig::new(11, 8)).unwrap();
     let pool = QuadraturePoints::pool(11, &points(50), 500, 3).unwrap();
     let (there, here) = (pool.on_device(&device, &writer).unwrap(), pool.on_device(&Device::cpu(), &writer).unwrap());
-    assert_eq!(there.points(), here.points());
+    assert_eq!(there.points, here.points);
 }
 
 /// Codes of places with noise, and of two places at once.
@@ -142,10 +128,8 @@ fn decoders_answer_as_on_the_host() {
         let codes: Vec<f32> = fields.iter().flat_map(|e| e.as_slice().iter().map(|v| *v as f32)).collect();
         let exact = DeviceDecoder::exact(&device, degree, 128).unwrap().decode(&codes).unwrap();
         let expected = codec.decode_batch(&fields, &Decoder::Exact { window_rad: None }).unwrap();
-        for (k, (found, mode)) in exact.iter().zip(&expected).enumerate() {
-            let angle = found.angle_rad(mode.point);
-            assert!(angle < 1e-7, "L = {degree}, field {k}: {angle} rad apart");
-        }
+        let apart = exact.iter().zip(&expected).map(|(found, mode)| found.angle_rad(mode.point));
+        apart.enumerate().for_each(|(k, angle)| assert!(angle < 1e-7, "L = {degree}, field {k}: {angle} rad apart"));
         let grid = Grid::fibonacci(21_000).unwrap();
         let anchors = Anchors::new(&grid, 0.0).unwrap();
         let found = DeviceDecoder::anchors(&device, degree, grid.points(), 128).unwrap().decode(&codes).unwrap();

@@ -22,6 +22,9 @@ fn model(loss: LossKind, quadrature: QuadratureRecipe) -> Model {
 
 #[test]
 fn a_folder_gives_back_the_same_model_and_samples() {
+    let mut rows = [3.0, 10.0];
+    Standardisation { mean: vec![1.0, 10.0], deviation: vec![2.0, 5.0] }.apply(&mut rows);
+    assert_eq!(rows, [1.0, 0.0]);
     let folder = tempfile::tempdir().unwrap();
     let embeddings: Vec<f32> = (0..21).map(|k| (k as f32).sin()).collect();
     for (loss, quadrature) in [
@@ -38,8 +41,7 @@ fn a_folder_gives_back_the_same_model_and_samples() {
         assert_eq!(back.params().to_vec().unwrap(), model.params().to_vec().unwrap());
         assert_eq!(back.standardisation(), model.standardisation());
         let options = SampleOptions { samples: 3, steps: 5, guidance: 0.5, seed: 4, ..SampleOptions::default() };
-        let photos: Vec<Embedding> =
-            embeddings.chunks(7).map(|row| Embedding::new(row.to_vec(), None).unwrap()).collect();
+        let photos: Vec<_> = embeddings.chunks(7).map(|row| Embedding::new(row.to_vec(), None).unwrap()).collect();
         let codes = |model: &Model| -> Vec<f64> {
             let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
             let predictor = Predictor::new(model).unwrap();

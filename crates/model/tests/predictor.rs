@@ -1,15 +1,13 @@
-//! What a predictor gives: the same for a photo wherever it stands, views, the way there, the density at pure noise; and
-//! weights of half the size.
+//! What a predictor gives, alone or among others: views, the way there, the density at pure noise; and halved weights.
 
 use locdiff_io::data::Embedding;
-use locdiff_model::diffusion::Sampler;
 use locdiff_model::{
     LossKind, Model, ModelConfig, NetworkKind, Pooling, Prediction, Predictor, Query, Reading, SampleOptions,
-    WEIGHTS_FILE,
+    WEIGHTS_FILE, diffusion::Sampler,
 };
 use locdiff_nn::Device;
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::LatLon;
+use locdiff_shdd::{Coefficients, sphere::LatLon};
+use std::sync::Arc;
 
 const OPTIONS: SampleOptions =
     SampleOptions { samples: 4, steps: 6, seed: 3, sampler: Sampler::DpmSolverPlusPlus2M, guidance: 0.0 };
@@ -19,19 +17,26 @@ fn model(loss: LossKind) -> Model {
     Model::new(&Device::cpu(), ModelConfig { width: 8, seed: 3, loss, ..ModelConfig::new(5, 7) }).unwrap()
 }
 
+fn predictor(loss: LossKind) -> Predictor {
+    Predictor::new(Arc::new(model(loss))).unwrap()
+}
+
+fn query(views: &[Embedding]) -> Query<'_> {
+    Query { views, key: 0, tilts: &[] }
+}
+
 fn embedding(k: usize) -> Embedding {
     Embedding::new((0..7).map(|c| ((k * 7 + c) as f32).sin()).collect(), None).unwrap()
 }
 
-fn predict(predictor: &Predictor<&Model>, photos: &[Embedding], options: SampleOptions) -> Vec<Prediction> {
+fn predict(predictor: &Predictor, photos: &[Embedding], options: SampleOptions) -> Vec<Prediction> {
     let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
     predictor.predict(&queries, &options, EVERY).unwrap()
 }
 
 #[test]
 fn a_photo_is_the_same_alone_among_others_and_in_any_order() {
-    let model = model(LossKind::Nll);
-    let predictor = Predictor::new(&model).unwrap();
+    let predictor = predictor(LossKind::Nll);
     let photos: Vec<Embedding> = (0..9).map(embedding).collect();
     for sampler in [Sampler::DpmSolverPlusPlus2M, Sampler::Ddpm] {
         let options = SampleOptions { sampler, guidance: 0.5, ..OPTIONS };
@@ -40,7 +45,7 @@ fn a_photo_is_the_same_alone_among_others_and_in_any_order() {
             assert_eq!(predict(&predictor, std::slice::from_ref(photo), options)[0], all[k], "photo {k}");
         }
         let turned: Vec<Embedding> = photos.iter().rev().cloned().collect();
-        let mut back = predict(&Predictor::new(&model).unwrap(), &turned, options);
+        let mut back = predict(&self::predictor(LossKind::Nll), &turned, options);
         back.reverse();
         assert_eq!(back, all);
         assert!(predict(&predictor, &vec![embedding(2); 40], options).iter().all(|found| *found == all[2]));
@@ -52,8 +57,7 @@ fn a_photo_is_the_same_alone_among_others_and_in_any_order() {
 
 #[test]
 fn keys_and_seeds_draw_other_noise() {
-    let model = model(LossKind::Nll);
-    let predictor = Predictor::new(&model).unwrap();
+    let predictor = predictor(LossKind::Nll);
     let photo = [embedding(0)];
     let of = |key, seed| {
         let query = Query { views: &photo, key, tilts: &[] };
@@ -68,13 +72,11 @@ fn keys_and_seeds_draw_other_noise() {
 
 #[test]
 fn samples_are_spread_over_views() {
-    let model = model(LossKind::Nll);
-    let predictor = Predictor::new(&model).unwrap();
+    let predictor = predictor(LossKind::Nll);
     let views = [embedding(0), embedding(1)];
-    let spread =
-        predictor.predict(&[Query { views: &views, key: 0, tilts: &[] }], &OPTIONS, EVERY).unwrap().remove(0).samples;
+    let spread = predictor.predict(&[query(&views)], &OPTIONS, EVERY).unwrap().remove(0).samples;
     // Sample k is drawn for view k mod 2, with the noise it has anyway.
-    let alone = views.each_ref().map(|view| Query { views: std::slice::from_ref(view), key: 0, tilts: &[] });
+    let alone = views.each_ref().map(|view| query(std::slice::from_ref(view)));
     let alone = predictor.predict(&alone, &OPTIONS, EVERY).unwrap();
     for (k, place) in spread.iter().enumerate() {
         let expected = alone[k % 2].samples[k];
@@ -82,18 +84,17 @@ fn samples_are_spread_over_views() {
     }
     let many: Vec<Embedding> = (0..5).map(embedding).collect();
     for views in [&many[..0], &many[..]] {
-        let error = predictor.predict(&[Query { views, key: 0, tilts: &[] }], &OPTIONS, EVERY).unwrap_err().to_string();
+        let error = predictor.predict(&[query(views)], &OPTIONS, EVERY).unwrap_err().to_string();
         assert!(error.contains("views") && error.contains("1 to the number of samples, 4"), "{error}");
     }
     let short = [Embedding::new(vec![0.5; 6], None).unwrap()];
-    let error = predictor.predict(&[Query { views: &short, key: 0, tilts: &[] }], &OPTIONS, EVERY).unwrap_err();
+    let error = predictor.predict(&[query(&short)], &OPTIONS, EVERY).unwrap_err();
     assert!(error.to_string().contains("6 numbers, the model takes 7"), "{error}");
 }
 
 #[test]
 fn a_trace_ends_in_the_sample() {
-    let model = model(LossKind::Nll);
-    let predictor = Predictor::new(&model).unwrap();
+    let predictor = predictor(LossKind::Nll);
     let photo = embedding(0);
     let code = predict(&predictor, std::slice::from_ref(&photo), OPTIONS).remove(0).code;
     let steps = predictor.trace((&photo).into(), &OPTIONS).unwrap();
@@ -105,23 +106,20 @@ fn a_trace_ends_in_the_sample() {
 
 #[test]
 fn evidence_is_that_of_pure_noise_and_needs_a_density() {
-    let nll = model(LossKind::Nll);
-    let predictor = Predictor::new(&nll).unwrap();
+    let nll = predictor(LossKind::Nll);
     let photos = [embedding(0), embedding(1)];
     // Evidence is read with one noise for all photos; the number of steps does not matter: the first is at pure noise.
-    let queries: Vec<Query<'_>> =
-        photos.iter().map(|photo| Query { views: std::slice::from_ref(photo), key: 0, tilts: &[] }).collect();
-    let many = predictor.predict(&queries, &OPTIONS, EVERY).unwrap();
-    let quick = predictor.coefficients(&queries, &OPTIONS).unwrap();
+    let queries: Vec<Query<'_>> = photos.iter().map(|photo| query(std::slice::from_ref(photo))).collect();
+    let many = nll.predict(&queries, &OPTIONS, EVERY).unwrap();
+    let quick = nll.coefficients(&queries, &OPTIONS).unwrap();
     assert_eq!(many[0].evidence.as_ref(), Some(&quick[0]));
     assert_ne!(quick[0], quick[1]);
     // No photo is the mean photo, whose standardised embedding is zero.
-    assert_eq!(predictor.background(4).unwrap().degree().get(), 5);
+    assert_eq!(nll.background(4).unwrap().degree().get(), 5);
 
-    let l2 = model(LossKind::L2);
-    let predictor = Predictor::new(&l2).unwrap();
-    assert_eq!(predict(&predictor, &photos, OPTIONS)[0].evidence, None);
-    let error = predictor.coefficients(&queries, &OPTIONS).unwrap_err().to_string();
+    let l2 = predictor(LossKind::L2);
+    assert_eq!(predict(&l2, &photos, OPTIONS)[0].evidence, None);
+    let error = l2.coefficients(&queries, &OPTIONS).unwrap_err().to_string();
     assert!(error.contains("nll or kl"), "{error}");
 }
 
@@ -146,25 +144,19 @@ fn half_the_size_is_the_same_to_three_digits() {
     assert_eq!(read(&half), read(&whole));
 }
 
-fn bayes() -> Model {
-    let config = ModelConfig {
-        network: NetworkKind::Bayes,
-        hidden: Some(16),
-        low_pass_km: Some(300.0),
-        seed: 5,
-        ..ModelConfig::new(11, 7)
-    };
+fn bayes() -> Predictor {
+    let (network, hidden, low_pass_km) = (NetworkKind::Bayes, Some(16), Some(300.0));
+    let config = ModelConfig { network, hidden, low_pass_km, seed: 5, ..ModelConfig::new(11, 7) };
     let mut model = Model::new(&Device::cpu(), config).unwrap();
     // Fresh weights say little: larger ones give a density with places of its own.
     let louder: Vec<f32> = model.params().to_vec().unwrap().iter().map(|weight| 4.0 * weight).collect();
     model.params_mut().upload(&louder).unwrap();
-    model
+    Predictor::new(Arc::new(model)).unwrap()
 }
 
 #[test]
 fn by_bayes_rule_the_evidence_knows_no_noise_and_views_weigh_alike() {
-    let model = bayes();
-    let predictor = Predictor::new(&model).unwrap();
+    let predictor = bayes();
     let views: Vec<Embedding> = (0..3).map(embedding).collect();
     let evidence = |views: &[Embedding], seed| {
         let options = SampleOptions { seed, ..OPTIONS };
@@ -182,8 +174,7 @@ fn by_bayes_rule_the_evidence_knows_no_noise_and_views_weigh_alike() {
 /// denoiser of the photo's density, tilted or not. (Compared up to degree 4: the last step's estimate is a little blurred.)
 #[test]
 fn by_bayes_rule_samples_follow_the_photos_own_density() {
-    let model = bayes();
-    let predictor = Predictor::new(&model).unwrap();
+    let predictor = bayes();
     let photo = [embedding(1)];
     // Its own density, and that times another: pulled towards a place.
     let place = predictor.codec().encode(LatLon::new(40.0, 10.0).unwrap());
@@ -207,9 +198,9 @@ fn by_bayes_rule_samples_follow_the_photos_own_density() {
     // What the network says is its own all the same.
     assert_eq!(plain.1, tilted.1);
     let wrong = [Coefficients::new(vec![0.0; 16]).unwrap()];
-    let refused = |predictor: &Predictor<&Model>, tilts: &[Coefficients]| {
+    let refused = |predictor: &Predictor, tilts: &[Coefficients]| {
         predictor.predict(&[Query::of(&photo).tilted(tilts)], &OPTIONS, EVERY).unwrap_err().to_string()
     };
     assert!(refused(&predictor, &wrong).contains("the model's degree"));
-    assert!(refused(&Predictor::new(&self::model(LossKind::L2)).unwrap(), &wrong).contains("trained with nll"));
+    assert!(refused(&self::predictor(LossKind::L2), &wrong).contains("trained with nll"));
 }

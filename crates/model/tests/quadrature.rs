@@ -8,21 +8,13 @@ use locdiff_shdd::{Codec, Coefficients, Divergence};
 /// Fields as a network gives them: codes of places, sharp or flattened, mixed and with noise.
 fn fields(codec: &Codec, truths: &[UnitVec], sharpness: [f64; 3]) -> Vec<Vec<f64>> {
     let dim = codec.degree().dimension();
-    truths
-        .iter()
-        .enumerate()
-        .map(|(k, truth)| {
-            let sharpness = sharpness[k % 3];
-            let near = truth.step(0.3 / (codec.degree().get() as f64), 0.0);
-            let (a, b) = (codec.harmonics().at(*truth), codec.harmonics().at(near));
-            (0..dim)
-                .map(|i| {
-                    let noise = chance::normals([1, k as u64, i as u64]).0;
-                    sharpness * (0.7 * a[i] + 0.3 * b[i]) + 0.02 * noise
-                })
-                .collect()
-        })
-        .collect()
+    let field = |(k, truth): (usize, &UnitVec)| {
+        let near = truth.step(0.3 / (codec.degree().get() as f64), 0.0);
+        let (a, b) = (codec.harmonics().at(*truth), codec.harmonics().at(near));
+        let noise = |i: usize| chance::normals([1, k as u64, i as u64]).0;
+        (0..dim).map(|i| sharpness[k % 3] * (0.7 * a[i] + 0.3 * b[i]) + 0.02 * noise(i)).collect()
+    };
+    truths.iter().enumerate().map(field).collect()
 }
 
 /// The largest error of the loss in nats and the smallest cosine of the gradients.
@@ -40,7 +32,7 @@ fn compare(degree: usize, anchors: &QuadraturePoints, truths: &[UnitVec], sharpn
     let mut gradient = Tensor::zeros(&device, n, dim).unwrap();
     let mut loss = Tensor::zeros(&device, n, 1).unwrap();
     let mut objective = Objective::new(&device, &config, &codes, Some(anchors), n).unwrap();
-    objective.apply(gradient.view_mut(), loss.view_mut(), e.view(), y.view(), 1.0).unwrap();
+    objective.apply((gradient.view_mut(), loss.view_mut()), (e.view(), y.view()), 1.0).unwrap();
     let (gradient, loss) = (gradient.to_vec().unwrap(), loss.to_vec().unwrap());
     let (mut worst, mut cosine) = (0.0_f64, 1.0_f64);
     for (k, (field, truth)) in fields.into_iter().zip(truths).enumerate() {
@@ -62,8 +54,7 @@ fn a_fibonacci_grid_is_exact_where_it_resolves_the_density() {
         let locdiff_model::QuadratureRecipe::Fibonacci { points } = ModelConfig::new(degree, 4).quadrature else {
             panic!("degree {degree} takes a Fibonacci grid");
         };
-        // The usual grid: exact for densities with half a clean code's sharpness or less. (A clean code at L = 23 has
-        // a deviation of 78 km, the grid a spacing of 204 km.)
+        // The usual grid: exact for densities with half a clean code's sharpness or less.
         let grid = QuadraturePoints::fibonacci(points).unwrap();
         let (error, cosine) = compare(degree, &grid, &truths, [0.5, 0.3, 0.1]);
         assert!(error < 0.02 && cosine > 0.99, "L = {degree}: {error} nats, cosine {cosine}");
@@ -80,12 +71,11 @@ fn a_fibonacci_grid_is_exact_where_it_resolves_the_density() {
 #[test]
 fn a_pool_is_close_where_photos_are() {
     // Two hundred towns of forty photos each.
-    let locations: Vec<UnitVec> = (0..8000)
-        .map(|k| {
-            let (a, b) = chance::normals([5, 6, k]);
-            chance::point([3, 4, k / 40]).step(a * 60.0 / 6371.0, b * 60.0 / 6371.0)
-        })
-        .collect();
+    let location = |k| {
+        let (a, b) = chance::normals([5, 6, k]);
+        chance::point([3, 4, k / 40]).step(a * 60.0 / 6371.0, b * 60.0 / 6371.0)
+    };
+    let locations: Vec<UnitVec> = (0..8000).map(location).collect();
     let anchors = QuadraturePoints::pool(47, &locations, 32_768, 1).unwrap();
     assert_eq!((anchors.points.len(), anchors.log_weights.len()), (32_768, 32_768));
     // The weights are those of an integral: they sum to the sphere's area.

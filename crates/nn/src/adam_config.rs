@@ -5,26 +5,14 @@
 pub enum LrSchedule {
     /// Always the base rate.
     Constant,
-    /// A linear rise over `warmup_steps`, times half a cosine that falls to `final_fraction` at `total_steps`.
-    WarmupCosine {
-        /// Steps of the linear rise; 0 for none.
-        warmup_steps: u32,
-        /// Step at which the cosine ends; the rate stays at its last value from there on.
-        total_steps: u32,
-        /// What is left of the base rate at the end.
-        final_fraction: f64,
-    },
+    /// A linear rise over `warmup_steps` (0 for none), times half a cosine that falls to `final_fraction` of the base rate
+    /// at `total_steps` and stays there.
+    #[allow(missing_docs, reason = "the variant explains its fields")]
+    WarmupCosine { warmup_steps: u32, total_steps: u32, final_fraction: f64 },
 }
 
 impl LrSchedule {
     /// The factor on the base rate at `step`, counted from 1.
-    ///
-    /// ```
-    /// use locdiff_nn::LrSchedule;
-    /// let schedule = LrSchedule::WarmupCosine { warmup_steps: 10, total_steps: 100, final_fraction: 0.0 };
-    /// assert!((schedule.factor(1) - 0.1).abs() < 1e-6);
-    /// assert!(schedule.factor(101) < 1e-6);
-    /// ```
     pub fn factor(&self, step: u32) -> f64 {
         match *self {
             Self::Constant => 1.0,
@@ -127,10 +115,8 @@ pub(crate) const CONTROL_LEN: usize = 8;
 
 impl Control {
     pub(crate) fn at_step(config: &AdamConfig, step: u32, norm_squared: f64) -> Self {
-        let t = f64::from(step);
-        let lr = config.lr * config.schedule.factor(step);
-        let norm = norm_squared.sqrt();
-        let clip = config.clip_norm;
+        let (t, lr) = (f64::from(step), config.lr * config.schedule.factor(step));
+        let (norm, clip) = (norm_squared.sqrt(), config.clip_norm);
         // PyTorch's clip_grad_norm_: max / (norm + 1e-6), never above 1.
         let clip_scale = if clip > 0.0 { (clip / (norm + 1e-6)).min(1.0) } else { 1.0 };
         let ema_decay = config.ema_decay.unwrap_or(0.0).min(t / (t + config.ema_warmup));

@@ -9,14 +9,6 @@ const LINE: usize = 64;
 const SPARE: usize = LINE / size_of::<f32>();
 
 /// A slice of `f32` whose first value begins a line of the cache.
-///
-/// ```
-/// use locdiff_nn::inference::Aligned;
-/// let mut buffer = Aligned::zeros(3);
-/// buffer[1] = 2.0;
-/// assert_eq!(buffer[..], [0.0, 2.0, 0.0]);
-/// assert_eq!(buffer.as_ptr().align_offset(64), 0);
-/// ```
 #[derive(Debug, Default)]
 pub struct Aligned {
     /// Never grown in place: it would move.
@@ -35,11 +27,6 @@ impl Aligned {
     }
 
     /// The first `len` values of a buffer that grows as needed; what it held is lost then.
-    ///
-    /// ```
-    /// let mut buffer = locdiff_nn::inference::Aligned::default();
-    /// assert_eq!(buffer.window(5), [0.0; 5]);
-    /// ```
     pub fn window(&mut self, len: usize) -> &mut [f32] {
         if self.len < len {
             *self = Self::zeros(len);

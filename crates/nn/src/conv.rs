@@ -1,5 +1,4 @@
 //! What convolutional networks need beside products, on CUDA: patches, depthwise convolutions, ReLU6, means over pixels.
-//!
 //! Pictures are square, their pixels rows with the channels side by side; padding is TensorFlow's "SAME". The CPU's
 //! kernels for such networks work on layouts of their own and live with them.
 #![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
@@ -12,7 +11,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-pub use crate::walk::Walk;
+pub use crate::kinds::Walk;
 
 fn context(op: &'static str, view: &ViewMut<'_>) -> Result<Arc<cuda::Context>> {
     let context = view.cuda().ok_or(NnError::DeviceMismatch { op })?;

@@ -5,12 +5,6 @@ use locdiff_base::{BadSetting, Named};
 use std::{fmt, str::FromStr, sync::Arc};
 
 /// A device named but not opened yet: as a user names it.
-///
-/// ```
-/// use locdiff_nn::DeviceSpec;
-/// assert_eq!("cuda:1".parse::<DeviceSpec>().unwrap(), DeviceSpec::Cuda(1));
-/// assert!("gpu".parse::<DeviceSpec>().is_err());
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeviceSpec {
     /// CUDA where a device can be used, else the CPU.
@@ -30,11 +24,10 @@ impl FromStr for DeviceSpec {
             "auto" => Ok(Self::Auto),
             "cpu" => Ok(Self::Cpu),
             "cuda" => Ok(Self::Cuda(0)),
-            _ => name
-                .strip_prefix("cuda:")
-                .and_then(|ordinal| ordinal.parse().ok())
-                .map(Self::Cuda)
-                .ok_or_else(|| NnError::UnknownDevice(name.to_owned())),
+            _ => {
+                let ordinal = name.strip_prefix("cuda:").and_then(|ordinal| ordinal.parse().ok());
+                ordinal.map(Self::Cuda).ok_or_else(|| NnError::UnknownDevice(name.to_owned()))
+            }
         }
     }
 }
@@ -56,13 +49,6 @@ pub(crate) enum Backend {
 }
 
 /// An opened device; a cheap handle that can be cloned.
-///
-/// ```
-/// use locdiff_nn::{Device, DeviceSpec};
-/// let device = Device::open(DeviceSpec::Auto)?;
-/// println!("running on {device}");
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 #[derive(Clone)]
 pub struct Device {
     pub(crate) backend: Backend,
@@ -76,18 +62,13 @@ impl Device {
         Self { backend: Backend::Cpu, int8: false }
     }
 
-    /// The CUDA device of that ordinal, with [`Precision::Tf32`] products until told otherwise.
-    ///
-    /// # Errors
-    /// [`NnError::CudaUnavailable`] where the driver, the libraries or the device are missing.
+    /// The CUDA device of that ordinal, with [`Precision::Tf32`] products.
+    /// Fails with [`NnError::CudaUnavailable`] if the driver, the libraries or the device are missing.
     pub fn cuda(ordinal: usize) -> Result<Self> {
         Ok(Self { backend: Backend::Cuda(cuda::Context::open(ordinal)?), int8: false })
     }
 
-    /// Opens the device that `spec` names.
-    ///
-    /// # Errors
-    /// [`NnError::CudaUnavailable`] where CUDA was asked for by name and cannot be used; `Auto` falls back to the CPU.
+    /// Opens the device that `spec` names. `Auto` falls back to the CPU.
     pub fn open(spec: DeviceSpec) -> Result<Self> {
         match spec {
             DeviceSpec::Cpu => Ok(Self::cpu()),
@@ -96,16 +77,10 @@ impl Device {
         }
     }
 
-    /// The same with an arithmetic that is asked for: see [`Device::with_precision`].
-    ///
-    /// # Errors
-    /// As [`Device::open`], and [`NnError::Setting`] for an arithmetic that the device has not.
+    /// The same with an arithmetic that is asked for: see [`Device::with_precision`]. Fails as both do.
     pub fn open_with(spec: DeviceSpec, precision: Option<Precision>) -> Result<Self> {
         let device = Self::open(spec)?;
-        match precision {
-            Some(precision) => device.with_precision(precision),
-            None => Ok(device),
-        }
+        if let Some(precision) = precision { device.with_precision(precision) } else { Ok(device) }
     }
 
     /// Whether this is a CUDA device.
@@ -113,9 +88,18 @@ impl Device {
         matches!(self.backend, Backend::Cuda(_))
     }
 
+    fn context(&self) -> Option<&Arc<cuda::Context>> {
+        if let Backend::Cuda(context) = &self.backend { Some(context) } else { None }
+    }
+
+    /// The CUDA context; `op` names the operation in an error.
+    pub(crate) fn cuda_context(&self, op: &'static str) -> Result<&Arc<cuda::Context>> {
+        self.context().ok_or(NnError::DeviceMismatch { op })
+    }
+
     /// Sets the precision of matrix products on CUDA; the CPU ignores it.
     pub fn set_precision(&self, precision: Precision) {
-        if let Backend::Cuda(context) = &self.backend {
+        if let Some(context) = self.context() {
             context.set_precision(precision);
         }
     }
@@ -123,18 +107,14 @@ impl Device {
     /// The precision of matrix products now; on the CPU that of encoders.
     pub fn precision(&self) -> Precision {
         match &self.backend {
-            Backend::Cpu => {
-                if self.int8 {
-                    Precision::Int8
-                } else {
-                    Precision::F32
-                }
-            }
+            Backend::Cpu if self.int8 => Precision::Int8,
+            Backend::Cpu => Precision::F32,
             Backend::Cuda(context) => context.precision(),
         }
     }
 
     /// The same device with another arithmetic than its own: on the CPU f32, or int8 for encoders that have it; on CUDA the others.
+    /// Fails with [`NnError::Setting`] for one that the device does not have.
     ///
     /// ```
     /// use locdiff_nn::{Device, Precision};
@@ -142,9 +122,6 @@ impl Device {
     /// assert!(Device::cpu().with_precision(Precision::Bf16).is_err());
     /// # Ok::<(), locdiff_nn::NnError>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`NnError::Setting`] for one that the device has not.
     pub fn with_precision(mut self, precision: Precision) -> Result<Self> {
         let has = match self.backend {
             Backend::Cpu => [Precision::F32, Precision::Int8].contains(&precision),
@@ -166,26 +143,17 @@ impl Device {
 
     /// Waits until all work given to the device is done.
     pub fn synchronize(&self) -> Result<()> {
-        match &self.backend {
-            Backend::Cpu => Ok(()),
-            Backend::Cuda(context) => context.synchronize(),
-        }
+        self.context().map_or(Ok(()), |context| context.synchronize())
     }
 
     /// Bytes of device memory now in use on a CUDA device by everyone, `None` on the CPU.
     pub fn memory_used_bytes(&self) -> Result<Option<usize>> {
-        match &self.backend {
-            Backend::Cpu => Ok(None),
-            Backend::Cuda(context) => context.memory_used_bytes().map(Some),
-        }
+        self.context().map(|context| context.memory_used_bytes()).transpose()
     }
 
     /// Bytes of device memory that are free on a CUDA device, `None` on the CPU.
     pub fn memory_free_bytes(&self) -> Result<Option<usize>> {
-        match &self.backend {
-            Backend::Cpu => Ok(None),
-            Backend::Cuda(context) => context.memory_free_bytes().map(Some),
-        }
+        self.context().map(|context| context.memory_free_bytes()).transpose()
     }
 
     /// Runs operations beside what follows on CUDA, until [`Device::join_aside`]; on the CPU they simply run. Nothing may change
@@ -201,17 +169,14 @@ impl Device {
 
     /// Its CUDA context with these kernels.
     pub(crate) fn with_kernels(&self, op: &'static str, kernels: Kernels) -> Result<&Arc<cuda::Context>> {
-        let Backend::Cuda(context) = &self.backend else { return Err(NnError::DeviceMismatch { op }) };
+        let context = self.cuda_context(op)?;
         context.prepare(kernels)?;
         Ok(context)
     }
 
     /// Runs operations on a thread of the CPU's pool, where each of them finds the others awake; on CUDA they simply run.
     pub(crate) fn in_pool<R: Send>(&self, operations: impl FnOnce() -> R + Send) -> R {
-        match &self.backend {
-            Backend::Cpu => rayon::scope(|_| operations()),
-            Backend::Cuda(_) => operations(),
-        }
+        if self.is_cuda() { operations() } else { rayon::scope(|_| operations()) }
     }
 
     /// Side lanes, numbered from 0.
@@ -220,7 +185,7 @@ impl Device {
     /// Runs operations beside what follows on CUDA; they see everything given before. Nothing may change what they read,
     /// nor read what they write, before the lane is joined. On the CPU they simply run.
     pub(crate) fn on_lane(&self, lane: usize, operations: impl FnOnce() -> Result<()>) -> Result<()> {
-        let Backend::Cuda(context) = &self.backend else { return operations() };
+        let Some(context) = self.context() else { return operations() };
         context.enter_lane(lane)?;
         let outcome = operations();
         context.leave_lane();
@@ -229,15 +194,7 @@ impl Device {
 
     /// Makes what follows wait for a lane.
     pub(crate) fn join_lane(&self, lane: usize) -> Result<()> {
-        match &self.backend {
-            Backend::Cpu => Ok(()),
-            Backend::Cuda(context) => context.join_lane(lane),
-        }
-    }
-
-    /// Makes what follows wait for all lanes.
-    pub(crate) fn join_all_lanes(&self) -> Result<()> {
-        (0..Self::LANES).try_for_each(|lane| self.join_lane(lane))
+        self.context().map_or(Ok(()), |context| context.join_lane(lane))
     }
 }
 

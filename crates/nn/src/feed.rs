@@ -1,5 +1,5 @@
-//! What a training step reads, made on a CUDA device as a part of the recorded step: rows drawn from a table in its memory. The
-//! numbers are those that the host makes for a CPU.
+//! What a training step reads, made on a CUDA device as a part of the recorded step: rows drawn from a table in its
+//! memory. The numbers are those that the host makes for a CPU.
 #![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
 
 use crate::{
@@ -10,24 +10,18 @@ use crate::{
 };
 use std::sync::Arc;
 
-fn context<'a>(device: &'a Device, op: &'static str) -> Result<&'a Arc<cuda::Context>> {
-    device.with_kernels(op, Kernels::Feed)
-}
-
 /// A way to the device for what comes from the host step after step: values travel while the device works on those before.
 pub struct Inbox(cuda::Inbox);
 
 impl Inbox {
     /// For up to `len` values at a time.
     pub fn new(device: &Device, len: usize) -> Result<Self> {
-        Ok(Self(cuda::Inbox::new(context(device, "feed::Inbox")?, len)?))
+        Ok(Self(cuda::Inbox::new(device.with_kernels("feed::Inbox", Kernels::Feed)?, len)?))
     }
 
     /// Replaces all values of `to`, after everything given to the device so far.
     pub fn send(&mut self, to: &mut Tensor, values: &[f32]) -> Result<()> {
-        check_shape(values.len() == to.rows() * to.cols(), "feed::Inbox", || {
-            format!("{} values for a {}×{} tensor", values.len(), to.rows(), to.cols())
-        })?;
+        to.check_all("feed::Inbox", values.len())?;
         self.0.send(&to.view_mut(), values)
     }
 }
@@ -68,7 +62,7 @@ impl Table {
         mean: &[f32],
         deviation: &[f32],
     ) -> Result<Self> {
-        let context = context(device, "feed::Table")?;
+        let context = device.with_kernels("feed::Table", Kernels::Feed)?;
         let (cols, len) = (mean.len(), copies * rows * mean.len());
         let values = if half {
             Values::Half(cuda::Buffer::zeros(context, len)?)
@@ -85,10 +79,7 @@ impl Table {
         copies * rows * cols * if half { 2 } else { 4 }
     }
 
-    /// Fills in rows from `first` on, of one copy.
-    ///
-    /// # Errors
-    /// Values of the other kind, or beyond the table.
+    /// Fills in rows from `first` on, of one copy. Fails for values of the other kind or beyond the table.
     pub fn upload(&mut self, copy: usize, first: usize, values: TableValues<'_>) -> Result<()> {
         let at = (copy * self.rows + first) * self.cols;
         let len = match values {
@@ -133,7 +124,7 @@ pub struct DrawnRows {
 impl DrawnRows {
     /// For batches of `count` rows; `streams` keep rows and copies apart from what else is drawn.
     pub fn new(device: &Device, pool: &[u32], copies: usize, count: usize, streams: [u32; 2]) -> Result<Self> {
-        let context = Arc::clone(context(device, "feed::DrawnRows")?);
+        let context = Arc::clone(device.with_kernels("feed::DrawnRows", Kernels::Feed)?);
         let zeros = || Indices::from_slice(device, &vec![0; count]);
         let pool = Indices::from_slice(device, pool)?;
         Ok(Self { context, pool, copies_of_each: copies, rows: zeros()?, copies: zeros()?, streams })

@@ -5,7 +5,7 @@ use crate::cpu::math;
 /// 2·√(2/π).
 const TANH_FACTOR: f32 = std::f32::consts::SQRT_2 * std::f32::consts::FRAC_2_SQRT_PI;
 
-/// An element-wise function between the two products of a transformer's layer.
+/// An element-wise function between the two products of a transformer's layer, in the order of the CUDA kernel's codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gelu {
     /// `x·σ(1.702 x)`: OpenAI's CLIP.

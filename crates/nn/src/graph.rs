@@ -3,24 +3,10 @@
 use crate::{Device, Result, cuda, device::Backend};
 
 /// A sequence of operations that is run many times: a training step, a whole sampler.
-///
 /// On CUDA the first [`Recorded::run`] runs the operations one by one (which prepares everything they need), the second
-/// records them into a CUDA graph, and every run from there on launches that graph with one call and does not look at
-/// the closure again. On the CPU every run calls the closure. So the closure must do the same thing each time, with
-/// everything that changes (data, counters, rates) in device memory, and it must not read results back.
-///
-/// ```
-/// use locdiff_nn::{Device, DeviceSpec, Recorded, Tensor, ops};
-/// let device = Device::open(DeviceSpec::Auto)?;
-/// let one = Tensor::from_slice(&device, 1, 1, &[1.0])?;
-/// let mut sum = Tensor::zeros(&device, 1, 1)?;
-/// let mut add = Recorded::new(&device);
-/// for _ in 0..5 {
-///     add.run(|| ops::axpby(sum.view_mut(), 1.0, one.view(), 1.0))?;
-/// }
-/// assert_eq!(sum.to_vec()?, [5.0]);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
+/// records them into a CUDA graph, and later runs launch that graph with one call. On the CPU every run calls the closure.
+/// So the closure must do the same thing each time, with everything that changes (data, counters, rates) in device memory,
+/// and it must not read results back.
 pub struct Recorded {
     device: Device,
     prepared: bool,
@@ -34,9 +20,6 @@ impl Recorded {
     }
 
     /// Runs the sequence once.
-    ///
-    /// # Errors
-    /// What the closure returns, or [`crate::NnError::Cuda`] if recording or launching fails.
     pub fn run(&mut self, mut operations: impl FnMut() -> Result<()>) -> Result<()> {
         let Backend::Cuda(context) = &self.device.backend else { return operations() };
         if let Some(graph) = &self.graph {
@@ -52,7 +35,7 @@ impl Recorded {
         Ok(())
     }
 
-    /// Forgets the recording: the next run prepares anew.
+    /// Forgets the recording: the next run prepares again.
     pub fn clear(&mut self) {
         self.prepared = false;
         self.graph = None;

@@ -1,7 +1,12 @@
 //! What operations hand to kernels and products on CUDA.
 #![cfg_attr(not(feature = "cuda"), allow(dead_code))] // reason: without CUDA nothing reads them
 
-use crate::{Indices, Rng, RowNoise, View, ViewMut, bf16::Bf16View, cuda::Buffer, kinds::SamplerStep, walk::Walk};
+use crate::{
+    Indices, Rng, RowNoise, View, ViewMut,
+    bf16::Bf16View,
+    cuda::Buffer,
+    kinds::{SamplerStep, Walk},
+};
 use std::sync::Arc;
 
 /// One kernel argument. Views become a pointer and a row stride.
@@ -26,7 +31,6 @@ pub(crate) enum Arg<'a> {
     Halves(&'a Arc<Buffer<u16>>),
     Floats(&'a Arc<Buffer<f32>>),
     Doubles(&'a Arc<Buffer<f64>>),
-    /// A null pointer.
     Null,
     Int(usize),
     Long(usize),
@@ -71,15 +75,20 @@ macro_rules! args {
 }
 pub(crate) use args;
 
-/// Where the operand lives on CUDA, launches the kernel and returns from the operation.
-macro_rules! on_cuda {
-    ($kernel:expr, $operand:expr, $grid:expr, [$($arg:expr),* $(,)?]) => {
-        if let Some(context) = $operand.cuda() {
-            return context.launch($kernel, $grid, &$crate::kernel_args::args!($($arg),*));
+/// Launches an operation's kernel if the first operand lives on CUDA. Else runs the loop on the CPU, where the operands
+/// are matrices in memory.
+macro_rules! run {
+    ($op:expr, $grid:expr, [$($arg:expr),*]; $first:ident $(, $operand:ident)* => $loop:expr) => {{
+        if let Some(context) = $first.cuda() {
+            return context.launch($op, $grid, &$crate::kernel_args::args!($($arg),*));
         }
-    };
+        let $first = $first.cpu($op)?;
+        $(let $operand = $operand.cpu($op)?;)*
+        $loop;
+        Ok(())
+    }};
 }
-pub(crate) use on_cuda;
+pub(crate) use run;
 
 /// Returns a shape error unless all the views have this shape.
 macro_rules! expect_shapes {
@@ -91,14 +100,10 @@ pub(crate) use expect_shapes;
 
 /// How a kernel spreads over its data.
 #[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the variants explain their fields")]
 pub enum Grid {
-    /// A thread a value: block x is the row, block y the piece of columns.
-    Elements {
-        /// Rows of the matrix.
-        rows: usize,
-        /// Its columns.
-        cols: usize,
-    },
+    /// A thread a value of a matrix: block x is the row, block y the piece of columns.
+    Elements { rows: usize, cols: usize },
     /// A block of 256 threads a row.
     Rows(usize),
     /// 32 columns a block, 16 threads down.
@@ -106,18 +111,12 @@ pub enum Grid {
     /// A thread a value, 256 a block.
     Flat(usize),
     /// So many blocks of so many threads.
-    Blocks {
-        /// Blocks of the grid.
-        blocks: usize,
-        /// Threads of a block.
-        threads: usize,
-    },
+    Blocks { blocks: usize, threads: usize },
 }
 
 type Dim = (u32, u32, u32);
 
 impl Grid {
-    /// A thread for each value of a view.
     pub(crate) fn each(view: &ViewMut<'_>) -> Self {
         Self::Elements { rows: view.rows, cols: view.cols }
     }
@@ -136,16 +135,9 @@ impl Grid {
     }
 }
 
-/// Where a product of bf16 matrices goes.
+/// The output of a product of bf16 matrices, or its bias, which is of the same type.
 #[derive(Clone, Copy)]
-pub(crate) enum ProductOutput<'a> {
-    Bf16(Bf16View<'a>),
-    F32(&'a ViewMut<'a>),
-}
-
-/// A row added to every row of a product, in the output's type.
-#[derive(Clone, Copy)]
-pub(crate) enum ProductBias<'a> {
+pub(crate) enum EitherView<'a> {
     Bf16(Bf16View<'a>),
     F32(View<'a>),
 }

@@ -4,21 +4,17 @@
 
 pub use crate::kernel_args::Grid;
 
-use crate::{Device, Indices, NnError, Result, Rng, View, ViewMut, cuda, device::Backend, kernel_args::Arg};
+use crate::{Device, Indices, Result, Rng, View, ViewMut, cuda, kernel_args::Arg};
 use std::sync::Arc;
 
 /// Kernels of this crate that are compiled only for those who ask.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kernels {
-    /// Inference in bf16.
     Bf16,
     /// Attention of heads of 33 to 64 values, as most have.
     Attention,
-    /// Convolutions.
     Conv,
-    /// What a training step reads.
     Feed,
-    /// Photos on their way into a network.
     Photos,
 }
 
@@ -59,7 +55,7 @@ impl<'a> From<KernelArg<'a>> for Arg<'a> {
             KernelArg::In(view) => Self::In(view),
             KernelArg::Row(view) => view.map_or(Self::Null, Self::Pointer),
             KernelArg::Indices(indices) => indices.map_or(Self::Null, Self::Indices),
-            KernelArg::State(rng) => Self::Indices(rng.state()),
+            KernelArg::State(rng) => Self::Indices(&rng.state),
             KernelArg::Doubles(doubles) => Self::Doubles(&doubles.0),
             KernelArg::Int(value) => Self::Int(value),
             KernelArg::Word(value) => Self::Word(value),
@@ -67,25 +63,16 @@ impl<'a> From<KernelArg<'a>> for Arg<'a> {
     }
 }
 
-fn context<'a>(device: &'a Device, op: &'static str) -> Result<&'a Arc<cuda::Context>> {
-    let Backend::Cuda(context) = &device.backend else { return Err(NnError::DeviceMismatch { op }) };
-    Ok(context)
-}
-
 impl KernelSource {
     /// Has a CUDA device compile the kernels while the caller goes on; `op` names the operation in an error.
-    ///
-    /// # Errors
-    /// [`NnError::DeviceMismatch`] for the CPU.
+    /// Fails on the CPU.
     pub fn prepare(&'static self, device: &Device, op: &'static str) -> Result<()> {
-        context(device, op)?.prepare_source(self);
+        device.cuda_context(op)?.prepare_source(self);
         Ok(())
     }
 
     /// Launches a kernel after everything given to the device so far, and waits for the compiler if need be.
-    ///
-    /// # Errors
-    /// [`NnError::DeviceMismatch`] for the CPU or arguments of another device, and failures of the device.
+    /// Fails on the CPU and for arguments of another device.
     ///
     /// # Safety
     /// The arguments must be the kernel's parameters in their order, and it must read and write nothing outside of them.
@@ -98,7 +85,7 @@ impl KernelSource {
     ) -> Result<()> {
         let args: Vec<Arg<'_>> = args.iter().map(|arg| Arg::from(*arg)).collect();
         // SAFETY: the caller's promise.
-        unsafe { context(device, kernel)?.launch_source(self, kernel, grid, &args) }
+        unsafe { device.cuda_context(kernel)?.launch_source(self, kernel, grid, &args) }
     }
 }
 
@@ -109,7 +96,7 @@ pub struct Doubles(Arc<cuda::Buffer<f64>>);
 impl Doubles {
     /// So many zeros; `op` names the operation in an error.
     pub fn zeros(device: &Device, len: usize, op: &'static str) -> Result<Self> {
-        Ok(Self(cuda::Buffer::zeros(context(device, op)?, len)?))
+        Ok(Self(cuda::Buffer::zeros(device.cuda_context(op)?, len)?))
     }
 
     /// These numbers.

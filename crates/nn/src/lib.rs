@@ -3,23 +3,22 @@
 //! - [`Device`]: the CPU, or a CUDA device found at run time by the same binary.
 //! - [`Tensor`], [`View`], [`ops`]: matrices, windows on them, and operations that never allocate.
 //! - [`Params`], [`Gradients`], [`Adam`]: all weights in one flat buffer, the optimiser wholly on the device.
-//! - [`layers`]: [`layers::Linear`], [`layers::CSiren`], [`layers::CsUnet`], written once, with explicit gradients.
+//! - [`layers`]: [`layers::Linear`], [`layers::Mlp`], [`layers::CsUnet`], written once, with explicit gradients.
 //! - [`losses`]: over a quadrature grid and value by value.
 //! - [`bf16`]: inference with matrices that stay rounded, on CUDA.
-//! - [`conv`]: what convolutional networks need beside products, on CUDA.
+//! - [`conv`]: what convolutional networks need besides products, on CUDA.
 //! - [`feed`]: what a training step reads, made on CUDA.
 //! - [`photos`]: photos on their way into a network, decoded and resized on CUDA.
 //! - [`kernels`]: CUDA kernels of other crates.
 //! - [`math`]: f32 functions for vectorised loops of other crates.
 //! - [`inference`]: kernels of image encoders on the CPU, over buffers of one's own.
-//! - [`Rng`]: counter-based random numbers, [`RowNoise`]: such that belong to rows; [`Recorded`]: a whole step or sampler as one CUDA graph.
+//! - [`Rng`], [`RowNoise`]: counter-based random numbers. [`Recorded`]: a whole step or sampler as one CUDA graph.
 //!
 //! The engine knows no geography: quadrature grids come in as matrices.
 //!
 //! # Errors
-//! Operations fail where shapes do not fit or operands live on different devices, whatever allocates where the device's memory
-//! does not suffice, whatever waits for a CUDA device where an earlier operation failed; see [`NnError`]. Functions that can
-//! fail for another reason say so.
+//! Operations fail if shapes do not fit or operands live on different devices, what allocates if the device's memory does
+//! not suffice, what waits for a CUDA device if an earlier operation failed. Functions that fail for another reason say so.
 //!
 //! # Example
 //! Fit a line with one [`layers::Linear`]:
@@ -47,8 +46,6 @@
 //! # Ok::<(), locdiff_nn::NnError>(())
 //! ```
 
-#![allow(clippy::missing_errors_doc)] // reason: said once for all above
-
 mod adam_config;
 mod aligned;
 pub mod bf16;
@@ -75,12 +72,9 @@ mod optim;
 mod params;
 pub mod photos;
 mod pictures;
-mod precision;
 mod random;
-mod snapshot;
 mod tensor;
 mod view;
-mod walk;
 mod weight_file;
 
 /// Branch-free f32 functions that LLVM can vectorise inside a kernel compiled for wide registers.
@@ -93,11 +87,10 @@ pub use device::{Device, DeviceSpec};
 pub use error::{NnError, Result};
 pub use gelu::Gelu;
 pub use graph::Recorded;
+pub use kinds::Precision;
 pub use optim::Adam;
 pub use params::{Gradients, Init, ParamId, Params, ParamsBuilder};
-pub use precision::Precision;
 pub use random::{Rng, RowKey, RowNoise};
-pub use snapshot::Snapshot;
 pub use tensor::{Indices, Tensor};
 pub use view::{View, ViewMut};
-pub use weight_file::TrainingState;
+pub use weight_file::{Snapshot, TrainingState};

@@ -1,11 +1,12 @@
-//! What stands in for the CUDA module where the feature `cuda` is off: a device that cannot be opened. Its types have no values, so nothing
-//! of them ever runs.
+//! Replaces the CUDA module if the feature `cuda` is off: a device that cannot be opened. Its types have no values, so
+//! none of their methods ever runs.
 #![allow(dead_code)] // reason: what operations would hand to a device is made by code that never runs
+#![allow(clippy::too_many_arguments)] // reason: the operands of `ops::gemm`
 
 use crate::{
     NnError, Precision, Result, View, ViewMut,
     bf16::Bf16View,
-    kernel_args::{Arg, Grid, ProductBias, ProductOutput},
+    kernel_args::{Arg, EitherView, Grid},
     kernels::{KernelSource, Kernels},
     ops::Transpose,
     pictures::{Picture, Plane},
@@ -15,28 +16,27 @@ use std::{marker::PhantomData, sync::Arc};
 /// Side lanes that operations are numbered by.
 pub(crate) const LANES: usize = 4;
 
-/// Methods of a type without values.
+/// Types without values and their methods; `new` takes a context and what is listed after it.
 macro_rules! never {
-    ($($name:ident($($type:ty),*) $(-> $result:ty)?;)*) => {
-        $(pub(crate) fn $name(&self, $(_: $type),*) $(-> $result)? {
-            match *self {}
-        })*
-    };
+    ($($type:ident $(new($($part:ty),*))? {
+        $($name:ident($($arg:ty),*) $(-> $result:ty)?;)*
+    })*) => {$(
+        pub(crate) enum $type {}
+
+        impl $type {
+            $(pub(crate) fn new(context: &Arc<Context>, $(_: $part),*) -> Result<Self> {
+                match **context {}
+            })?
+
+            $(pub(crate) fn $name(&self, $(_: $arg),*) $(-> $result)? {
+                match *self {}
+            })*
+        }
+    )*};
 }
 
-pub(crate) enum Context {}
-
-#[allow(clippy::too_many_arguments)] // reason: the operands of `ops::gemm`
-impl Context {
-    pub(crate) fn open(_ordinal: usize) -> Result<Arc<Self>> {
-        Err(NnError::CudaUnavailable { reason: "this build is without the feature `cuda`".to_owned() })
-    }
-
-    pub(crate) fn count() -> usize {
-        0
-    }
-
-    never! {
+never! {
+    Context {
         ordinal() -> usize;
         name() -> &str;
         set_precision(Precision);
@@ -53,14 +53,31 @@ impl Context {
         record(&mut dyn FnMut() -> Result<()>) -> Result<Graph>;
         launch(&'static str, Grid, &[Arg<'_>]) -> Result<()>;
         gemm(&ViewMut<'_>, View<'_>, Transpose, View<'_>, Transpose, f32, Option<View<'_>>) -> Result<()>;
-        gemm_bf16(ProductOutput<'_>, Bf16View<'_>, Bf16View<'_>, f32, Option<ProductBias<'_>>) -> Result<()>;
+        gemm_bf16(EitherView<'_>, Bf16View<'_>, Bf16View<'_>, f32, Option<EitherView<'_>>) -> Result<()>;
     }
+    Graph { launch() -> Result<()>; }
+    Inbox new(usize) { send(&ViewMut<'_>, &[f32]) -> Result<()>; }
+    Outbox new(&[usize]) {
+        copy(&[View<'_>]) -> Result<()>;
+        read() -> Result<Vec<Vec<f32>>>;
+    }
+    Decoder { takes(&[u8], &[Plane]) -> bool; }
+    Photos new(usize, &[[f32; 256]; 3], Option<&Arc<Decoder>>) {
+        reserve(usize, Vec<Picture>) -> Result<Call>;
+        give_back(Call) -> Vec<Picture>;
+        launch(&Bf16View<'_>, Call) -> Result<()>;
+    }
+    Call { decode() -> Result<bool>; }
 }
 
 impl Context {
+    pub(crate) fn open(_ordinal: usize) -> Result<Arc<Self>> {
+        Err(NnError::CudaUnavailable { reason: "this build is without the feature `cuda`".to_owned() })
+    }
+
     /// # Safety
     /// It never runs.
-    #[allow(unsafe_code)] // reason: the signature of what it stands in for
+    #[allow(unsafe_code)] // reason: the signature of what it replaces
     pub(crate) unsafe fn launch_source(
         &self,
         _: &'static KernelSource,
@@ -101,66 +118,6 @@ impl<T> Buffer<T> {
     pub(crate) fn len(&self) -> usize {
         match *self.context {}
     }
-}
-
-pub(crate) enum Graph {}
-
-impl Graph {
-    never! { launch() -> Result<()>; }
-}
-
-pub(crate) enum Inbox {}
-
-impl Inbox {
-    pub(crate) fn new(context: &Arc<Context>, _len: usize) -> Result<Self> {
-        match **context {}
-    }
-
-    never! { send(&ViewMut<'_>, &[f32]) -> Result<()>; }
-}
-
-pub(crate) enum Outbox {}
-
-impl Outbox {
-    pub(crate) fn new(context: &Arc<Context>, _sizes: &[usize]) -> Result<Self> {
-        match **context {}
-    }
-
-    never! {
-        copy(&[View<'_>]) -> Result<()>;
-        read() -> Result<Vec<Vec<f32>>>;
-    }
-}
-
-pub(crate) enum Decoder {}
-
-impl Decoder {
-    never! { takes(&[u8], &[Plane]) -> bool; }
-}
-
-pub(crate) enum Photos {}
-
-impl Photos {
-    pub(crate) fn new(
-        context: &Arc<Context>,
-        _side: usize,
-        _normal: &[[f32; 256]; 3],
-        _decoder: Option<&Arc<Decoder>>,
-    ) -> Result<Self> {
-        match **context {}
-    }
-
-    never! {
-        reserve(usize, Vec<Picture>) -> Result<Call>;
-        give_back(Call) -> Vec<Picture>;
-        launch(&Bf16View<'_>, Call) -> Result<()>;
-    }
-}
-
-pub(crate) enum Call {}
-
-impl Call {
-    never! { decode() -> Result<bool>; }
 }
 
 pub(crate) fn ask_for_queues() {}

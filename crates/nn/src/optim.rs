@@ -2,31 +2,13 @@
 //! device: the step counter and the rates live in device memory, so that a captured graph advances them.
 
 use crate::{
-    Device, Gradients, Indices, Params, Result, Tensor,
+    Gradients, Indices, Params, Result, Tensor,
     adam_config::{AdamConfig, CONTROL_LEN, Control, NORM_PARTIALS},
     ops,
 };
 use locdiff_base::setting;
 
 /// The optimiser: moments, moving average, step counter.
-///
-/// ```
-/// use locdiff_nn::{Adam, AdamConfig, Device, Gradients, Init, ParamsBuilder};
-/// let device = Device::cpu();
-/// let mut builder = ParamsBuilder::new();
-/// let w = builder.add("w", 1, 2, Init::Uniform { bound: 1.0 });
-/// let mut params = builder.build(&device, 7)?;
-/// let mut grads = Gradients::new(&params)?;
-/// let mut adam = Adam::new(AdamConfig { lr: 0.1, clip_norm: 0.0, ..AdamConfig::default() }, &params)?;
-/// for _ in 0..200 {
-///     // Minimise |w|²/2: the gradient is w itself.
-///     locdiff_nn::ops::axpby(grads.get_mut(w), 1.0, params.get(w), 0.0)?;
-///     adam.step(&mut params, &grads)?;
-/// }
-/// assert!(params.to_vec()?.iter().all(|x| x.abs() < 0.05));
-/// assert_eq!(adam.steps_done()?, 200);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 pub struct Adam {
     config: AdamConfig,
     pub(crate) m: Tensor,
@@ -38,27 +20,23 @@ pub struct Adam {
 }
 
 impl Adam {
-    /// An optimiser at step 0, its average equal to the weights.
-    ///
-    /// # Errors
-    /// A setting out of range, or too little device memory.
+    /// An optimiser at step 0, its average equal to the weights. Fails for a setting out of range.
     pub fn new(config: AdamConfig, params: &Params) -> Result<Self> {
         for (what, value) in [("beta1", config.beta1), ("beta2", config.beta2)] {
             if !(0.0..1.0).contains(&value) {
                 return Err(setting(what, value, "0 ≤ β < 1"));
             }
         }
-        let device: &Device = params.device();
-        let len = params.len();
-        let ema = if config.ema_decay.is_some() { Some(params.to_device(params.device())?) } else { None };
+        let device = params.device();
+        let zeros = |len: usize| Tensor::zeros(device, 1, len);
         Ok(Self {
             config,
-            m: Tensor::zeros(device, 1, len)?,
-            v: Tensor::zeros(device, 1, len)?,
-            ema,
+            m: zeros(params.len())?,
+            v: zeros(params.len())?,
+            ema: config.ema_decay.map(|_| params.to_device(device)).transpose()?,
             step: Indices::from_slice(device, &[0])?,
-            control: Tensor::zeros(device, 1, CONTROL_LEN)?,
-            scratch: Tensor::zeros(device, 1, NORM_PARTIALS)?,
+            control: zeros(CONTROL_LEN)?,
+            scratch: zeros(NORM_PARTIALS)?,
         })
     }
 
@@ -70,19 +48,9 @@ impl Adam {
     /// One step: clips, updates the weights, updates the average. Can be captured.
     pub fn step(&mut self, params: &mut Params, grads: &Gradients) -> Result<()> {
         let Self { config, m, v, ema, step, control, scratch } = self;
-        ops::adam_step(
-            config,
-            &mut ops::AdamBuffers {
-                w: params.flat_mut(),
-                g: grads.flat(),
-                m: m.view_mut(),
-                v: v.view_mut(),
-                ema: ema.as_mut().map(Params::flat_mut),
-                step,
-                control: control.view_mut(),
-                scratch: scratch.view_mut(),
-            },
-        )
+        let (w, g, ema) = (params.flat_mut(), grads.flat.view(), ema.as_mut().map(Params::flat_mut));
+        let [m, v, control, scratch] = [m, v, control, scratch].map(Tensor::view_mut);
+        ops::adam_step(config, ops::AdamBuffers { w, g, m, v, ema, step, control, scratch })
     }
 
     /// The averaged weights, which can take the place of the live ones in any forward pass.

@@ -18,10 +18,8 @@ const ALIGN: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Init {
     /// Uniform in ±bound. With bound `1/√fan_in` this is `PyTorch`'s default for `Linear` (weight and bias).
-    Uniform {
-        /// The bound.
-        bound: f64,
-    },
+    #[allow(missing_docs, reason = "the variant explains its fields")]
+    Uniform { bound: f64 },
     /// All zero.
     Zero,
 }
@@ -86,18 +84,14 @@ impl Entry {
 #[derive(Default)]
 pub struct ParamsBuilder {
     entries: Vec<Entry>,
-    len: usize,
+    /// Numbers that its buffer will have, padding counted.
+    pub len: usize,
 }
 
 impl ParamsBuilder {
     /// An empty collection.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Numbers that its buffer will have, padding counted.
-    pub fn values(&self) -> usize {
-        self.len
     }
 
     /// Adds a parameter.
@@ -107,29 +101,24 @@ impl ParamsBuilder {
 
     /// Adds parameters of equal width one below the other and returns the stack, so that one product serves them all;
     /// in files each has its own name.
-    pub fn add_stacked(&mut self, parts: &[(String, usize)], cols: usize, init: Init) -> ParamId {
+    pub(crate) fn add_stacked(&mut self, parts: &[(String, usize)], cols: usize, init: Init) -> ParamId {
         let offset = self.len;
-        let mut row = 0;
         for (name, rows) in parts {
-            let id = ParamId { offset: offset + row * cols, rows: *rows, cols };
+            let id = ParamId { offset: self.len, rows: *rows, cols };
             self.entries.push(Entry { name: name.clone(), id, init });
-            row += rows;
+            self.len += rows * cols;
         }
-        self.len = (offset + row * cols).next_multiple_of(ALIGN);
-        ParamId { offset, rows: row, cols }
+        self.len = self.len.next_multiple_of(ALIGN);
+        ParamId { offset, rows: parts.iter().map(|(_, rows)| rows).sum(), cols }
     }
 
     /// Adds vectors one after the other (the biases of a stack) and returns them as one row.
-    pub fn add_joined(&mut self, parts: &[(String, usize)], init: Init) -> ParamId {
-        let offset = self.len;
-        let mut start = 0;
-        for (name, cols) in parts {
-            let id = ParamId { offset: offset + start, rows: 1, cols: *cols };
-            self.entries.push(Entry { name: name.clone(), id, init });
-            start += cols;
-        }
-        self.len = (offset + start).next_multiple_of(ALIGN);
-        ParamId { offset, rows: 1, cols: start }
+    pub(crate) fn add_joined(&mut self, parts: &[(String, usize)], init: Init) -> ParamId {
+        let row = |column: ParamId| ParamId { rows: column.cols, cols: column.rows, ..column };
+        let joined = row(self.add_stacked(parts, 1, init));
+        let first = self.entries.len() - parts.len();
+        self.entries[first..].iter_mut().for_each(|entry| entry.id = row(entry.id));
+        joined
     }
 
     /// Creates the buffer and draws the start values from `seed`, the same on every device.
@@ -137,10 +126,16 @@ impl ParamsBuilder {
         let mut values = vec![0.0; self.len.max(1)];
         let key = [seed as u32, (seed >> 32) as u32, 0x5EED, 0];
         for (number, entry) in self.entries.iter().enumerate() {
-            draw(&mut values[entry.range()], entry, key, number as u32);
+            let Init::Uniform { bound } = entry.init else { continue };
+            for (k, four) in values[entry.range()].chunks_mut(4).enumerate() {
+                for (value, word) in four.iter_mut().zip(random::block(key, number as u32, k)) {
+                    *value = (bound * (2.0 * f64::from(random::uniform(word)) - 1.0)) as f32;
+                }
+            }
         }
-        let flat = Tensor::from_slice(device, 1, values.len(), &values)?;
-        Ok(Params::new(Arc::new(self.entries), flat))
+        let mut params = self.build_blank(device)?;
+        params.upload(&values)?;
+        Ok(params)
     }
 
     /// Creates the buffer with zeros, to be filled from a file: nothing is drawn.
@@ -150,19 +145,10 @@ impl ParamsBuilder {
     }
 }
 
-fn draw(values: &mut [f32], entry: &Entry, key: random::State, stream: u32) {
-    let Init::Uniform { bound } = entry.init else { return };
-    for (k, four) in values.chunks_mut(4).enumerate() {
-        for (value, word) in four.iter_mut().zip(random::block(key, stream, k)) {
-            *value = (bound * (2.0 * f64::from(random::uniform(word)) - 1.0)) as f32;
-        }
-    }
-}
-
 /// The weights of a model: one flat buffer with names.
 pub struct Params {
     pub(crate) layout: Arc<Vec<Entry>>,
-    flat: Tensor,
+    pub(crate) flat: Tensor,
     /// Weights laid out for products on the CPU, as long as nothing changes.
     packed: Mutex<HashMap<ParamId, Arc<Packed>>>,
 }
@@ -211,13 +197,16 @@ impl Params {
 
     /// The place of a name.
     pub fn find(&self, name: &str) -> Option<ParamId> {
-        self.layout.iter().find(|entry| entry.name == name).map(|entry| entry.id)
+        self.entry(name).map(|entry| entry.id)
+    }
+
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.layout.iter().find(|entry| entry.name == name)
     }
 
     /// Where a parameter's values lie in the flat buffer, and its shape in files.
     pub fn file_entry(&self, name: &str) -> Option<(std::ops::Range<usize>, Vec<usize>)> {
-        let entry = self.layout.iter().find(|entry| entry.name == name)?;
-        Some((entry.range(), entry.file_shape()))
+        self.entry(name).map(|entry| (entry.range(), entry.file_shape()))
     }
 
     /// Number of weights.
@@ -245,12 +234,9 @@ impl Params {
         self.flat_changing().upload(values)
     }
 
-    /// Replaces one parameter by name.
-    ///
-    /// # Errors
-    /// A shape error for an unknown name or a wrong number of values.
+    /// Replaces one parameter by name. Fails for an unknown name or a wrong number of values.
     pub fn set(&mut self, name: &str, values: &[f32]) -> Result<()> {
-        let entry = self.layout.iter().find(|entry| entry.name == name);
+        let entry = self.entry(name);
         let range = entry.map_or(0..0, Entry::range);
         check_shape(entry.is_some() && range.len() == values.len(), "set", || {
             format!("`{name}` takes {} values, got {}", range.len(), values.len())
@@ -266,10 +252,6 @@ impl Params {
         Ok(Self::new(Arc::clone(&self.layout), flat))
     }
 
-    pub(crate) fn flat(&self) -> View<'_> {
-        self.flat.view()
-    }
-
     pub(crate) fn flat_mut(&mut self) -> ViewMut<'_> {
         self.flat_changing().view_mut()
     }
@@ -278,7 +260,7 @@ impl Params {
 /// The gradients of a model's weights, laid out as [`Params`].
 pub struct Gradients {
     layout: Arc<Vec<Entry>>,
-    flat: Tensor,
+    pub(crate) flat: Tensor,
 }
 
 impl Gradients {
@@ -298,10 +280,7 @@ impl Gradients {
         self.flat.window_mut(id.offset, id.rows, id.cols)
     }
 
-    /// A parameter's gradient by name; waits for the device.
-    ///
-    /// # Errors
-    /// A shape error for an unknown name.
+    /// A parameter's gradient by name; waits for the device. Fails for an unknown name.
     pub fn by_name(&self, name: &str) -> Result<Vec<f32>> {
         let entry = self.layout.iter().find(|entry| entry.name == name);
         check_shape(entry.is_some(), "by_name", || format!("no parameter `{name}`"))?;
@@ -316,9 +295,5 @@ impl Gradients {
     /// Adds others of the same parameters, or replaces by them: a batch in several passes. Can be recorded.
     pub fn gather(&mut self, other: &Self, replace: bool) -> Result<()> {
         crate::ops::gather_gradients(self.flat.view_mut(), other.flat.view(), replace)
-    }
-
-    pub(crate) fn flat(&self) -> View<'_> {
-        self.flat.view()
     }
 }

@@ -1,5 +1,5 @@
-//! Photos on their way into a network on CUDA: JPEG files decoded by the device (nvJPEG, where it is installed and the device has decoders
-//! beside its multiprocessors), resized and normalised there, or pixels that the host made; beside the pass over those before.
+//! Photos on their way into a network on CUDA: JPEG files decoded by the device (nvJPEG, if it is installed and the device
+//! has such decoders), resized and normalised there, or pixels that the host made, while the network works on others.
 #![cfg_attr(not(feature = "cuda"), allow(dead_code))] // reason: without CUDA nothing reads them
 
 pub use crate::pictures::{Jpeg, MOST_BYTES, Picture, SideTaps, TakenJpeg};
@@ -7,8 +7,9 @@ pub use crate::pictures::{Jpeg, MOST_BYTES, Picture, SideTaps, TakenJpeg};
 use crate::{Device, Result, View, bf16::Bf16Tensor, cuda, error::check_shape, kernels::Kernels};
 use std::sync::Arc;
 
-/// What a program calls before all else, so that photos are decoded beside a network on CUDA at their full rate: asks CUDA for more queues
-/// (`CUDA_DEVICE_MAX_CONNECTIONS=32`, unless it is set). Does nothing where other threads run already; CUDA must not have been started.
+/// What a program calls before all else, so that photos are decoded at full rate while a network runs on CUDA: asks CUDA
+/// for more queues (`CUDA_DEVICE_MAX_CONNECTIONS=32`, unless it is set). Does nothing if other threads run already; CUDA
+/// must not have been started.
 ///
 /// ```standalone_crate
 /// locdiff_nn::photos::ask_for_queues();
@@ -30,9 +31,6 @@ impl Decoder {
     }
 
     /// The file for [`Photos::reserve`], into pictures of `side` pixels, or back where it is not taken.
-    ///
-    /// # Errors
-    /// The file.
     pub fn take(&self, jpeg: Jpeg, side: usize) -> std::result::Result<TakenJpeg, Vec<u8>> {
         let taken = jpeg.is_sound(side) && jpeg.bytes(side) <= MOST_BYTES && self.0.takes(&jpeg.file, &jpeg.planes());
         if taken { Ok(TakenJpeg(Box::new(jpeg))) } else { Err(jpeg.file) }
@@ -53,9 +51,7 @@ impl Photos {
     }
 
     /// Finds room for pictures that become rows `first` and on; waits where several calls are under way.
-    ///
-    /// # Errors
-    /// Pictures that do not fit, and failures of the device.
+    /// Fails for pictures that do not fit.
     pub fn reserve(&mut self, first: usize, pictures: Vec<Picture>) -> Result<Call> {
         let values = 3 * self.side * self.side;
         let fits = pictures.iter().all(|picture| match picture {
@@ -73,9 +69,7 @@ impl Photos {
     }
 
     /// Replaces rows of `to` by the pictures of a call that was decoded, in the order of what is given to the device.
-    ///
-    /// # Errors
-    /// Too few rows, and failures of the device.
+    /// Fails if there are too few rows.
     pub fn launch(&mut self, to: &mut Bf16Tensor, call: Call) -> Result<()> {
         let to = to.view();
         let fits = to.cols == 3 * self.side * self.side && call.rows <= to.rows;
@@ -91,11 +85,8 @@ pub struct Call {
 }
 
 impl Call {
-    /// Decodes what is a file: several calls at once, each on a thread of its own, as the decoder makes the caller wait. False where a file
-    /// is refused: then the call is to be given back.
-    ///
-    /// # Errors
-    /// Failures of the device.
+    /// Decodes what is a file: several calls at once, each on a thread of its own, as the decoder makes the caller wait.
+    /// False if a file is refused: then the call is to be given back.
     pub fn decode(&mut self) -> Result<bool> {
         self.call.decode()
     }

@@ -58,7 +58,6 @@ pub enum Picture {
     Jpeg(TakenJpeg),
 }
 
-/// A plane of a coded picture in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plane {
     pub(crate) width: usize,

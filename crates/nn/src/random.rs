@@ -4,30 +4,14 @@ use crate::{Device, Indices, NnError, Result, cpu::random::RowStates, error::che
 
 /// A counter-based generator (Philox4x32-10): the number drawn at a place depends on (seed, counter, stream, index) and
 /// nothing else, with the same integers on the CPU and on CUDA.
-///
 /// The counter is the training step or the sampler's run; [`Rng::advance`] adds one, on the device, so that a captured
 /// graph draws new numbers each time. Inside one step every place that draws has a stream number of its own. State and
 /// stream numbers are all there is: a run resumed with [`Rng::set`] continues bit for bit.
-///
-/// ```
-/// use locdiff_nn::{Device, Rng, Tensor, ops};
-/// let device = Device::cpu();
-/// let mut rng = Rng::new(&device, 42)?;
-/// let (mut a, mut b) = (Tensor::zeros(&device, 2, 3)?, Tensor::zeros(&device, 2, 3)?);
-/// ops::fill_normal(a.view_mut(), &rng, 0)?;
-/// rng.advance()?;
-/// ops::fill_normal(b.view_mut(), &rng, 0)?;
-/// assert_ne!(a.to_vec()?, b.to_vec()?);
-/// rng.set(42, 0)?;
-/// ops::fill_normal(b.view_mut(), &rng, 0)?;
-/// assert_eq!(a.to_vec()?, b.to_vec()?);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 pub struct Rng {
     /// `[seed lo, seed hi, counter lo, counter hi]`.
-    state: Indices,
+    pub(crate) state: Indices,
     /// Rows of a larger batch before the first of ours.
-    first_row: usize,
+    pub(crate) first_row: usize,
 }
 
 fn words(seed: u64, counter: u64) -> [u32; 4] {
@@ -47,18 +31,6 @@ impl Rng {
 
     /// From here on row r draws what row `first + r` draws otherwise: a part of a batch draws what it draws in the whole.
     /// A recording keeps the row that was set while it was made.
-    ///
-    /// ```
-    /// use locdiff_nn::{Device, Rng, Tensor, ops};
-    /// let device = Device::cpu();
-    /// let mut rng = Rng::new(&device, 42)?;
-    /// let (mut whole, mut part) = (Tensor::zeros(&device, 5, 3)?, Tensor::zeros(&device, 2, 3)?);
-    /// ops::fill_normal(whole.view_mut(), &rng, 0)?;
-    /// rng.set_first_row(3);
-    /// ops::fill_normal(part.view_mut(), &rng, 0)?;
-    /// assert_eq!(part.to_vec()?, whole.to_vec()?[9..]);
-    /// # Ok::<(), locdiff_nn::NnError>(())
-    /// ```
     pub fn set_first_row(&mut self, first: usize) {
         self.first_row = first;
     }
@@ -67,18 +39,6 @@ impl Rng {
     pub fn get(&self) -> Result<(u64, u64)> {
         let words: Vec<u64> = self.state.to_vec()?.into_iter().map(u64::from).collect();
         Ok((words[0] | words[1] << 32, words[2] | words[3] << 32))
-    }
-
-    pub(crate) fn state(&self) -> &Indices {
-        &self.state
-    }
-
-    pub(crate) fn state_mut(&mut self) -> &mut Indices {
-        &mut self.state
-    }
-
-    pub(crate) fn first_row(&self) -> usize {
-        self.first_row
     }
 }
 
@@ -93,25 +53,11 @@ pub struct RowKey {
 
 /// Noise that belongs to rows: what a row draws depends on the seed, on its [`RowKey`] and on the column, and not on where
 /// the row stands or on how many others there are. The same integers on the CPU and on CUDA.
-///
-/// ```
-/// use locdiff_nn::{Device, RowKey, RowNoise, Tensor, ops};
-/// let device = Device::cpu();
-/// let mut noise = RowNoise::new(&device, 2)?;
-/// noise.set(7, &[RowKey { key: 5, number: 0 }, RowKey { key: 9, number: 3 }])?;
-/// let mut there = Tensor::zeros(&device, 2, 3)?;
-/// ops::fill_row_noise(there.view_mut(), &noise, 0)?;
-/// noise.set(7, &[RowKey { key: 9, number: 3 }, RowKey { key: 1, number: 0 }])?;
-/// let mut here = Tensor::zeros(&device, 2, 3)?;
-/// ops::fill_row_noise(here.view_mut(), &noise, 0)?;
-/// assert_eq!(here.to_vec()?[..3], there.to_vec()?[3..]);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 pub struct RowNoise {
     /// `[seed lo, seed hi]`.
-    seed: Indices,
+    pub(crate) seed: Indices,
     /// `[key lo, key hi, number]` for each row.
-    rows: Indices,
+    pub(crate) rows: Indices,
 }
 
 impl RowNoise {
@@ -133,16 +79,6 @@ impl RowNoise {
     pub(crate) fn expect_rows(&self, op: &'static str, rows: usize) -> Result<()> {
         let known = self.rows.len() / 3;
         check_shape(known == rows, op, || format!("noise of {known} rows for {rows}"))
-    }
-
-    #[cfg(feature = "cuda")]
-    pub(crate) fn seed(&self) -> &Indices {
-        &self.seed
-    }
-
-    #[cfg(feature = "cuda")]
-    pub(crate) fn rows(&self) -> &Indices {
-        &self.rows
     }
 
     pub(crate) fn cpu(&self, op: &'static str) -> Result<RowStates<'_>> {

@@ -16,16 +16,6 @@ enum Storage {
 }
 
 /// An owned row-major f32 matrix on a device.
-///
-/// ```
-/// use locdiff_nn::{Device, Tensor};
-/// let device = Device::cpu();
-/// let a = Tensor::from_slice(&device, 2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
-/// let right = a.view().columns(1..3);
-/// assert_eq!((right.rows(), right.cols()), (2, 2));
-/// assert_eq!(a.to_vec()?[4], 5.0);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 pub struct Tensor {
     device: Device,
     storage: Storage,
@@ -52,16 +42,11 @@ impl Tensor {
 
     /// Replaces all values.
     pub fn upload(&mut self, values: &[f32]) -> Result<()> {
-        check_shape(values.len() == self.rows * self.cols, "upload", || {
-            format!("{} values for a {}×{} tensor", values.len(), self.rows, self.cols)
-        })?;
+        self.check_all("upload", values.len())?;
         self.upload_rows(values)
     }
 
-    /// Replaces the first rows, as many as `values` fills.
-    ///
-    /// # Errors
-    /// A shape error unless `values` holds whole rows, no more than the tensor.
+    /// Replaces the first rows, as many as `values` fills. Fails unless these are whole rows, no more than the tensor.
     pub fn upload_rows(&mut self, values: &[f32]) -> Result<()> {
         self.check_rows("upload", values.len())?;
         match &mut self.storage {
@@ -69,6 +54,12 @@ impl Tensor {
             Storage::Cuda(buffer) => buffer.upload(values)?,
         }
         Ok(())
+    }
+
+    pub(crate) fn check_all(&self, op: &'static str, len: usize) -> Result<()> {
+        check_shape(len == self.rows * self.cols, op, || {
+            format!("{len} values for a {}×{} tensor", self.rows, self.cols)
+        })
     }
 
     fn check_rows(&self, op: &'static str, len: usize) -> Result<()> {
@@ -79,16 +70,12 @@ impl Tensor {
 
     /// Copies all values into `values`; waits for the device.
     pub fn download(&self, values: &mut [f32]) -> Result<()> {
-        check_shape(values.len() == self.rows * self.cols, "download", || {
-            format!("{} values for a {}×{} tensor", values.len(), self.rows, self.cols)
-        })?;
+        self.check_all("download", values.len())?;
         self.download_rows(values)
     }
 
-    /// Copies the first rows into `values`, as many as fill it; waits for the device.
-    ///
-    /// # Errors
-    /// A shape error unless `values` has room for whole rows, no more than the tensor.
+    /// Copies the first rows into `values`, as many as fill it; waits for the device. Fails unless these are whole rows,
+    /// no more than the tensor.
     pub fn download_rows(&self, values: &mut [f32]) -> Result<()> {
         self.check_rows("download", values.len())?;
         match &self.storage {
@@ -127,22 +114,16 @@ impl Tensor {
 
     /// A writable window on the whole matrix.
     pub fn view_mut(&mut self) -> ViewMut<'_> {
-        let (rows, cols) = (self.rows, self.cols);
-        self.window_mut(0, rows, cols)
+        self.window_mut(0, self.rows, self.cols)
     }
 
     /// The first `rows · cols` values as a matrix of that shape: one piece of memory for matrices of several shapes.
-    ///
-    /// # Panics
-    /// If the tensor is smaller.
+    /// Panics if the tensor is smaller.
     pub fn shaped(&self, rows: usize, cols: usize) -> View<'_> {
         self.window(0, rows, cols)
     }
 
     /// Writable [`Tensor::shaped`].
-    ///
-    /// # Panics
-    /// If the tensor is smaller.
     pub fn shaped_mut(&mut self, rows: usize, cols: usize) -> ViewMut<'_> {
         self.window_mut(0, rows, cols)
     }
@@ -171,22 +152,15 @@ impl Tensor {
     }
 }
 
-pub(crate) enum IndexStorage {
-    Cpu(Vec<u32>),
-    Cuda(Arc<cuda::Buffer<u32>>),
-}
-
 /// An owned vector of u32 on a device: row numbers to gather, time steps, counters.
-///
-/// ```
-/// use locdiff_nn::{Device, Indices};
-/// let rows = Indices::from_slice(&Device::cpu(), &[2, 0, 2])?;
-/// assert_eq!(rows.to_vec()?, [2, 0, 2]);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 pub struct Indices {
     pub(crate) storage: IndexStorage,
     len: usize,
+}
+
+pub(crate) enum IndexStorage {
+    Cpu(Vec<u32>),
+    Cuda(Arc<cuda::Buffer<u32>>),
 }
 
 impl Indices {
@@ -194,13 +168,11 @@ impl Indices {
     pub fn from_slice(device: &Device, values: &[u32]) -> Result<Self> {
         let storage = match &device.backend {
             Backend::Cpu => IndexStorage::Cpu(values.to_vec()),
-            Backend::Cuda(context) => {
-                let buffer = cuda::Buffer::zeros(context, values.len())?;
-                buffer.upload(values)?;
-                IndexStorage::Cuda(buffer)
-            }
+            Backend::Cuda(context) => IndexStorage::Cuda(cuda::Buffer::zeros(context, values.len())?),
         };
-        Ok(Self { storage, len: values.len() })
+        let mut indices = Self { storage, len: values.len() };
+        indices.upload(values)?;
+        Ok(indices)
     }
 
     /// Replaces all values.
@@ -217,14 +189,12 @@ impl Indices {
 
     /// All values; waits for the device.
     pub fn to_vec(&self) -> Result<Vec<u32>> {
+        let mut values = vec![0; self.len];
         match &self.storage {
-            IndexStorage::Cpu(own) => Ok(own.clone()),
-            IndexStorage::Cuda(buffer) => {
-                let mut values = vec![0; self.len];
-                buffer.download(&mut values)?;
-                Ok(values)
-            }
+            IndexStorage::Cpu(own) => values.copy_from_slice(own),
+            IndexStorage::Cuda(buffer) => buffer.download(&mut values)?,
         }
+        Ok(values)
     }
 
     /// Number of values.
@@ -236,9 +206,7 @@ impl Indices {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
-}
 
-impl Indices {
     pub(crate) fn cuda(&self) -> Option<Arc<cuda::Context>> {
         match &self.storage {
             IndexStorage::Cpu(_) => None,

@@ -15,7 +15,6 @@ pub(crate) enum DataMut<'a> {
 }
 
 /// A read-only window: `rows × cols` values, row `r` starting `r * stride` values into the storage.
-///
 /// A stride of 0 repeats one row for ever ([`View::broadcast_rows`]).
 #[derive(Clone, Copy)]
 pub struct View<'a> {
@@ -33,83 +32,88 @@ pub struct ViewMut<'a> {
     pub(crate) stride: usize,
 }
 
-/// Values from the first to one past the last of a window.
-fn extent(rows: usize, cols: usize, stride: usize) -> usize {
-    if rows == 0 || cols == 0 { 0 } else { (rows - 1) * stride + cols }
+/// What both kinds of windows have.
+macro_rules! windows {
+    ($($view:ident, $data:ident, $mat:ident, [$($mut:tt)?];)*) => {$(
+        impl<'a> $view<'a> {
+            /// Number of rows.
+            pub fn rows(&self) -> usize {
+                self.rows
+            }
+
+            /// Number of columns.
+            pub fn cols(&self) -> usize {
+                self.cols
+            }
+
+            /// The columns `range` of every row.
+            #[must_use]
+            pub fn columns(self, range: Range<usize>) -> Self {
+                assert!(range.end <= self.cols, "columns {range:?} of {}", self.cols);
+                let rows = self.rows;
+                self.window(range.start, rows, range.len())
+            }
+
+            /// The rows `range`.
+            #[must_use]
+            pub fn row_range(self, range: Range<usize>) -> Self {
+                assert!(range.end <= self.rows, "rows {range:?} of {}", self.rows);
+                let (skip, cols) = (range.start * self.stride, self.cols);
+                self.window(skip, range.len(), cols)
+            }
+
+            /// Rows 0, `step`, 2·`step`, …
+            #[must_use]
+            pub fn every_row(self, step: usize) -> Self {
+                Self { rows: self.rows.div_ceil(step), stride: self.stride * step, ..self }
+            }
+
+            fn window(self, skip: usize, rows: usize, cols: usize) -> Self {
+                let range = if rows == 0 || cols == 0 { 0..0 } else { skip..skip + (rows - 1) * self.stride + cols };
+                let data = match self.data {
+                    $data::Cpu(values) => $data::Cpu(&$($mut)? values[range]),
+                    $data::Cuda { buffer, offset } => $data::Cuda { buffer, offset: offset + skip },
+                };
+                Self { data, rows, cols, ..self }
+            }
+
+            pub(crate) fn cpu(self, op: &'static str) -> Result<cpu::$mat<'a>> {
+                match self.data {
+                    $data::Cpu(data) => Ok(cpu::$mat { data, rows: self.rows, cols: self.cols, stride: self.stride }),
+                    $data::Cuda { .. } => Err(NnError::DeviceMismatch { op }),
+                }
+            }
+
+            pub(crate) fn expect_shape(&self, op: &'static str, name: &str, rows: usize, cols: usize) -> Result<()> {
+                check_shape(self.rows == rows && self.cols == cols, op, || {
+                    format!("`{name}` is {}×{}, wanted {rows}×{cols}", self.rows, self.cols)
+                })
+            }
+        }
+    )*};
 }
 
-impl<'a> View<'a> {
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
+windows! {
+    View, Data, Mat, [];
+    ViewMut, DataMut, MatMut, [mut];
+}
 
-    /// Number of columns.
-    pub fn cols(&self) -> usize {
-        self.cols
-    }
-
-    /// The columns `range` of every row.
-    #[must_use]
-    pub fn columns(&self, range: Range<usize>) -> Self {
-        assert!(range.end <= self.cols, "columns {range:?} of {}", self.cols);
-        self.window(range.start, self.rows, range.len())
-    }
-
-    /// The rows `range`.
-    #[must_use]
-    pub fn row_range(&self, range: Range<usize>) -> Self {
-        assert!(range.end <= self.rows, "rows {range:?} of {}", self.rows);
-        self.window(range.start * self.stride, range.len(), self.cols)
-    }
-
-    /// Rows 0, `step`, 2·`step`, …
-    #[must_use]
-    pub fn every_row(&self, step: usize) -> Self {
-        Self { rows: self.rows.div_ceil(step), stride: self.stride * step, ..*self }
-    }
-
+impl View<'_> {
     /// One row repeated `rows` times, without a copy.
     #[must_use]
-    pub fn broadcast_rows(&self, row: usize, rows: usize) -> Self {
+    pub fn broadcast_rows(self, row: usize, rows: usize) -> Self {
         Self { rows, stride: 0, ..self.row_range(row..row + 1) }
-    }
-
-    fn window(&self, skip: usize, rows: usize, cols: usize) -> Self {
-        let extent = extent(rows, cols, self.stride);
-        let data = match self.data {
-            Data::Cpu(values) => Data::Cpu(if extent == 0 { &[] } else { &values[skip..skip + extent] }),
-            Data::Cuda { buffer, offset } => Data::Cuda { buffer, offset: offset + skip },
-        };
-        Self { data, rows, cols, stride: self.stride }
-    }
-
-    pub(crate) fn cpu(self, op: &'static str) -> Result<cpu::Mat<'a>> {
-        match self.data {
-            Data::Cpu(data) => Ok(cpu::Mat { data, rows: self.rows, cols: self.cols, stride: self.stride }),
-            Data::Cuda { .. } => Err(NnError::DeviceMismatch { op }),
-        }
     }
 }
 
-impl<'a> ViewMut<'a> {
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// Number of columns.
-    pub fn cols(&self) -> usize {
-        self.cols
-    }
-
+impl ViewMut<'_> {
     /// A shorter-lived handle on the same window.
     pub fn reborrow(&mut self) -> ViewMut<'_> {
         let data = match &mut self.data {
             DataMut::Cpu(values) => DataMut::Cpu(values),
             DataMut::Cuda { buffer, offset } => DataMut::Cuda { buffer, offset: *offset },
         };
-        ViewMut { data, rows: self.rows, cols: self.cols, stride: self.stride }
+        ViewMut { data, ..*self }
     }
 
     /// The same window, read-only.
@@ -121,61 +125,10 @@ impl<'a> ViewMut<'a> {
         View { data, rows: self.rows, cols: self.cols, stride: self.stride }
     }
 
-    /// The columns `range` of every row.
-    #[must_use]
-    pub fn columns(self, range: Range<usize>) -> ViewMut<'a> {
-        assert!(range.end <= self.cols, "columns {range:?} of {}", self.cols);
-        let rows = self.rows;
-        self.window(range.start, rows, range.len())
-    }
-
-    /// The rows `range`.
-    #[must_use]
-    pub fn row_range(self, range: Range<usize>) -> ViewMut<'a> {
-        assert!(range.end <= self.rows, "rows {range:?} of {}", self.rows);
-        let (skip, cols) = (range.start * self.stride, self.cols);
-        self.window(skip, range.len(), cols)
-    }
-
-    /// Rows 0, `step`, 2·`step`, …
-    #[must_use]
-    pub fn every_row(self, step: usize) -> ViewMut<'a> {
-        Self { rows: self.rows.div_ceil(step), stride: self.stride * step, ..self }
-    }
-
-    fn window(self, skip: usize, rows: usize, cols: usize) -> ViewMut<'a> {
-        let extent = extent(rows, cols, self.stride);
-        let data = match self.data {
-            DataMut::Cpu(values) => DataMut::Cpu(if extent == 0 { &mut [] } else { &mut values[skip..skip + extent] }),
-            DataMut::Cuda { buffer, offset } => DataMut::Cuda { buffer, offset: offset + skip },
-        };
-        ViewMut { data, rows, cols, stride: self.stride }
-    }
-
-    pub(crate) fn cpu(self, op: &'static str) -> Result<cpu::MatMut<'a>> {
-        match self.data {
-            DataMut::Cpu(data) => Ok(cpu::MatMut { data, rows: self.rows, cols: self.cols, stride: self.stride }),
-            DataMut::Cuda { .. } => Err(NnError::DeviceMismatch { op }),
-        }
-    }
-
-    /// The CUDA context the window lives on, `None` on the CPU.
     pub(crate) fn cuda(&self) -> Option<Arc<cuda::Context>> {
         match &self.data {
             DataMut::Cpu(_) => None,
             DataMut::Cuda { buffer, .. } => Some(Arc::clone(buffer.context())),
         }
-    }
-
-    pub(crate) fn expect_shape(&self, op: &'static str, name: &str, rows: usize, cols: usize) -> Result<()> {
-        self.as_view().expect_shape(op, name, rows, cols)
-    }
-}
-
-impl View<'_> {
-    pub(crate) fn expect_shape(&self, op: &'static str, name: &str, rows: usize, cols: usize) -> Result<()> {
-        check_shape(self.rows == rows && self.cols == cols, op, || {
-            format!("`{name}` is {}×{}, wanted {rows}×{cols}", self.rows, self.cols)
-        })
     }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{close, cuda, devices, noise};
+use common::{close, cuda, devices, noise, noisy, zeros};
 use half::bf16;
 use locdiff_nn::{
     Device, Gelu, Tensor,
@@ -27,10 +27,9 @@ fn the_cpu_has_no_bf16_matrices() {
 #[test]
 fn a_product_may_have_a_bias_and_a_sum() {
     for device in devices() {
-        let x = Tensor::from_slice(&device, 1, 2, &[1.0, 2.0]).unwrap();
-        let w = Tensor::from_slice(&device, 2, 2, &[1.0, 0.0, 0.0, 10.0]).unwrap();
-        let bias = Tensor::from_slice(&device, 1, 2, &[0.5, 0.25]).unwrap();
-        let mut y = Tensor::from_slice(&device, 1, 2, &[100.0, 200.0]).unwrap();
+        let tensor = |rows, values: &[f32]| Tensor::from_slice(&device, rows, 2, values).unwrap();
+        let (x, w, bias) = (tensor(1, &[1.0, 2.0]), tensor(2, &[1.0, 0.0, 0.0, 10.0]), tensor(1, &[0.5, 0.25]));
+        let mut y = tensor(1, &[100.0, 200.0]);
         let bias = Some(bias.view());
         ops::gemm(y.view_mut(), x.view(), Transpose::No, w.view(), Transpose::Yes, 0.5, bias).unwrap();
         assert_eq!(y.to_vec().unwrap(), [51.5, 120.25]);
@@ -40,16 +39,13 @@ fn a_product_may_have_a_bias_and_a_sum() {
 #[test]
 fn strided_rows_and_shapes() {
     for device in devices() {
-        let x = Tensor::from_slice(&device, 5, 2, &noise(10, 1)).unwrap();
-        let mut every = Tensor::zeros(&device, 3, 2).unwrap();
+        let (x, mut every, all) = (noisy(&device, 5, 2, 1), zeros(&device, 3, 2), noise(10, 1));
         ops::copy(every.view_mut(), x.view().every_row(2)).unwrap();
-        let all = noise(10, 1);
         assert_eq!(every.to_vec().unwrap(), [&all[..2], &all[4..6], &all[8..]].concat());
-        let mut spread = Tensor::zeros(&device, 5, 2).unwrap();
+        let (mut spread, mut long) = (zeros(&device, 5, 2), zeros(&device, 2, 5));
         ops::copy(spread.view_mut().every_row(2), every.view()).unwrap();
         let zero = [0.0; 2];
         assert_eq!(spread.to_vec().unwrap(), [&all[..2], &zero, &all[4..6], &zero, &all[8..]].concat());
-        let mut long = Tensor::zeros(&device, 2, 5).unwrap();
         ops::copy(long.shaped_mut(3, 2), every.view()).unwrap();
         let mut first = vec![0.0; 5];
         long.download_rows(&mut first).unwrap();
@@ -65,14 +61,12 @@ fn products_of_rounded_matrices() {
     let Some(device) = cuda() else { return };
     for (m, n, k) in [(1, 16, 8), (50, 48, 27), (257, 96, 64)] {
         let (x, w, bias) = (noise(m * k, 1), noise(n * k, 2), noise(n, 3));
-        let product: Vec<f32> = {
-            let (x, w) = (rounded(&x), rounded(&w));
-            let dot = |i: usize| -> f32 {
-                let (row, col) = (&x[i / n * k..][..k], &w[i % n * k..][..k]);
-                row.iter().zip(col).map(|(a, b)| f64::from(a * b)).sum::<f64>() as f32
-            };
-            (0..m * n).map(dot).collect()
+        let (x_rounded, w_rounded) = (rounded(&x), rounded(&w));
+        let dot = |i: usize| -> f32 {
+            let (row, col) = (&x_rounded[i / n * k..][..k], &w_rounded[i % n * k..][..k]);
+            row.iter().zip(col).map(|(a, b)| f64::from(a * b)).sum::<f64>() as f32
         };
+        let product: Vec<f32> = (0..m * n).map(dot).collect();
         let on = |rows, cols, values: &[f32]| Bf16Tensor::from_slice(&device, rows, cols, values).unwrap();
         let (x, w, half_bias) = (on(m, k, &x), on(n, k, &w), on(1, n, &bias));
         let mut y = Bf16Tensor::zeros(&device, m, n).unwrap();
@@ -80,13 +74,12 @@ fn products_of_rounded_matrices() {
         let want: Vec<f32> = product.iter().enumerate().map(|(i, p)| p + rounded(&bias)[i % n]).collect();
         close("bf16", &y.to_vec().unwrap(), &want, ROUNDING);
         let before = noise(m * n, 4);
-        let mut sum = Tensor::from_slice(&device, m, n, &before).unwrap();
-        let bias_row = Tensor::from_slice(&device, 1, n, &bias).unwrap();
+        let (mut sum, bias_row) = (noisy(&device, m, n, 4), noisy(&device, 1, n, 3));
         inference::linear_f32(sum.view_mut(), x.view(), w.view(), 1.0, Some(bias_row.view())).unwrap();
         let want: Vec<f32> = product.iter().enumerate().map(|(i, p)| p + bias[i % n] + before[i]).collect();
         close("f32", &sum.to_vec().unwrap(), &want, 1e-5);
         // Every second row only.
-        let mut sum = Tensor::from_slice(&device, m, n, &before).unwrap();
+        let mut sum = noisy(&device, m, n, 4);
         let target = sum.view_mut().every_row(2);
         inference::linear_f32(target, x.view().every_row(2), w.view(), 1.0, None).unwrap();
         let want: Vec<f32> =
@@ -119,18 +112,17 @@ fn norms_patches_and_activations() {
 
         // Two pictures of two patches and the class token.
         let (patches, positions) = (noise(4 * cols, 3), noise(3 * cols, 4));
-        let mut tokens = Tensor::zeros(&device, 6, cols).unwrap();
+        let mut tokens = zeros(&device, 6, cols);
         let on_device = Bf16Tensor::from_slice(&device, 4, cols, &patches).unwrap();
         let place = on(3, cols, &positions);
         inference::embed_tokens(tokens.view_mut(), on_device.view(), place.view(), Some(norm.view()), 1e-5).unwrap();
         let patches = rounded(&patches);
-        let sums: Vec<f32> = (0..6 * cols)
-            .map(|i| {
-                let (picture, token, c) = (i / cols / 3, i / cols % 3, i % cols);
-                let patch = if token == 0 { 0.0 } else { patches[(picture * 2 + token - 1) * cols + c] };
-                positions[token * cols + c] + patch
-            })
-            .collect();
+        let sum = |i: usize| {
+            let (picture, token, c) = (i / cols / 3, i / cols % 3, i % cols);
+            let patch = if token == 0 { 0.0 } else { patches[(picture * 2 + token - 1) * cols + c] };
+            positions[token * cols + c] + patch
+        };
+        let sums: Vec<f32> = (0..6 * cols).map(sum).collect();
         close("tokens", &tokens.to_vec().unwrap(), &normed(&sums, &gain_shift, cols), 1e-5);
         // Without a norm, and without a class token: four patches and their places.
         inference::embed_tokens(tokens.view_mut(), on_device.view(), place.view(), None, 1e-5).unwrap();
@@ -149,12 +141,11 @@ fn norms_patches_and_activations() {
         for kind in [Gelu::Quick, Gelu::Exact, Gelu::Tanh] {
             let mut y = Bf16Tensor::from_slice(&device, rows, cols, &x).unwrap();
             inference::activate(kind, y.rows_mut(rows)).unwrap();
+            let inner = |x: f32| (2.0 / std::f32::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
             let f = |&x: &f32| match kind {
                 Gelu::Quick => x / (1.0 + (-1.702 * x).exp()),
                 Gelu::Exact => x * (0.5 + 0.5 * locdiff_nn::math::erf(x / 2.0_f32.sqrt())),
-                Gelu::Tanh => {
-                    0.5 * x * (1.0 + ((2.0 / std::f32::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
-                }
+                Gelu::Tanh => 0.5 * x * (1.0 + inner(x).tanh()),
             };
             close("gelu", &y.to_vec().unwrap(), &rounded(&x).iter().map(f).collect::<Vec<f32>>(), ROUNDING);
         }
@@ -189,9 +180,9 @@ fn attention_of_every_head_size() {
         let q: Vec<f32> = noise(pictures * queries * width, 1).iter().map(|v| v * 3.0).collect();
         let kv = noise(pictures * tokens * 2 * width, 2);
         let on = |rows, cols, values: &[f32]| Bf16Tensor::from_slice(&device, rows, cols, values).unwrap();
-        let mut out = Bf16Tensor::zeros(&device, pictures * queries, width).unwrap();
-        let (q_on, kv_on) = (on(pictures * queries, width, &q), on(pictures * tokens, 2 * width, &kv));
         let rows = pictures * queries;
+        let mut out = Bf16Tensor::zeros(&device, rows, width).unwrap();
+        let (q_on, kv_on) = (on(rows, width, &q), on(pictures * tokens, 2 * width, &kv));
         inference::attention(out.rows_mut(rows), q_on.view(), kv_on.view(), pictures, heads).unwrap();
         let (q, kv) = (rounded(&q), rounded(&kv));
         let mut want = vec![0.0; rows * width];
@@ -209,12 +200,9 @@ fn attention_of_every_head_size() {
                 }
             }
         }
-        let what = format!("{pictures} {tokens} {queries} {heads} {head}");
-        close(&what, &out.to_vec().unwrap(), &want, 2.0 * ROUNDING);
+        close(&format!("{tokens} {queries} {heads} {head}"), &out.to_vec().unwrap(), &want, 2.0 * ROUNDING);
     }
-    let q = Bf16Tensor::zeros(&device, 4, 12).unwrap();
-    let kv = Bf16Tensor::zeros(&device, 4, 24).unwrap();
-    let mut out = Bf16Tensor::zeros(&device, 4, 12).unwrap();
+    let [mut out, q, kv] = [12, 12, 24].map(|cols| Bf16Tensor::zeros(&device, 4, cols).unwrap());
     let error = inference::attention(out.rows_mut(4), q.view(), kv.view(), 1, 1).err().unwrap().to_string();
     assert!(error.contains("heads of 12 values"), "{error}");
 }
@@ -228,10 +216,8 @@ fn convolutions() {
         let before = ((out_side - 1) * step + kernel).saturating_sub(side) / 2;
         let inside = |from: usize, k: usize| (from * step + k).checked_sub(before).filter(|&at| at < side);
         let on = |rows, cols, values: &[f32]| Tensor::from_slice(&device, rows, cols, values).unwrap();
-        let pixels = noise(2 * side * side * 3, 1);
-        let rows = 2 * out_side * out_side;
-        let patch = kernel * kernel * 3;
-        let mut out = Tensor::zeros(&device, rows, patch).unwrap();
+        let (pixels, rows, patch) = (noise(2 * side * side * 3, 1), 2 * out_side * out_side, kernel * kernel * 3);
+        let mut out = zeros(&device, rows, patch);
         conv::patches(out.view_mut(), on(2, side * side * 3, &pixels).view(), walk).unwrap();
         let at = |i: usize| {
             let (row, c) = (i / patch, i % patch);
@@ -244,9 +230,8 @@ fn convolutions() {
         let x: Vec<f32> = noise(2 * side * side * cols, 2).iter().map(|v| v * 8.0).collect();
         let (taps, bias) = (noise(kernel * kernel * cols, 3), noise(cols, 4));
         for clamp in [false, true] {
-            let mut out = Tensor::zeros(&device, rows, cols).unwrap();
+            let (mut out, x_on) = (zeros(&device, rows, cols), on(2 * side * side, cols, &x));
             let (taps_on, bias_on) = (on(kernel * kernel, cols, &taps), on(1, cols, &bias));
-            let x_on = on(2 * side * side, cols, &x);
             conv::depthwise(out.view_mut(), x_on.view(), taps_on.view(), bias_on.view(), walk, clamp).unwrap();
             let at = |i: usize| {
                 let (row, c) = (i / cols, i % cols);
@@ -262,8 +247,7 @@ fn convolutions() {
             };
             close("depthwise", &out.to_vec().unwrap(), &(0..rows * cols).map(at).collect::<Vec<f32>>(), 1e-5);
         }
-        let mut x_on = on(2 * side * side, cols, &x);
-        let mut mean = Tensor::zeros(&device, 2, cols).unwrap();
+        let (mut x_on, mut mean) = (on(2 * side * side, cols, &x), zeros(&device, 2, cols));
         conv::mean_relu6(mean.view_mut(), x_on.view()).unwrap();
         conv::relu6(x_on.view_mut()).unwrap();
         let clamped: Vec<f32> = x.iter().map(|v| v.clamp(0.0, 6.0)).collect();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Fixture, close, devices, noise};
+use common::{Fixture, close, devices, noisy, zeros};
 use locdiff_nn::{
     Device, Gradients, Params, ParamsBuilder, Rng, Tensor,
     layers::{Accumulate, CsUnet, CsUnetConfig, ForwardMode, Layout, Linear},
@@ -22,11 +22,10 @@ fn linear_matches_pytorch() {
         params.set("l.bias", &f.values("lin.b")).unwrap();
         let mut grads = Gradients::new(&params).unwrap();
         let (x, dy) = (f.tensor(&device, "lin.x"), f.tensor(&device, "lin.dy"));
-        let (mut y, mut dx) = (Tensor::zeros(&device, 9, 14).unwrap(), Tensor::zeros(&device, 9, 21).unwrap());
+        let (mut y, mut dx) = (zeros(&device, 9, 14), zeros(&device, 9, 21));
         layer.forward(&params, y.view_mut(), x.view()).unwrap();
         layer.backward(&params, &mut grads, x.view(), dy.view(), Some((dx.view_mut(), Accumulate::No))).unwrap();
-        close("y", &y.to_vec().unwrap(), &f.values("lin.y"), TOLERANCE);
-        close("dx", &dx.to_vec().unwrap(), &f.values("lin.d_x"), TOLERANCE);
+        f.check(&[("lin.y", &y), ("lin.d_x", &dx)]);
         close("dw", &grads.by_name("l.weight").unwrap(), &f.values("lin.d_w"), TOLERANCE);
         close("db", &grads.by_name("l.bias").unwrap(), &f.values("lin.d_b"), TOLERANCE);
         layer.input_gradient(&params, dx.view_mut(), dy.view(), Accumulate::Yes).unwrap();
@@ -35,36 +34,28 @@ fn linear_matches_pytorch() {
     }
 }
 
-struct Case {
-    fixture: Fixture,
-    config: CsUnetConfig,
-}
-
-fn cases() -> [Case; 3] {
+fn cases() -> [(Fixture, CsUnetConfig); 3] {
     let base =
         CsUnetConfig { time_dim: 8, width: 5, w0: 1.25, width_multiple: 1, dropout: 0.3, ..CsUnetConfig::new(20, 12) };
+    let funnel = include_bytes!("../../../fixtures/nn/csunet_funnel.safetensors");
+    let constant = include_bytes!("../../../fixtures/nn/csunet_constant.safetensors");
+    let bottleneck = include_bytes!("../../../fixtures/nn/csunet_bottleneck.safetensors");
     [
-        Case { fixture: Fixture::new(include_bytes!("../../../fixtures/nn/csunet_funnel.safetensors")), config: base },
-        Case {
-            fixture: Fixture::new(include_bytes!("../../../fixtures/nn/csunet_constant.safetensors")),
-            config: CsUnetConfig { layout: Layout::Constant, hidden: Some(14), ..base },
-        },
-        Case {
-            fixture: Fixture::new(include_bytes!("../../../fixtures/nn/csunet_bottleneck.safetensors")),
-            config: CsUnetConfig { layout: Layout::Bottleneck, ..base },
-        },
+        (Fixture::new(funnel), base),
+        (Fixture::new(constant), CsUnetConfig { layout: Layout::Constant, hidden: Some(14), ..base }),
+        (Fixture::new(bottleneck), CsUnetConfig { layout: Layout::Bottleneck, ..base }),
     ]
 }
 
-fn build(case: &Case, device: &Device) -> (CsUnet, Params) {
+fn build(fixture: &Fixture, config: &CsUnetConfig, device: &Device) -> (CsUnet, Params) {
     let mut builder = ParamsBuilder::new();
-    let net = case.config.register(&mut builder).unwrap();
+    let net = config.register(&mut builder).unwrap();
     let mut params = builder.build(device, 0).unwrap();
     let names: Vec<String> = params.names().map(|(name, _, _)| name.to_owned()).collect();
-    let in_fixture = case.fixture.names().iter().filter(|name| name.starts_with("param.")).count();
+    let in_fixture = fixture.names().iter().filter(|name| name.starts_with("param.")).count();
     assert_eq!(names.len(), in_fixture, "the same parameters as PyTorch's module");
     for name in names {
-        params.set(&name, &case.fixture.values(&format!("param.{name}"))).unwrap();
+        params.set(&name, &fixture.values(&format!("param.{name}"))).unwrap();
     }
     (net, params)
 }
@@ -72,9 +63,8 @@ fn build(case: &Case, device: &Device) -> (CsUnet, Params) {
 #[test]
 fn csunet_matches_pytorch_in_every_layout_with_and_without_dropout() {
     for device in devices() {
-        for case in cases() {
-            let (net, params) = build(&case, &device);
-            let f = &case.fixture;
+        for (f, config) in cases() {
+            let (net, params) = build(&f, &config, &device);
             let get = |name: &str| f.tensor(&device, name);
             let (x, cond, t, d_out) = (get("x"), get("cond"), get("t"), get("d_out"));
             let mut rng = Rng::new(&device, 0).unwrap();
@@ -86,7 +76,7 @@ fn csunet_matches_pytorch_in_every_layout_with_and_without_dropout() {
                 let mut grads = Gradients::new(&params).unwrap();
                 net.forward(&params, &mut work, x.view(), cond.view(), t.view(), mode).unwrap();
                 net.backward(&params, &mut grads, &mut work, x.view(), cond.view(), d_out.view()).unwrap();
-                let what = format!("{:?} {name}", case.config.layout);
+                let what = format!("{:?} {name}", config.layout);
                 close(&what, &work.output_tensor().to_vec().unwrap(), &f.values(&format!("{name}.out")), TOLERANCE);
                 for (param, _, _) in params.names() {
                     let want = f.values(&format!("{name}.grad.{param}"));
@@ -101,22 +91,20 @@ fn csunet_matches_pytorch_in_every_layout_with_and_without_dropout() {
 #[test]
 fn prediction_with_tabulated_time_equals_the_forward_pass() {
     for device in devices() {
-        for case in cases() {
-            let (net, params) = build(&case, &device);
-            let (x, cond) = (case.fixture.tensor(&device, "x"), case.fixture.tensor(&device, "cond"));
+        for (f, config) in cases() {
+            let (net, params) = build(&f, &config, &device);
+            let (x, cond) = (f.tensor(&device, "x"), f.tensor(&device, "cond"));
             let mut work = net.workspace(&device, 6, false).unwrap();
             let mut sampling = net.sampling_workspace(&device, 6).unwrap();
             let steps = [0.0, 17.0, 60.0];
             let each = net.conditioning(&params, cond.view(), &steps).unwrap();
-            let first = cond.view().row_range(0..1);
-            let one = net.conditioning(&params, first, &steps).unwrap();
+            let one = net.conditioning(&params, cond.view().row_range(0..1), &steps).unwrap();
             let repeated = Tensor::from_slice(&device, 6, 12, &cond.to_vec().unwrap()[..12].repeat(6)).unwrap();
             for (k, step) in steps.iter().enumerate() {
                 let t = Tensor::from_slice(&device, 6, 1, &[*step; 6]).unwrap();
                 for (table, cond) in [(&each, &cond), (&one, &repeated)] {
-                    let mode = ForwardMode::Evaluate;
+                    let (mode, mut out) = (ForwardMode::Evaluate, zeros(&device, 6, 20));
                     net.forward(&params, &mut work, x.view(), cond.view(), t.view(), mode).unwrap();
-                    let mut out = Tensor::zeros(&device, 6, 20).unwrap();
                     net.predict(&params, &mut sampling, out.view_mut(), x.view(), table, k).unwrap();
                     let want = work.output_tensor().to_vec().unwrap();
                     close("prediction", &out.to_vec().unwrap(), &want, 2e-6);
@@ -132,19 +120,16 @@ fn quadrature_losses_match_pytorch_for_every_block_size() {
     let (grid, log_weights) = (f.values("grid"), f.values("log_weights"));
     for device in devices() {
         let (e, y) = (f.tensor(&device, "e"), f.tensor(&device, "y"));
-        let zeros = |cols: usize| Tensor::zeros(&device, 7, cols).unwrap();
         // 59 grid points: 1, 3 and all 7 rows at a time.
         for max_logits in [59, 59 * 3, 59 * 100] {
             let mut q = Quadrature::new(&device, 16, &grid, Some(&log_weights), 7, max_logits).unwrap();
-            let (mut de, mut loss) = (zeros(16), zeros(1));
+            let (mut de, mut loss) = (zeros(&device, 7, 16), zeros(&device, 7, 1));
             q.nll(de.view_mut(), loss.view_mut(), e.view(), y.view(), 1.0 / 7.0).unwrap();
-            close("nll", &loss.to_vec().unwrap(), &f.values("nll.loss"), TOLERANCE);
-            close("nll", &de.to_vec().unwrap(), &f.values("nll.de"), TOLERANCE);
+            f.check(&[("nll.loss", &loss), ("nll.de", &de)]);
             q.reverse_kl(de.view_mut(), loss.view_mut(), e.view(), y.view(), 1.0 / 7.0).unwrap();
-            close("kl", &loss.to_vec().unwrap(), &f.values("kl.loss"), TOLERANCE);
-            close("kl", &de.to_vec().unwrap(), &f.values("kl.de"), TOLERANCE);
+            f.check(&[("kl.loss", &loss), ("kl.de", &de)]);
             q.posterior_mean(de.view_mut(), e.view()).unwrap();
-            close("mean", &de.to_vec().unwrap(), &f.values("posterior_mean"), TOLERANCE);
+            f.check(&[("posterior_mean", &de)]);
         }
     }
 }
@@ -155,7 +140,7 @@ fn huge_logits_stay_finite() {
         // exp(183) overflows f32: the field of a clean code of degree 47 at its peak.
         let mut q = Quadrature::new(&device, 2, &[183.0, 0.0, 0.0, 183.0, 91.0, 91.0], None, 1, 100).unwrap();
         let e = Tensor::from_slice(&device, 1, 2, &[1.0, 0.5]).unwrap();
-        let (mut de, mut loss) = (Tensor::zeros(&device, 1, 2).unwrap(), Tensor::zeros(&device, 1, 1).unwrap());
+        let (mut de, mut loss) = (zeros(&device, 1, 2), zeros(&device, 1, 1));
         q.nll(de.view_mut(), loss.view_mut(), e.view(), e.view(), 1.0).unwrap();
         close("loss", &loss.to_vec().unwrap(), &[183.0 - 1.25], 1e-6);
         q.reverse_kl(de.view_mut(), loss.view_mut(), e.view(), e.view(), 1.0).unwrap();
@@ -172,8 +157,7 @@ fn a_larger_network_gives_the_same_on_every_device() {
         let mut builder = ParamsBuilder::new();
         let net = config.register(&mut builder).unwrap();
         let params = builder.build(&device, 3).unwrap();
-        let tensor = |cols: usize, key: u32| Tensor::from_slice(&device, 150, cols, &noise(150 * cols, key)).unwrap();
-        let (x, cond, d_out) = (tensor(100, 1), tensor(64, 2), tensor(100, 3));
+        let (x, cond, d_out) = (noisy(&device, 150, 100, 1), noisy(&device, 150, 64, 2), noisy(&device, 150, 100, 3));
         let steps: Vec<f32> = (0..150).map(|i| i as f32).collect();
         let t = Tensor::from_slice(&device, 150, 1, &steps).unwrap();
         let rng = Rng::new(&device, 9).unwrap();

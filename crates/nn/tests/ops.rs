@@ -2,36 +2,28 @@
 
 mod common;
 
-use common::{Fixture, check_gradient, close, devices, noise, weighted};
+use common::{Fixture, check_gradient, close, devices, noise, noisy, weighted, zeros};
 use locdiff_nn::{
     Device, Indices, Precision, Rng, RowKey, RowNoise, Tensor,
     ops::{self, Activation, Dropout, PointLoss, SamplerStep, Transpose},
 };
 
-const TOLERANCE: f64 = 1e-5;
-
 fn fixture() -> Fixture {
     Fixture::new(include_bytes!("../../../fixtures/nn/ops.safetensors"))
 }
-
-fn zeros(device: &Device, rows: usize, cols: usize) -> Tensor {
-    Tensor::zeros(device, rows, cols).unwrap()
-}
-
-const ACTIVATIONS: [(&str, Activation); 3] =
-    [("gelu", Activation::Gelu), ("relu", Activation::Relu), ("sine", Activation::Sine { w0: 1.5 })];
 
 #[test]
 fn activations_match_pytorch() {
     let f = fixture();
     for device in devices() {
         let (x, dy) = (f.tensor(&device, "act.x"), f.tensor(&device, "act.dy"));
-        for (name, kind) in ACTIVATIONS {
+        for (name, kind) in
+            [("gelu", Activation::Gelu), ("relu", Activation::Relu), ("sine", Activation::Sine { w0: 1.5 })]
+        {
             let (mut y, mut dx) = (zeros(&device, 5, 37), zeros(&device, 5, 37));
             ops::activate(kind, y.view_mut(), x.view()).unwrap();
             ops::activate_backward(kind, dx.view_mut(), x.view(), dy.view()).unwrap();
-            close(name, &y.to_vec().unwrap(), &f.values(&format!("{name}.y")), TOLERANCE);
-            close(name, &dx.to_vec().unwrap(), &f.values(&format!("{name}.dx")), TOLERANCE);
+            f.check(&[(&format!("{name}.y"), &y), (&format!("{name}.dx"), &dx)]);
         }
     }
 }
@@ -45,9 +37,7 @@ fn film_matches_pytorch() {
         let (mut h, mut dhx, mut dss) = (zeros(&device, 4, 19), zeros(&device, 4, 19), zeros(&device, 4, 38));
         ops::film(h.view_mut(), hx.view(), ss.view(), hi.view()).unwrap();
         ops::film_backward(dhx.view_mut(), dss.view_mut(), dh.view(), hx.view(), ss.view()).unwrap();
-        close("h", &h.to_vec().unwrap(), &f.values("film.h"), TOLERANCE);
-        close("dhx", &dhx.to_vec().unwrap(), &f.values("film.d_hx"), TOLERANCE);
-        close("dss", &dss.to_vec().unwrap(), &f.values("film.d_ss"), TOLERANCE);
+        f.check(&[("film.h", &h), ("film.d_hx", &dhx), ("film.d_ss", &dss)]);
         // A broadcast row gives what the same row written out gives.
         let (mut a, mut b) = (zeros(&device, 4, 19), zeros(&device, 4, 19));
         let repeated = Tensor::from_slice(&device, 4, 38, &f.values("film.ss")[38..76].repeat(4)).unwrap();
@@ -64,12 +54,11 @@ fn layer_norms_match_pytorch() {
         let (x, dy) = (f.tensor(&device, "ln.x"), f.tensor(&device, "ln.dy"));
         let (gs, mut y) = (f.tensor(&device, "ln.gs"), zeros(&device, 6, 33));
         ops::layer_norm(y.view_mut(), x.view(), gs.view().broadcast_rows(0, 6), 1e-5).unwrap();
-        close("ln", &y.to_vec().unwrap(), &f.values("ln.y"), TOLERANCE);
+        f.check(&[("ln.y", &y)]);
         let (mut y, mut norms, mut dx) = (zeros(&device, 6, 33), zeros(&device, 6, 1), zeros(&device, 6, 33));
         ops::normalise(y.view_mut(), norms.view_mut(), x.view(), 1e-12).unwrap();
         ops::normalise_backward(dx.view_mut(), dy.view(), y.view(), norms.view()).unwrap();
-        close("normalise", &y.to_vec().unwrap(), &f.values("norm.y"), TOLERANCE);
-        close("normalise", &dx.to_vec().unwrap(), &f.values("norm.dx"), TOLERANCE);
+        f.check(&[("norm.y", &y), ("norm.dx", &dx)]);
     }
 }
 
@@ -78,14 +67,9 @@ fn soft_maxima_match_pytorch() {
     let f = fixture();
     for device in devices() {
         let bias = f.tensor(&device, "soft.bias");
-        let (mut a, mut b) = (f.tensor(&device, "soft.x"), f.tensor(&device, "soft.x"));
-        let mut lse = zeros(&device, 5, 1);
+        let (mut a, mut lse) = (f.tensor(&device, "soft.x"), zeros(&device, 5, 1));
         ops::softmax(a.view_mut(), lse.view_mut(), Some(bias.view()), 1.0).unwrap();
-        close("softmax", &a.to_vec().unwrap(), &f.values("soft.softmax"), TOLERANCE);
-        close("lse", &lse.to_vec().unwrap(), &f.values("soft.lse"), TOLERANCE);
-        ops::log_softmax(b.view_mut(), lse.view_mut(), Some(bias.view())).unwrap();
-        close("log_softmax", &b.to_vec().unwrap(), &f.values("soft.log_softmax"), TOLERANCE);
-        close("lse", &lse.to_vec().unwrap(), &f.values("soft.lse"), TOLERANCE);
+        f.check(&[("soft.softmax", &a), ("soft.lse", &lse)]);
     }
 }
 
@@ -105,48 +89,32 @@ fn products_match_a_plain_loop() {
 fn products_match(device: &Device, rounded: fn(f32) -> f32) {
     for (m, n, k) in [(1, 1, 1), (3, 5, 7), (16, 64, 33), (17, 130, 40), (130, 17, 65), (64, 96, 128)] {
         for case in 0..8 {
-            let (op_a, op_b) = (case & 1 == 1, case & 2 == 2);
-            let with_bias = case & 4 == 4;
+            let (op_a, op_b, with_bias) = (case & 1 == 1, case & 2 == 2, case & 4 == 4);
             let beta = if with_bias { 0.0 } else { 0.5 };
             let (a_shape, b_shape) = (if op_a { (k, m) } else { (m, k) }, if op_b { (n, k) } else { (k, n) });
             // Operands are column ranges of wider tensors.
-            let wide = |rows: usize, cols: usize, key: u32| {
-                Tensor::from_slice(device, rows, cols + 8, &noise(rows * (cols + 8), key)).unwrap()
-            };
-            let (a, b, mut c) = (wide(a_shape.0, a_shape.1, 1), wide(b_shape.0, b_shape.1, 2), wide(m, n, 3));
-            let bias = Tensor::from_slice(device, 1, n, &noise(n, 4)).unwrap();
+            let wide = |(rows, cols): (usize, usize), key: u32| noisy(device, rows, cols + 8, key);
+            let (a, b, mut c, bias) = (wide(a_shape, 1), wide(b_shape, 2), wide((m, n), 3), noisy(device, 1, n, 4));
             let (av, bv, cv) = (a.to_vec().unwrap(), b.to_vec().unwrap(), c.to_vec().unwrap());
             let op = |yes: bool| if yes { Transpose::Yes } else { Transpose::No };
-            ops::gemm(
-                c.view_mut().columns(4..4 + n),
-                a.view().columns(4..4 + a_shape.1),
-                op(op_a),
-                b.view().columns(8..8 + b_shape.1),
-                op(op_b),
-                beta,
-                with_bias.then(|| bias.view()),
-            )
-            .unwrap();
+            let (a, b) = (a.view().columns(4..4 + a_shape.1), b.view().columns(8..8 + b_shape.1));
+            let row = with_bias.then(|| bias.view());
+            ops::gemm(c.view_mut().columns(4..4 + n), a, op(op_a), b, op(op_b), beta, row).unwrap();
             let (got, bias) = (c.to_vec().unwrap(), bias.to_vec().unwrap());
-            for r in 0..m {
-                for j in 0..n + 8 {
-                    let old = f64::from(cv[r * (n + 8) + j]);
-                    let inside = (4..4 + n).contains(&j);
-                    let want = if inside {
-                        let sum: f64 = (0..k)
-                            .map(|i| {
-                                let x = if op_a { av[i * (m + 8) + 4 + r] } else { av[r * (k + 8) + 4 + i] };
-                                let y = if op_b { bv[(j - 4) * (k + 8) + 8 + i] } else { bv[i * (n + 8) + 8 + j - 4] };
-                                f64::from(rounded(x)) * f64::from(rounded(y))
-                            })
-                            .sum();
-                        sum + f64::from(beta) * old + if with_bias { f64::from(bias[j - 4]) } else { 0.0 }
-                    } else {
-                        old
-                    };
-                    let got = f64::from(got[r * (n + 8) + j]);
-                    assert!((got - want).abs() < 1e-5 * (k as f64).sqrt(), "{m}×{n}×{k} case {case}: {got} {want}");
-                }
+            for (at, (got, old)) in got.into_iter().zip(cv).enumerate() {
+                let (r, j, got, old) = (at / (n + 8), at % (n + 8), f64::from(got), f64::from(old));
+                let product = |i: usize| {
+                    let x = if op_a { av[i * (m + 8) + 4 + r] } else { av[r * (k + 8) + 4 + i] };
+                    let y = if op_b { bv[(j - 4) * (k + 8) + 8 + i] } else { bv[i * (n + 8) + 8 + j - 4] };
+                    f64::from(rounded(x)) * f64::from(rounded(y))
+                };
+                let want = if (4..4 + n).contains(&j) {
+                    let added = if with_bias { f64::from(bias[j - 4]) } else { 0.0 };
+                    (0..k).map(product).sum::<f64>() + f64::from(beta) * old + added
+                } else {
+                    old
+                };
+                assert!((got - want).abs() < 1e-5 * (k as f64).sqrt(), "{m}×{n}×{k} case {case}: {got} {want}");
             }
         }
     }
@@ -176,7 +144,7 @@ fn random_numbers_match_the_fixture_on_every_device() {
 fn rows_of_a_part_draw_what_they_draw_in_the_whole() {
     for device in devices() {
         let (rows, cols, first) = (11, 7, 6);
-        let x = Tensor::from_slice(&device, rows, cols, &noise(rows * cols, 3)).unwrap();
+        let x = noisy(&device, rows, cols, 3);
         let draw = |rng: &Rng, range: std::ops::Range<usize>| {
             let count = range.len();
             let [mut normal, mut kept, mut dropped] = [0, 1, 2].map(|_| zeros(&device, count, cols));
@@ -186,8 +154,7 @@ fn rows_of_a_part_draw_what_they_draw_in_the_whole() {
             ops::dropout(dropped.view_mut(), Dropout { probability: 0.4, rng, stream: 3 }).unwrap();
             let mut below = Indices::from_slice(&device, &vec![0; count]).unwrap();
             ops::fill_indices(&mut below, 1000, rng, 4).unwrap();
-            let floats = [normal, kept, dropped].map(|tensor| tensor.to_vec().unwrap());
-            (floats, below.to_vec().unwrap())
+            ([normal, kept, dropped].map(|tensor| tensor.to_vec().unwrap()), below.to_vec().unwrap())
         };
         let mut rng = Rng::new(&device, 9).unwrap();
         let (whole, whole_below) = draw(&rng, 0..rows);
@@ -234,8 +201,7 @@ fn dropout_before_the_sine_is_consistent_forward_and_backward() {
             let want = if z.to_bits() == 0x8000_0000 { 0.0 } else { (w0 * x / (1.0 - p)).sin() };
             assert!((y - want).abs() < 1e-6);
         }
-        let dy = Tensor::from_slice(&device, rows, cols, &weights).unwrap();
-        let mut dz = zeros(&device, rows, cols);
+        let (dy, mut dz) = (noisy(&device, rows, cols, 7), zeros(&device, rows, cols));
         ops::dropout_sine_backward(dz.view_mut(), z.view(), dy.view(), w0, p).unwrap();
         check_gradient("dropout sine", &values, &dz.to_vec().unwrap(), |m| weighted(&forward(m).0, &weights));
         // A value of exactly zero that was kept still has a gradient.
@@ -252,9 +218,8 @@ fn dropout_is_consistent_forward_and_backward() {
         let (rows, cols, p) = (40, 70, 0.3);
         let rng = Rng::new(&device, 8).unwrap();
         let (values, weights) = (noise(rows * cols, 6), noise(rows * cols, 7));
-        let mut y = Tensor::from_slice(&device, rows, cols, &values).unwrap();
+        let (mut y, mut dy) = (noisy(&device, rows, cols, 6), noisy(&device, rows, cols, 7));
         ops::dropout(y.view_mut(), Dropout { probability: p, rng: &rng, stream: 2 }).unwrap();
-        let mut dy = Tensor::from_slice(&device, rows, cols, &weights).unwrap();
         ops::dropout_backward(dy.view_mut(), y.view(), p).unwrap();
         let (y, dy) = (y.to_vec().unwrap(), dy.to_vec().unwrap());
         let kept: Vec<bool> = y.iter().map(|v| v.to_bits() != 0x8000_0000).collect();
@@ -276,10 +241,7 @@ fn gathering_mixing_and_time_embedding() {
         let mut out = zeros(&device, 4, 2);
         ops::gather_rows(out.view_mut(), table.view(), &rows).unwrap();
         assert_eq!(out.to_vec().unwrap(), [5.0, 6.0, 1.0, 2.0, 5.0, 6.0, 3.0, 4.0]);
-        let (a, b) = (
-            Tensor::from_slice(&device, 4, 2, &[1.0; 8]).unwrap(),
-            Tensor::from_slice(&device, 4, 2, &[10.0; 8]).unwrap(),
-        );
+        let [a, b] = [1.0, 10.0].map(|value| Tensor::from_slice(&device, 4, 2, &[value; 8]).unwrap());
         ops::mix_rows(out.view_mut(), a.view(), b.view(), table.view(), &rows).unwrap();
         assert_eq!(out.to_vec().unwrap(), [65.0, 65.0, 21.0, 21.0, 65.0, 65.0, 43.0, 43.0]);
         let t = f.tensor(&device, "time.t");
@@ -288,8 +250,7 @@ fn gathering_mixing_and_time_embedding() {
         close("time", &embedding.to_vec().unwrap(), &f.values("time.y"), 3e-5); // angles up to 199 in f32
     }
     let device = Device::cpu();
-    let bad = Indices::from_slice(&device, &[3]).unwrap();
-    let table = zeros(&device, 3, 2);
+    let (bad, table) = (Indices::from_slice(&device, &[3]).unwrap(), zeros(&device, 3, 2));
     assert!(ops::gather_rows(zeros(&device, 1, 2).view_mut(), table.view(), &bad).is_err());
 }
 
@@ -299,8 +260,8 @@ fn the_sampler_step_is_its_formula() {
         let mut rows = RowNoise::new(&device, 2).unwrap();
         rows.set(3, &[RowKey { key: 8, number: 1 }, RowKey { key: 2, number: 0 }]).unwrap();
         let (x, p, old) = (noise(600, 1), noise(600, 2), noise(600, 3));
-        let tensor = |v: &[f32]| Tensor::from_slice(&device, 2, 300, v).unwrap();
-        let (mut xt, pt, mut x0, mut z) = (tensor(&x), tensor(&p), tensor(&old), zeros(&device, 2, 300));
+        let tensor = |key: u32| noisy(&device, 2, 300, key);
+        let (mut xt, pt, mut x0, mut z) = (tensor(1), tensor(2), tensor(3), zeros(&device, 2, 300));
         let s = SamplerStep {
             x0_from_x: 0.3,
             x0_from_prediction: -0.7,
@@ -332,8 +293,7 @@ fn point_losses_match_pytorch() {
         for (name, kind) in [("cosine", PointLoss::Cosine), ("l1", PointLoss::L1), ("l2", PointLoss::L2)] {
             let (mut de, mut loss) = (zeros(&device, 7, 16), zeros(&device, 7, 1));
             ops::point_loss(kind, de.view_mut(), loss.view_mut(), e.view(), y.view(), 1.0 / 7.0).unwrap();
-            close(name, &loss.to_vec().unwrap(), &f.values(&format!("{name}.loss")), TOLERANCE);
-            close(name, &de.to_vec().unwrap(), &f.values(&format!("{name}.de")), TOLERANCE);
+            f.check(&[(&format!("{name}.loss"), &loss), (&format!("{name}.de"), &de)]);
         }
     }
 }
@@ -341,8 +301,7 @@ fn point_losses_match_pytorch() {
 #[test]
 fn wrong_shapes_are_named() {
     let device = Device::cpu();
-    let (a, b) = (zeros(&device, 2, 3), zeros(&device, 2, 4));
-    let mut c = zeros(&device, 2, 2);
+    let (a, b, mut c) = (zeros(&device, 2, 3), zeros(&device, 2, 4), zeros(&device, 2, 2));
     let error = ops::gemm(c.view_mut(), a.view(), Transpose::No, b.view(), Transpose::Yes, 0.0, None).unwrap_err();
     assert!(error.to_string().contains("2×3 times 4×2"), "{error}");
     assert!(ops::copy(c.view_mut(), a.view()).is_err());

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Fixture, close, devices, noise};
+use common::{Fixture, close, devices, noise, noisy, zeros};
 use locdiff_nn::{
     Adam, AdamConfig, Device, Gradients, Init, LrSchedule, NnError, Params, ParamsBuilder, Recorded, Rng, Snapshot,
     Tensor, TrainingState,
@@ -10,19 +10,14 @@ use locdiff_nn::{
     losses::Quadrature,
     ops,
 };
-use std::{collections::HashMap, path::PathBuf};
+use locdiff_testing::scratch;
+use std::collections::HashMap;
 
 #[test]
 fn adam_matches_pytorch_over_several_steps() {
     let f = Fixture::new(include_bytes!("../../../fixtures/nn/adam.safetensors"));
-    let base = AdamConfig {
-        lr: 0.02,
-        weight_decay: 0.0,
-        clip_norm: 0.0,
-        ema_decay: Some(0.9),
-        ema_warmup: 10.0,
-        ..AdamConfig::default()
-    };
+    let base = AdamConfig { lr: 0.02, weight_decay: 0.0, clip_norm: 0.0, ..AdamConfig::default() };
+    let base = AdamConfig { ema_decay: Some(0.9), ema_warmup: 10.0, ..base };
     let decayed = AdamConfig { weight_decay: 0.05, clip_norm: 1.0, ..base };
     let schedule = LrSchedule::WarmupCosine { warmup_steps: 3, total_steps: 6, final_fraction: 0.1 };
     for device in devices() {
@@ -64,7 +59,7 @@ struct Trainer {
     rng: Rng,
     x0: Tensor,
     cond: Tensor,
-    buffers: [Tensor; 4],
+    buffers: [Tensor; 3],
     t: Tensor,
     loss: Tensor,
 }
@@ -72,25 +67,26 @@ struct Trainer {
 const BATCH: usize = 32;
 const DIM: usize = 25;
 
+fn config() -> CsUnetConfig {
+    CsUnetConfig { width: 8, time_dim: 16, ..CsUnetConfig::new(DIM, 10) }
+}
+
 impl Trainer {
     fn new(device: &Device) -> Self {
         let mut builder = ParamsBuilder::new();
-        let config = CsUnetConfig { width: 8, time_dim: 16, ..CsUnetConfig::new(DIM, 10) };
-        let net = config.register(&mut builder).unwrap();
+        let net = config().register(&mut builder).unwrap();
         let params = builder.build(device, 1).unwrap();
         let adam = Adam::new(AdamConfig { lr: 3e-3, ..AdamConfig::default() }, &params).unwrap();
-        let tensor =
-            |cols: usize, key: u32| Tensor::from_slice(device, BATCH, cols, &noise(BATCH * cols, key)).unwrap();
         Self {
             grads: Gradients::new(&params).unwrap(),
             work: net.workspace(device, BATCH, true).unwrap(),
             quadrature: Quadrature::new(device, DIM, &noise(200 * DIM, 5), None, BATCH, 1 << 20).unwrap(),
             rng: Rng::new(device, 99).unwrap(),
-            x0: tensor(DIM, 6),
-            cond: tensor(10, 7),
-            buffers: [0; 4].map(|_| Tensor::zeros(device, BATCH, DIM).unwrap()),
-            t: Tensor::zeros(device, BATCH, 1).unwrap(),
-            loss: Tensor::zeros(device, BATCH, 1).unwrap(),
+            x0: noisy(device, BATCH, DIM, 6),
+            cond: noisy(device, BATCH, 10, 7),
+            buffers: [0; 3].map(|_| zeros(device, BATCH, DIM)),
+            t: zeros(device, BATCH, 1),
+            loss: zeros(device, BATCH, 1),
             net,
             params,
             adam,
@@ -98,7 +94,7 @@ impl Trainer {
     }
 
     fn step(&mut self) -> Result<(), NnError> {
-        let [noise, xt, de, _] = &mut self.buffers;
+        let [noise, xt, de] = &mut self.buffers;
         ops::fill_normal(noise.view_mut(), &self.rng, 0)?;
         ops::fill_uniform(self.t.view_mut(), &self.rng, 1)?;
         ops::axpby(xt.view_mut(), 0.8, self.x0.view(), 0.0)?;
@@ -197,20 +193,17 @@ fn a_step_is_the_same_on_any_number_of_threads() {
     }
 }
 
-fn temporary(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("locdiff-nn-{}-{name}", std::process::id()))
-}
-
 #[test]
 fn a_resumed_run_continues_bit_for_bit() {
-    for (number, device) in devices().into_iter().enumerate() {
-        let path = temporary(&format!("state-{number}.safetensors"));
+    for device in devices() {
+        let folder = scratch();
+        let path = folder.join("state.safetensors");
         let mut straight = Trainer::new(&device);
         for step in 0..7 {
             if step == 4 {
                 let (seed, counter) = straight.rng.get().unwrap();
-                let metadata =
-                    HashMap::from([("seed".to_owned(), seed.to_string()), ("counter".to_owned(), counter.to_string())]);
+                let metadata = [("seed", seed), ("counter", counter)].map(|(key, n)| (key.to_owned(), n.to_string()));
+                let metadata = HashMap::from(metadata);
                 straight.adam.export_state(&straight.params).unwrap().save(&path, metadata).unwrap();
             }
             straight.step().unwrap();
@@ -224,25 +217,21 @@ fn a_resumed_run_continues_bit_for_bit() {
         for _ in 4..7 {
             resumed.step().unwrap();
         }
-        let (a, b) = (
-            straight.adam.export_state(&straight.params).unwrap(),
-            resumed.adam.export_state(&resumed.params).unwrap(),
-        );
+        let [a, b] = [straight, resumed].map(|trainer| trainer.adam.export_state(&trainer.params).unwrap());
         assert_eq!(bits(&a.weights), bits(&b.weights), "{device}");
         assert_eq!((bits(&a.m), bits(&a.v), bits(&a.ema), a.step), (bits(&b.m), bits(&b.v), bits(&b.ema), b.step));
-        std::fs::remove_file(&path).unwrap();
     }
 }
 
 #[test]
 fn weights_go_through_a_file_and_bad_files_are_refused() {
     let device = Device::cpu();
-    let path = temporary("weights.safetensors");
+    let folder = scratch();
+    let path = folder.join("weights.safetensors");
     let trainer = Trainer::new(&device);
     trainer.params.save(&path, HashMap::from([("model".to_owned(), "test".to_owned())])).unwrap();
     let mut other = ParamsBuilder::new();
-    let config = CsUnetConfig { width: 8, time_dim: 16, ..CsUnetConfig::new(DIM, 10) };
-    config.register(&mut other).unwrap();
+    config().register(&mut other).unwrap();
     let mut other = other.build(&device, 2).unwrap();
     assert_ne!(other.to_vec().unwrap(), trainer.params.to_vec().unwrap());
     other.load(&path).unwrap();

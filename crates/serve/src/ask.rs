@@ -2,80 +2,28 @@
 
 use crate::{problem::Problem, query};
 use locdiff::AlbumOptions;
-use std::str::FromStr;
+use serde::Deserialize;
+use std::{str::FromStr, sync::LazyLock};
 
 /// A parameter of a question: its name, its JSON type, its default and what it means.
+#[derive(Deserialize)]
 pub(crate) struct Parameter {
-    pub(crate) name: &'static str,
-    pub(crate) kind: &'static str,
-    pub(crate) choices: &'static [&'static str],
-    pub(crate) default: &'static str,
-    pub(crate) meaning: &'static str,
-}
-
-const fn parameter(name: &'static str, kind: &'static str, default: &'static str, meaning: &'static str) -> Parameter {
-    Parameter { name, kind, choices: &[], default, meaning }
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) choices: Vec<String>,
+    #[serde(default)]
+    pub(crate) default: String,
+    pub(crate) meaning: String,
 }
 
 /// How a photo is answered: parameters of the routes that compute; `is_for` says which mean something where.
-pub(crate) const PARAMETERS: [Parameter; 12] = [
-    parameter("name", "string", "", "What the photo is called in the answer; parts of a form have their own names"),
-    parameter("views", "integer", "1", "Views of each photo (crops, colours) that one density is made of, 1 to 16"),
-    parameter("seed", "integer", "0", "Seed of noise and views"),
-    parameter("hypotheses", "integer", "5", "The most places to list, 1 to 100"),
-    parameter("window_km", "number", "", "The radius of the window that the density is seen through, 1 to 20000"),
-    parameter(
-        "refine",
-        "boolean",
-        "false",
-        "GeoCLIP alone: look for better places than its own about the best of them",
-    ),
-    parameter(
-        "within",
-        "array",
-        "",
-        "It must be here: a continent, a country, a state (name or ISO code), \"50 km around 48.85,2.35\" or \
-         \"lat0,lon0,lat1,lon1\"; repeated, in one of these",
-    ),
-    parameter(
-        "together",
-        "boolean",
-        "false",
-        "Whether the photos are of one place: one answer for all of them, from the geometric mean of their densities",
-    ),
-    parameter(
-        "one_trip",
-        "boolean",
-        "false",
-        "Whether an album is one trip, however long the pauses in it; else it is cut at pauses of more than 36 hours, and at jumps",
-    ),
-    parameter(
-        "trust_clocks",
-        "boolean",
-        "false",
-        "Whether the clocks of an album's cameras are left alone, also where one contradicts the others by hours",
-    ),
-    Parameter {
-        choices: &["none", "geojson", "grid", "all"],
-        ..parameter(
-            "density",
-            "string",
-            "none",
-            "geojson: with a key \"density\", the 50 % and 90 % regions and the hypotheses as a FeatureCollection. grid: with a key \
-             \"grid\", the density on a rectangle of latitudes and longitudes, a byte a cell in base64, from the north west row by row: \
-             255 at the top, 1 at depth_nats below it, 0 for less. all: both",
-        )
-    },
-    Parameter {
-        choices: &["json", "geojson", "kml", "png", "geotiff"],
-        ..parameter("format", "string", "json", "What comes back; all but json for one photo at a time")
-    },
-];
+pub(crate) static PARAMETERS: LazyLock<Vec<Parameter>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("parameters.json")).expect("parameters.json is JSON"));
 
 /// What comes back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
-    #[default]
     Json,
     GeoJson,
     Kml,
@@ -114,6 +62,20 @@ pub(crate) struct Ask {
     pub(crate) format: Format,
 }
 
+const FLAG: [(&str, bool); 2] = [("false", false), ("true", true)];
+const EXTRAS: [(&str, Extra); 4] = [
+    ("none", Extra { geojson: false, grid: false }),
+    ("geojson", Extra { geojson: true, grid: false }),
+    ("grid", Extra { geojson: false, grid: true }),
+    ("all", Extra { geojson: true, grid: true }),
+];
+const FORMATS: [(&str, Format); 5] = [
+    ("json", Format::Json),
+    ("geojson", Format::GeoJson),
+    ("kml", Format::Kml),
+    ("png", Format::Png),
+    ("geotiff", Format::GeoTiff),
+];
 const LONGEST_NAME: usize = 1024;
 const MOST_REGIONS: usize = 16;
 const LONGEST_REGION: usize = 200;
@@ -121,9 +83,8 @@ const LONGEST_REGION: usize = 200;
 impl Ask {
     /// Of a query; what is not known is refused, so that a slip of the pen is no silent default.
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
-        let extra = Extra { geojson: false, grid: false };
-        let format = Format::Json;
-        let mut ask = Self { options: AlbumOptions::default(), name: None, is_together: false, extra, format };
+        let (options, extra, format) = (AlbumOptions::default(), EXTRAS[0].1, FORMATS[0].1);
+        let mut ask = Self { options, name: None, is_together: false, extra, format };
         let mut seen: Vec<String> = Vec::new();
         for (name, value) in query::pairs(text).map_err(Problem::bad)? {
             if seen.contains(&name) && name != "within" {
@@ -140,41 +101,20 @@ impl Ask {
                 "seed" => photos.seed = number(&name, &value)?,
                 "hypotheses" => photos.hypotheses = within(&name, &value, 1, 100)?,
                 "window_km" => photos.window_km = Some(within(&name, &value, 1.0, 20_000.0)?),
-                "refine" => photos.refine = choice(&name, &value, &[("false", false), ("true", true)])?,
+                "refine" => photos.refine = choice(&name, &value, &FLAG)?,
                 "within" if photos.within.len() == MOST_REGIONS || value.len() > LONGEST_REGION => {
                     return Err(Problem::bad(format!(
                         "'within' takes {MOST_REGIONS} regions of {LONGEST_REGION} bytes at the most"
                     )));
                 }
                 "within" => photos.within.push(value),
-                "together" => {
-                    ask.is_together = choice(&name, &value, &[("false", false), ("true", true)])?;
-                }
-                "one_trip" => options.one_trip = choice(&name, &value, &[("false", false), ("true", true)])?,
-                "trust_clocks" => {
-                    options.trust_clocks = choice(&name, &value, &[("false", false), ("true", true)])?;
-                }
-                "density" => {
-                    let kinds = [
-                        ("none", extra),
-                        ("geojson", Extra { geojson: true, ..extra }),
-                        ("grid", Extra { grid: true, ..extra }),
-                        ("all", Extra { geojson: true, grid: true }),
-                    ];
-                    ask.extra = choice(&name, &value, &kinds)?;
-                }
-                "format" => {
-                    let kinds = [
-                        ("json", Format::Json),
-                        ("geojson", Format::GeoJson),
-                        ("kml", Format::Kml),
-                        ("png", Format::Png),
-                        ("geotiff", Format::GeoTiff),
-                    ];
-                    ask.format = choice(&name, &value, &kinds)?;
-                }
+                "together" => ask.is_together = choice(&name, &value, &FLAG)?,
+                "one_trip" => options.one_trip = choice(&name, &value, &FLAG)?,
+                "trust_clocks" => options.trust_clocks = choice(&name, &value, &FLAG)?,
+                "density" => ask.extra = choice(&name, &value, &EXTRAS)?,
+                "format" => ask.format = choice(&name, &value, &FORMATS)?,
                 _ => {
-                    let known: Vec<&str> = PARAMETERS.iter().map(|known| known.name).collect();
+                    let known: Vec<&str> = PARAMETERS.iter().map(|known| &*known.name).collect();
                     return Err(Problem::bad(format!("'{name}' is no parameter: there are {}", known.join(", "))));
                 }
             }
@@ -215,15 +155,15 @@ mod tests {
 
     #[test]
     fn every_parameter_is_understood() {
-        let example = |parameter: &Parameter| match parameter.name {
+        let example = |parameter: &'static Parameter| match &*parameter.name {
             "within" => "Japan",
             "window_km" => "100",
             "name" => "x.jpg",
-            _ => parameter.default,
+            _ => &*parameter.default,
         };
-        for parameter in &PARAMETERS {
-            Ask::parse(&format!("{}={}", parameter.name, example(parameter))).expect(parameter.name);
-            for choice in parameter.choices {
+        for parameter in PARAMETERS.iter() {
+            Ask::parse(&format!("{}={}", parameter.name, example(parameter))).expect(&parameter.name);
+            for choice in &parameter.choices {
                 Ask::parse(&format!("{}={choice}", parameter.name)).expect(choice);
             }
         }
@@ -234,23 +174,10 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for bad in [
-            "model=geoclip", // a server answers by the model that it was started with
-            "view=2",
-            "views=0",
-            "views=17",
-            "views=x",
-            "hypotheses=0",
-            "hypotheses=101",
-            "seed=-1",
-            "window_km=nan",
-            "window_km=0",
-            "density=jpg",
-            "together=1",
-            "format=exe",
-            "seed=1&seed=2",
-            "name=%FF",
-        ] {
+        // A server answers by the model that it was started with.
+        let bad = "model=geoclip view=2 views=0 views=17 views=x hypotheses=0 hypotheses=101 seed=-1 window_km=nan window_km=0 \
+                   density=jpg together=1 format=exe seed=1&seed=2 name=%FF";
+        for bad in bad.split_whitespace() {
             assert!(Ask::parse(bad).is_err(), "{bad}");
         }
         let long = format!("within={}", "x".repeat(201));

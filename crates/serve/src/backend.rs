@@ -1,13 +1,12 @@
 //! The one thread that owns the model: it computes what waited while it computed.
 
 use crate::engine::{Answered, Engine};
-use crate::job::{Done, Job, Times};
-use crate::metrics::{Metrics, Stage};
-use crate::{problem::Kind, queue::Queue, work::Work};
+use crate::job::{Done, Job};
+use crate::{metrics::Metrics, problem::Kind, queue::Queue, work::Work};
 use locdiff::{Control, Locator, StageTimes};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// What the backend's thread holds.
@@ -43,17 +42,13 @@ impl Backend {
 
     /// Whether somebody still waits; what nobody waits for is never computed.
     fn is_wanted(&self, job: &Job) -> bool {
-        let count = |counter: &AtomicU64| {
-            counter.fetch_add(job.work.len() as u64, Ordering::Relaxed);
-            false
+        let counter = match job {
+            _ if Instant::now() >= job.deadline => &self.metrics.late,
+            _ if job.reply.is_closed() => &self.metrics.gone,
+            _ => return true,
         };
-        if Instant::now() >= job.deadline {
-            return count(&self.metrics.late);
-        }
-        if job.reply.is_closed() {
-            return count(&self.metrics.gone);
-        }
-        true
+        counter.fetch_add(job.work.len() as u64, Ordering::Relaxed);
+        false
     }
 
     /// Jobs of the same request and kind, together.
@@ -63,15 +58,11 @@ impl Backend {
         let answered = self.engine.compute(&asked, Control::new().with_times(&stages));
         let (decode, encode, answer) = stages.split(begin.elapsed());
         for (job, Answered { results, rendered }) in jobs.into_iter().zip(answered) {
-            let queue = begin.saturating_duration_since(job.arrived);
-            let times = Times { queue, decode, encode, answer };
+            let times = [begin.saturating_duration_since(job.arrived), decode, encode, answer];
             let done = rendered.map(|(body, content_type)| Done { body, content_type, times });
             if done.is_ok() {
                 self.metrics.answered.fetch_add(results as u64, Ordering::Relaxed);
-                self.metrics.stage(Stage::Queue, times.queue);
-                self.metrics.stage(Stage::Decode, times.decode);
-                self.metrics.stage(Stage::Encode, times.encode);
-                self.metrics.stage(Stage::Answer, times.answer);
+                self.metrics.stages(times);
             }
             let Job { reply, reserved, .. } = job;
             // Whoever asked may be gone by now.

@@ -32,17 +32,13 @@ pub(crate) async fn read(
         return Err(too_large());
     }
     let deadline = Instant::now() + limits.time;
-    let mut whole = BytesMut::new();
-    let mut first: Option<Bytes> = None;
-    loop {
-        let frame = timeout_at(deadline, body.frame()).await.map_err(|_| {
-            Problem::new(Kind::BodyTimeout, format!("the body was not here after {} s", limits.time.as_secs()))
-        })?;
-        let Some(frame) = frame else { break };
+    let late = || Problem::new(Kind::BodyTimeout, format!("the body was not here after {} s", limits.time.as_secs()));
+    let (mut whole, mut first): (BytesMut, Option<Bytes>) = (BytesMut::new(), None);
+    while let Some(frame) = timeout_at(deadline, body.frame()).await.map_err(|_| late())? {
         let frame = frame.map_err(|error| Problem::bad(format!("the body broke off: {error}")))?;
         let Ok(data) = frame.into_data() else { continue };
-        if whole.len() as u64 + first.as_ref().map_or(0, |first| first.len() as u64) + data.len() as u64 > limits.bytes
-        {
+        let before = whole.len() + first.as_ref().map_or(0, Bytes::len);
+        if (before + data.len()) as u64 > limits.bytes {
             return Err(too_large());
         }
         if !reserved.take(data.len() as u64) {

@@ -1,6 +1,8 @@
 //! The document for people: a page without scripts.
 
-use crate::{ask::PARAMETERS, openapi::problems, question::is_for, routes::ROUTES};
+use crate::ask::{PARAMETERS, Parameter};
+use crate::openapi::{parts, problems};
+use crate::{question::is_for, routes::ROUTES};
 use std::fmt::Write;
 
 const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
@@ -12,26 +14,18 @@ const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><me
 
 /// The page.
 pub(crate) fn page() -> String {
-    let mut out = HEAD.to_owned();
+    let (mut out, [_, described]) = (HEAD.to_owned(), parts());
     for route in &ROUTES {
         let method = if route.is_post { "POST" } else { "GET" };
-        let _ = write!(out, "<h2><code>{method} {}</code></h2><p>{}.</p>", route.path, escaped(route.summary));
+        let summary = escaped(described[route.path]["summary"].as_str().unwrap_or_default());
+        let _ = write!(out, "<h2><code>{method} {}</code></h2><p>{summary}.</p>", route.path);
         let known: Vec<_> = PARAMETERS.iter().filter(|parameter| is_for(parameter, route.endpoint)).collect();
         if !known.is_empty() {
             out += "<table><thead><tr><th>parameter<th>type<th>default<th>meaning</thead><tbody>";
             for parameter in known {
-                let kind = if parameter.choices.is_empty() {
-                    parameter.kind.to_owned()
-                } else {
-                    parameter.choices.join(" | ")
-                };
-                let _ = write!(
-                    out,
-                    "<tr><td><code>{}</code><td>{kind}<td>{}<td>{}",
-                    parameter.name,
-                    parameter.default,
-                    escaped(parameter.meaning)
-                );
+                let Parameter { name, kind, choices, default, meaning } = parameter;
+                let kind = if choices.is_empty() { kind.clone() } else { choices.join(" | ") };
+                let _ = write!(out, "<tr><td><code>{name}</code><td>{kind}<td>{default}<td>{}", escaped(meaning));
             }
             out += "</tbody></table>";
         }

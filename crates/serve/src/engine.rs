@@ -17,7 +17,6 @@ pub(crate) struct Engine {
     locator: Arc<Locator>,
     max_megapixels: u32,
     kept: RwLock<Vec<(LocateOptions, Arc<LocateOptions>)>>,
-    renderer: Renderer,
 }
 
 /// What became of a question: how many results it had, and its answer.
@@ -28,7 +27,7 @@ pub(crate) struct Answered {
 
 impl Engine {
     pub(crate) fn new(locator: Arc<Locator>, max_megapixels: u32) -> Self {
-        Self { locator, max_megapixels, kept: RwLock::default(), renderer: Renderer::default() }
+        Self { locator, max_megapixels, kept: RwLock::default() }
     }
 
     pub(crate) fn locator(&self) -> &Locator {
@@ -57,12 +56,12 @@ impl Engine {
         Ok(match work {
             Work::Embed(_) => {
                 let found = self.embedded(sources, options, control);
-                share(asked, found, |_, photos| self.renderer.embeddings(photos))
+                share(asked, found, |_, photos| Renderer::embeddings(photos))
             }
             Work::Steps(_) => {
                 let photo = self.locator.read(sources, options.clone(), control).together();
                 let steps = photo.and_then(|photo| self.locator.sampled_steps(&photo, &options));
-                share(asked, vec![steps], |_, steps| self.renderer.steps(steps))
+                share(asked, vec![steps], |_, steps| Renderer::steps(steps))
             }
             Work::Preview(_) => {
                 let small = |photo| decode(photo)?.thumbnail(PREVIEW_SIDE, usize::MAX).ok_or_else(LocateError::stopped);
@@ -75,18 +74,18 @@ impl Engine {
             Work::Album(_, facts) | Work::AlbumEmbeddings(_, facts) => {
                 let told = facts.options(&ask.options, &options);
                 let said = told.and_then(|told| self.locator.locate_album_with(sources, &told, control));
-                let said = said.map_err(|error| Problem::from(&error)).and_then(|run| trips::object(&run));
+                let said = said.map_err(Problem::from).and_then(|run| trips::object(&run));
                 share(asked, vec![(); work.len()], |_, _| Renderer::album(said.as_ref()))
             }
             Work::Locate(_) | Work::LocateEmbeddings(_) if ask.is_together => {
                 let answer = self.locator.locate_together(sources, &options, control);
                 share(asked, vec![answer], |ask, mut answer| {
-                    self.renderer.one(ask, answer.pop().unwrap_or(Err(LocateError::stopped())))
+                    Renderer::one(ask, answer.pop().unwrap_or(Err(LocateError::stopped())))
                 })
             }
             Work::Locate(_) | Work::LocateEmbeddings(_) => {
                 let found = self.located(sources, &options, control);
-                share(asked, found, |ask, found| self.renderer.answers(ask, found))
+                share(asked, found, |ask, found| Renderer::answers(ask, found))
             }
         })
     }
@@ -127,7 +126,7 @@ impl Engine {
         let options = Arc::new(limited.resolved_without_files()?);
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == MOST_KEPT {
-            kept.remove(0);
+            drop(kept.remove(0));
         }
         kept.push((asked.clone(), options.clone()));
         Ok(options)

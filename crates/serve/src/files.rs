@@ -12,17 +12,17 @@ pub(crate) struct PageFile {
 }
 
 const fn page(k: usize, path: &'static str, content_type: &'static str, contents: &'static [u8]) -> PageFile {
-    PageFile { route: get(path, Endpoint::Page(k), false, "A file of the page"), content_type, contents }
+    PageFile { route: get(path, Endpoint::Page(k), false), content_type, contents }
 }
 
 const BYTES: &str = "application/octet-stream";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The names on the page's globe, which are made when they are first asked for.
-const LABELS: Route = get("/page/labels.json", Endpoint::Labels, false, "A file of the page");
+const LABELS: Route = get("/page/labels.json", Endpoint::Labels, false);
 
 /// Outlines of states near a place, for who has zoomed in.
-const SHORES: Route = get("/page/shores.json", Endpoint::Shores, false, "A file of the page");
+const SHORES: Route = get("/page/shores.json", Endpoint::Shores, false);
 
 /// The page: all that it loads.
 pub(crate) const PAGE: [PageFile; 19] = [

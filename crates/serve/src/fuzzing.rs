@@ -8,10 +8,7 @@ use bytes::Bytes;
 /// The most parts of a form.
 const MOST_PARTS: usize = 32;
 
-/// A form: its `Content-Type`, a line's end, its body.
-///
-/// # Panics
-/// Where a part is not of the body, or a message has several lines.
+/// A form: its `Content-Type`, a line's end, its body. Panics if a part is not of the body, or a message has several lines.
 pub fn multipart(bytes: &[u8]) {
     let end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let content_type = String::from_utf8_lossy(&bytes[..end]);
@@ -27,10 +24,7 @@ pub fn multipart(bytes: &[u8]) {
     }
 }
 
-/// A query, with the regions that it names.
-///
-/// # Panics
-/// Where a message has several lines.
+/// A query, with the regions that it names. Panics if a message has several lines.
 pub fn query(bytes: &[u8]) {
     match Ask::parse(&String::from_utf8_lossy(bytes)) {
         Ok(ask) => drop(ask.options.photos.resolved_without_files().map_err(|error| check(&Problem::from(&error)))),

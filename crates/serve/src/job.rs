@@ -18,18 +18,12 @@ pub(crate) struct Job {
 }
 
 /// What became of a job.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) body: Vec<u8>,
     pub(crate) content_type: &'static str,
     pub(crate) times: Times,
 }
 
-/// How long each stage took.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Times {
-    pub(crate) queue: Duration,
-    pub(crate) decode: Duration,
-    pub(crate) encode: Duration,
-    pub(crate) answer: Duration,
-}
+/// How long each stage took: queue, decode, encode, answer.
+pub(crate) type Times = [Duration; 4];

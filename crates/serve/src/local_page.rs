@@ -2,11 +2,12 @@
 
 use crate::body::{self, BodyLimits};
 use crate::connections::{TICK, listen};
-use crate::{ServeError, ServeOptions, budget::Budget, reply::protect};
+use crate::reply::{protect, text};
+use crate::{ServeError, ServeOptions, budget::Budget};
 use bytes::Bytes;
 use constant_time_eq::constant_time_eq;
 use http_body_util::Full;
-use hyper::header::{CONNECTION, CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, LOCATION, ORIGIN, SET_COOKIE};
+use hyper::header::{CONNECTION, COOKIE, HOST, HeaderName, HeaderValue, LOCATION, ORIGIN, SET_COOKIE};
 use hyper::{Method, Request, Response, body::Incoming, http::request::Parts};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,12 +42,11 @@ pub struct LocalPage {
 
 /// A request for the handler, and where its response goes.
 type Asked = (Request<Vec<u8>>, oneshot::Sender<Response<Vec<u8>>>);
+/// A handler's response; it breaks with the last one.
+type Flow = ControlFlow<Response<Vec<u8>>, Response<Vec<u8>>>;
 
 impl LocalPage {
-    /// Listens on 127.0.0.1; port 0 is any free one.
-    ///
-    /// # Errors
-    /// A port that is taken, and a system without random numbers.
+    /// Listens on 127.0.0.1; port 0 is any free one. Fails if the port is taken or the system has no random numbers.
     pub fn bind(port: u16) -> Result<Self, ServeError> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let listener = TcpListener::bind(address).map_err(|source| ServeError::Bind { address, source })?;
@@ -61,10 +61,8 @@ impl LocalPage {
     }
 
     /// Gives admitted requests to `handler`, one at a time on this thread, until `stop` is true or the handler breaks; that response is
-    /// still sent. Headers that restrict what a page may do are added where the handler sets none.
-    ///
-    /// # Errors
-    /// The handler's; no thread or socket from the system.
+    /// still sent. Headers that restrict what a page may do are added where the handler sets none. Fails if the handler does, or if the
+    /// system gives no thread or socket.
     pub fn run<E: From<ServeError>>(
         self,
         stop: impl Fn() -> bool,
@@ -101,20 +99,20 @@ impl LocalPage {
 fn handle<E>(
     asked: &mpsc::Receiver<Asked>,
     stop: impl Fn() -> bool,
-    mut handler: impl FnMut(&Request<Vec<u8>>) -> Result<ControlFlow<Response<Vec<u8>>, Response<Vec<u8>>>, E>,
+    mut handler: impl FnMut(&Request<Vec<u8>>) -> Result<Flow, E>,
 ) -> Result<(), E> {
     while !stop() {
-        match asked.recv_timeout(TICK) {
-            // A client that has gone away is no error.
-            Ok((request, reply)) => match handler(&request)? {
-                ControlFlow::Continue(response) => drop(reply.send(response)),
-                ControlFlow::Break(response) => {
-                    drop(reply.send(response));
-                    break;
-                }
-            },
-            Err(RecvTimeoutError::Timeout) => {}
+        let (request, reply) = match asked.recv_timeout(TICK) {
+            Ok(asked) => asked,
+            Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => break,
+        };
+        let flow = handler(&request)?;
+        let is_last = flow.is_break();
+        let (ControlFlow::Continue(response) | ControlFlow::Break(response)) = flow;
+        drop(reply.send(response)); // a client that has gone away is no error
+        if is_last {
+            break;
         }
     }
     Ok(())
@@ -199,13 +197,6 @@ impl Page {
         let _ = self.ask.send((Request::from_parts(head, contents.into()), reply));
         response.await.unwrap_or_else(|_| text(503, "the page has ended"))
     }
-}
-
-fn text(status: u16, message: &str) -> Response<Vec<u8>> {
-    let mut response = Response::new(message.as_bytes().to_vec());
-    *response.status_mut() = status.try_into().unwrap_or_default();
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    response
 }
 
 /// 128 random bits.

@@ -49,15 +49,9 @@ pub(crate) struct Line<'a> {
 pub(crate) fn write(line: &Line<'_>) {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
     let text = json!({
-        "time_ms": time,
-        "request_id": line.request_id,
-        "method": line.method,
-        "route": line.route,
-        "status": line.status,
-        "ms": (line.took.as_secs_f64() * 1e4).round() / 10.0,
-        "bytes_in": line.bytes_in,
-        "bytes_out": line.bytes_out,
-        "problem": line.problem,
+        "time_ms": time, "request_id": line.request_id, "method": line.method, "route": line.route,
+        "status": line.status, "ms": (line.took.as_secs_f64() * 1e4).round() / 10.0,
+        "bytes_in": line.bytes_in, "bytes_out": line.bytes_out, "problem": line.problem,
     });
     // Nothing to do where standard error is closed.
     let _ = writeln!(std::io::stderr().lock(), "{text}");

@@ -1,19 +1,12 @@
 //! Counters as Prometheus reads them.
 
+use crate::job::Times;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
 /// The stages of a photo.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
-    Queue,
-    Decode,
-    Encode,
-    Answer,
-}
-
-const STAGES: [&str; 4] = ["queue", "decode", "encode", "answer"];
+pub(crate) const STAGES: [&str; 4] = ["queue", "decode", "encode", "answer"];
 const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
 const PHOTOS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
@@ -74,20 +67,11 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     pub(crate) fn new() -> Self {
-        let tables = Tables {
-            requests: BTreeMap::new(),
-            refused: BTreeMap::new(),
-            stages: STAGES.map(|_| Histogram::new(&SECONDS)),
-            batches: Histogram::new(&PHOTOS),
-            duration: Histogram::new(&SECONDS),
-        };
-        Self {
-            tables: Mutex::new(tables),
-            gone: AtomicU64::new(0),
-            late: AtomicU64::new(0),
-            answered: AtomicU64::new(0),
-            connections: Arc::default(),
-        }
+        let stages = STAGES.map(|_| Histogram::new(&SECONDS));
+        let (batches, duration) = (Histogram::new(&PHOTOS), Histogram::new(&SECONDS));
+        let tables = Tables { requests: BTreeMap::new(), refused: BTreeMap::new(), stages, batches, duration };
+        let [gone, late, answered] = [const { AtomicU64::new(0) }; 3];
+        Self { tables: Mutex::new(tables), gone, late, answered, connections: Arc::default() }
     }
 
     pub(crate) fn request(&self, route: &'static str, status: u16, took: Duration) {
@@ -104,54 +88,51 @@ impl Metrics {
         self.tables().batches.add(photos as f64);
     }
 
-    pub(crate) fn stage(&self, stage: Stage, took: Duration) {
-        self.tables().stages[stage as usize].add(took.as_secs_f64());
+    pub(crate) fn stages(&self, times: Times) {
+        self.tables().stages.iter_mut().zip(times).for_each(|(stage, took)| stage.add(took.as_secs_f64()));
     }
 
     fn tables(&self) -> MutexGuard<'_, Tables> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The text that Prometheus reads, after values that others hold: name, kind, meaning, value.
+    /// The text that Prometheus reads, after values that others hold: name, meaning, value.
     pub(crate) fn text(&self, gauges: &[(&str, &str, f64)]) -> String {
         let mut out = String::new();
-        let mut head = |name: &str, kind: &str, meaning: &str| {
+        let head = |out: &mut String, name: &str, kind: &str, meaning: &str| {
             let _ = writeln!(out, "# HELP locdiff_{name} {meaning}\n# TYPE locdiff_{name} {kind}");
-            std::mem::take(&mut out)
         };
-        let mut text = String::new();
-        for (name, meaning, value) in gauges {
-            text += &head(name, "gauge", meaning);
-            let _ = writeln!(text, "locdiff_{name} {value}");
+        let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let connections = ("connections", "Connections that are open.", value(&self.connections) as f64);
+        for (name, meaning, value) in gauges.iter().chain([&connections]) {
+            head(&mut out, name, "gauge", meaning);
+            let _ = writeln!(out, "locdiff_{name} {value}");
         }
-        let connections = self.connections.load(Ordering::Relaxed);
-        text += &head("connections", "gauge", "Connections that are open.");
-        let _ = writeln!(text, "locdiff_connections {connections}");
-        text += &head("photos_answered_total", "counter", "Photos and embeddings that were answered.");
-        let _ = writeln!(text, "locdiff_photos_answered_total {}", self.answered.load(Ordering::Relaxed));
-        text += &head("photos_dropped_total", "counter", "Photos that were not computed: client gone, or too late.");
+        head(&mut out, "photos_answered_total", "counter", "Photos and embeddings that were answered.");
+        let _ = writeln!(out, "locdiff_photos_answered_total {}", value(&self.answered));
+        let dropped = "Photos that were not computed: client gone, or too late.";
+        head(&mut out, "photos_dropped_total", "counter", dropped);
         for (reason, count) in [("gone", &self.gone), ("late", &self.late)] {
-            let count = count.load(Ordering::Relaxed);
-            let _ = writeln!(text, "locdiff_photos_dropped_total{{reason=\"{reason}\"}} {count}");
+            let _ = writeln!(out, "locdiff_photos_dropped_total{{reason=\"{reason}\"}} {}", value(count));
         }
         let tables = self.tables();
-        text += &head("requests_total", "counter", "Requests by route and status.");
+        head(&mut out, "requests_total", "counter", "Requests by route and status.");
         for ((route, status), count) in &tables.requests {
-            let _ = writeln!(text, "locdiff_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}");
+            let _ = writeln!(out, "locdiff_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}");
         }
-        text += &head("refused_total", "counter", "Requests that were refused, by problem.");
+        head(&mut out, "refused_total", "counter", "Requests that were refused, by problem.");
         for (reason, count) in &tables.refused {
-            let _ = writeln!(text, "locdiff_refused_total{{problem=\"{reason}\"}} {count}");
+            let _ = writeln!(out, "locdiff_refused_total{{problem=\"{reason}\"}} {count}");
         }
-        text += &head("request_seconds", "histogram", "From a request's head to its response.");
-        tables.duration.write(&mut text, "locdiff_request_seconds", "");
-        text += &head("batch_photos", "histogram", "Photos that were computed together.");
-        tables.batches.write(&mut text, "locdiff_batch_photos", "");
-        text += &head("stage_seconds", "histogram", "What requests waited for, by stage.");
+        head(&mut out, "request_seconds", "histogram", "From a request's head to its response.");
+        tables.duration.write(&mut out, "locdiff_request_seconds", "");
+        head(&mut out, "batch_photos", "histogram", "Photos that were computed together.");
+        tables.batches.write(&mut out, "locdiff_batch_photos", "");
+        head(&mut out, "stage_seconds", "histogram", "What requests waited for, by stage.");
         for (stage, histogram) in STAGES.iter().zip(&tables.stages) {
-            histogram.write(&mut text, "locdiff_stage_seconds", &format!("stage=\"{stage}\""));
+            histogram.write(&mut out, "locdiff_stage_seconds", &format!("stage=\"{stage}\""));
         }
-        text
+        out
     }
 }
 
@@ -166,7 +147,7 @@ mod tests {
         metrics.request("/v1/locate", 200, Duration::from_secs(99));
         metrics.refused("busy");
         metrics.batch(3);
-        metrics.stage(Stage::Encode, Duration::from_millis(20));
+        metrics.stages([0, 0, 20, 0].map(Duration::from_millis));
         let text = metrics.text(&[("queue_photos", "Waiting.", 5.0)]);
         for line in [
             "# TYPE locdiff_queue_photos gauge",

@@ -6,16 +6,18 @@ use crate::question::is_for;
 use crate::routes::{Endpoint, ROUTES, Route};
 use serde_json::{Map, Value, json};
 
-/// What no table has: the document around the routes, and what each route takes and gives.
-const PARTS: &str = include_str!("openapi.json");
+/// The document without its routes, and what each route takes and gives, by path.
+pub(crate) fn parts() -> [Value; 2] {
+    let parts: Value = serde_json::from_str(include_str!("openapi.json")).expect("openapi.json is JSON");
+    ["document", "routes"].map(|name| parts[name].clone())
+}
 
 /// The OpenAPI document.
 pub(crate) fn document() -> Value {
-    let Value::Object(mut parts) = serde_json::from_str(PARTS).expect("openapi.json is JSON") else { unreachable!() };
-    let (mut document, own) = (parts.remove("document").unwrap_or_default(), Value::Object(parts));
+    let [mut document, routes] = parts();
     for route in &ROUTES {
         let method = if route.is_post { "post" } else { "get" };
-        document["paths"][route.path] = json!({ method: operation(route, &own["routes"][route.path]) });
+        document["paths"][route.path] = json!({ method: operation(route, &routes[route.path]) });
     }
     document["info"]["version"] = json!(env!("CARGO_PKG_VERSION"));
     let kinds = Kind::ALL.iter().map(|kind| json!(format!("urn:locdiff:problem:{}", kind.name())));
@@ -65,7 +67,7 @@ fn operation(route: &Route, own: &Value) -> Value {
     }
     let mut operation = json!({
         "operationId": route.path.trim_matches('/').replace(['/', '.'], "_"),
-        "summary": route.summary,
+        "summary": own["summary"],
         "responses": responses,
     });
     if !route.needs_key {
@@ -89,19 +91,14 @@ fn parameter(parameter: &Parameter) -> Value {
         schema["enum"] = json!(parameter.choices);
     }
     if !parameter.default.is_empty() {
-        schema["default"] = if ["integer", "number", "boolean"].contains(&parameter.kind) {
-            serde_json::from_str(parameter.default).unwrap_or_default()
+        schema["default"] = if ["integer", "number", "boolean"].contains(&&*parameter.kind) {
+            serde_json::from_str(&parameter.default).unwrap_or_default()
         } else {
             json!(parameter.default)
         };
     }
-    json!({
-        "name": parameter.name,
-        "in": "query",
-        "required": false,
-        "description": parameter.meaning,
-        "schema": schema,
-    })
+    let Parameter { name, meaning, .. } = parameter;
+    json!({ "name": name, "in": "query", "required": false, "description": meaning, "schema": schema })
 }
 
 #[cfg(test)]

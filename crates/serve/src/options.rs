@@ -81,19 +81,18 @@ impl Default for ServeOptions {
 const SHORTEST_KEY: usize = 8;
 
 impl ServeOptions {
-    /// Fails where the settings make no server.
-    ///
-    /// # Errors
-    /// A setting out of range, or an address that others reach without a key.
+    /// Fails if a setting is out of range, or if others reach the address and there is no key.
     pub fn check(&self) -> Result<(), ServeError> {
-        let positive = |name: &'static str, value: u64| match value {
-            0 => Err(setting::<BadSetting>(name, 0, "1 or more")),
-            _ => Ok(()),
-        };
-        positive("body limit", self.max_body_bytes)?;
-        positive("megapixels", self.max_megapixels.into())?;
-        positive("photos of a request", self.max_photos as u64)?;
-        positive("connections", self.connections as u64)?;
+        for (name, value) in [
+            ("body limit", self.max_body_bytes),
+            ("megapixels", self.max_megapixels.into()),
+            ("photos of a request", self.max_photos as u64),
+            ("connections", self.connections as u64),
+        ] {
+            if value == 0 {
+                return Err(setting::<BadSetting>(name, 0, "1 or more").into());
+            }
+        }
         if self.queue < self.max_photos {
             let remedy = format!("at least the photos of a request, {}", self.max_photos);
             return Err(setting::<BadSetting>("queue", self.queue, remedy).into());
@@ -116,10 +115,7 @@ impl ServeOptions {
     }
 }
 
-/// The keys in a file, one a line.
-///
-/// # Errors
-/// A file that cannot be read, or holds none.
+/// The keys in a file, one a line. Fails if the file cannot be read or holds none.
 pub fn read_keys(path: &Path) -> Result<Vec<String>, ServeError> {
     let failed = |reason: String| ServeError::Keys { path: path.to_owned(), reason };
     let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;

@@ -4,74 +4,47 @@ use locdiff::{ErrorKind, LocateError};
 use locdiff_map::places::PlacesError;
 use serde_json::{Value, json};
 
-/// The kind of a problem: its status, its name in the document and what it means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    BadRequest,
-    Unauthorized,
-    CrossSite,
-    NotFound,
-    MethodNotAllowed,
-    Misdirected,
-    BodyTimeout,
-    TooLarge,
-    UnknownFormat,
-    Unusable,
-    Busy,
-    Internal,
-    Late,
-    Stopping,
+/// The kinds of problems: status, name in the document and in metrics, and what it means.
+macro_rules! kinds {
+    ($($kind:ident($status:literal, $name:literal, $title:literal);)*) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($kind),*
+        }
+
+        impl Kind {
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$kind),*];
+
+            pub(crate) fn status(self) -> u16 {
+                [$($status),*][self as usize]
+            }
+
+            pub(crate) fn name(self) -> &'static str {
+                [$($name),*][self as usize]
+            }
+
+            pub(crate) fn title(self) -> &'static str {
+                [$($title),*][self as usize]
+            }
+        }
+    };
 }
 
-impl Kind {
-    pub(crate) const ALL: [Self; 14] = [
-        Self::BadRequest,
-        Self::Unauthorized,
-        Self::CrossSite,
-        Self::NotFound,
-        Self::MethodNotAllowed,
-        Self::Misdirected,
-        Self::BodyTimeout,
-        Self::TooLarge,
-        Self::UnknownFormat,
-        Self::Unusable,
-        Self::Busy,
-        Self::Internal,
-        Self::Late,
-        Self::Stopping,
-    ];
-
-    pub(crate) fn status(self) -> u16 {
-        self.row().0
-    }
-
-    /// The end of its `type`, and its name in metrics.
-    pub(crate) fn name(self) -> &'static str {
-        self.row().1
-    }
-
-    pub(crate) fn title(self) -> &'static str {
-        self.row().2
-    }
-
-    fn row(self) -> (u16, &'static str, &'static str) {
-        match self {
-            Self::BadRequest => (400, "bad-request", "The request cannot be understood"),
-            Self::Unauthorized => (401, "unauthorized", "A key is needed"),
-            Self::CrossSite => (403, "cross-site", "Pages of other sites may not ask"),
-            Self::NotFound => (404, "not-found", "There is nothing here"),
-            Self::MethodNotAllowed => (405, "method-not-allowed", "Not with this method"),
-            Self::BodyTimeout => (408, "body-timeout", "The body came too slowly"),
-            Self::TooLarge => (413, "too-large", "Larger than the limits allow"),
-            Self::UnknownFormat => (415, "unknown-format", "Not a format that can be read"),
-            Self::Misdirected => (421, "misdirected", "Not by this name"),
-            Self::Unusable => (422, "unusable", "No answer can be given for this"),
-            Self::Busy => (429, "busy", "Too much waits already"),
-            Self::Internal => (500, "internal", "The server failed"),
-            Self::Late => (503, "late", "The answer would come too late"),
-            Self::Stopping => (503, "stopping", "The server is stopping"),
-        }
-    }
+kinds! {
+    BadRequest(400, "bad-request", "The request cannot be understood");
+    Unauthorized(401, "unauthorized", "A key is needed");
+    CrossSite(403, "cross-site", "Pages of other sites may not ask");
+    NotFound(404, "not-found", "There is nothing here");
+    MethodNotAllowed(405, "method-not-allowed", "Not with this method");
+    Misdirected(421, "misdirected", "Not by this name");
+    BodyTimeout(408, "body-timeout", "The body came too slowly");
+    TooLarge(413, "too-large", "Larger than the limits allow");
+    UnknownFormat(415, "unknown-format", "Not a format that can be read");
+    Unusable(422, "unusable", "No answer can be given for this");
+    Busy(429, "busy", "Too much waits already");
+    Internal(500, "internal", "The server failed");
+    Late(503, "late", "The answer would come too late");
+    Stopping(503, "stopping", "The server is stopping");
 }
 
 /// A problem of one request.
@@ -107,6 +80,12 @@ impl Problem {
     }
 }
 
+impl From<LocateError> for Problem {
+    fn from(error: LocateError) -> Self {
+        Self::from(&error)
+    }
+}
+
 impl From<&LocateError> for Problem {
     fn from(error: &LocateError) -> Self {
         let kind = match error.kind() {
@@ -118,7 +97,7 @@ impl From<&LocateError> for Problem {
             }
             _ => Kind::Internal,
         };
-        let lower = error.get_ref().and_then(|lower| lower.downcast_ref());
+        let lower = error.get_ref().downcast_ref();
         if let Some(PlacesError::UnknownRegion { text, near }) = lower {
             let hint = near.first().map_or(String::new(), |near| format!(" (did you mean {near}?)"));
             return Self::bad(format!(

@@ -83,13 +83,14 @@ pub(crate) const ALBUMS: [&str; 2] = ["one_trip", "trust_clocks"];
 
 /// Whether a parameter means something at an endpoint.
 pub(crate) fn is_for(parameter: &Parameter, endpoint: Endpoint) -> bool {
+    let name = &*parameter.name;
     match endpoint {
-        Endpoint::Locate => !ALBUMS.contains(&parameter.name),
-        Endpoint::LocateEmbeddings => !ALBUMS.contains(&parameter.name) && !["name", "views"].contains(&parameter.name),
-        Endpoint::Embed | Endpoint::Preview | Endpoint::Occlusion => parameter.name == "name",
-        Endpoint::Steps => ["name", "views", "seed"].contains(&parameter.name),
-        Endpoint::Album => ["views", "seed"].contains(&parameter.name) || ALBUMS.contains(&parameter.name),
-        Endpoint::AlbumEmbeddings => parameter.name == "seed" || ALBUMS.contains(&parameter.name),
+        Endpoint::Locate => !ALBUMS.contains(&name),
+        Endpoint::LocateEmbeddings => !ALBUMS.contains(&name) && !["name", "views"].contains(&name),
+        Endpoint::Embed | Endpoint::Preview | Endpoint::Occlusion => name == "name",
+        Endpoint::Steps => ["name", "views", "seed"].contains(&name),
+        Endpoint::Album => ["views", "seed"].contains(&name) || ALBUMS.contains(&name),
+        Endpoint::AlbumEmbeddings => name == "seed" || ALBUMS.contains(&name),
         _ => false,
     }
 }

@@ -3,20 +3,16 @@
 use crate::ask::{Ask, Extra, Format};
 use crate::problem::{Kind, Problem};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use locdiff::{Answer, Atlas, DensityGrid, Embedding, LatLon, LocateError, Located, Occlusion, Read, SampledStep};
+use locdiff::{Answer, AnswerMap, DensityGrid, Embedding, LatLon, LocateError, Located, Occlusion, Read};
 use locdiff_vision::Taken;
 use serde_json::{Value, json};
-use std::sync::OnceLock;
 
 /// One object, or one a line.
 const JSON: &str = "application/json";
 const LINES: &str = "application/x-ndjson";
 
 /// Draws answers; the cells of the world are made when the first is drawn.
-#[derive(Default)]
-pub(crate) struct Renderer {
-    atlas: OnceLock<Atlas>,
-}
+pub(crate) struct Renderer;
 
 /// Bytes and their type.
 pub(crate) type Rendered = Result<(Vec<u8>, &'static str), Problem>;
@@ -24,10 +20,10 @@ pub(crate) type Rendered = Result<(Vec<u8>, &'static str), Problem>;
 impl Renderer {
     /// The answers of a job: the lines that `locdiff locate` writes. A photo alone that cannot be used is a problem, one of several a
     /// line.
-    pub(crate) fn answers(&self, ask: &Ask, found: Vec<Result<Located, Problem>>) -> Rendered {
+    pub(crate) fn answers(ask: &Ask, found: Vec<Result<Located, Problem>>) -> Rendered {
         let mut found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
         if found.len() == 1 {
-            return self.one(ask, found.swap_remove(0).answer);
+            return Self::one(ask, found.swap_remove(0).answer);
         }
         if ask.format != Format::Json {
             return Err(Problem::bad("'format' is for one photo at a time: send one, or ask for json"));
@@ -35,7 +31,7 @@ impl Renderer {
         let mut text = String::new();
         for located in found {
             let line = match &located.answer {
-                Ok(answer) => self.object(answer, ask.extra)?,
+                Ok(answer) => Self::object(answer, ask.extra)?,
                 Err(_) => located.to_json(),
             };
             text += &line.to_string();
@@ -45,17 +41,16 @@ impl Renderer {
     }
 
     /// The answer to a question with one.
-    pub(crate) fn one(&self, ask: &Ask, answer: Result<Answer, LocateError>) -> Rendered {
-        let answer = answer.map_err(|error| Problem::from(&error))?;
+    pub(crate) fn one(ask: &Ask, answer: Result<Answer, LocateError>) -> Rendered {
+        let answer = answer?;
         if ask.format == Format::Json {
-            return Ok((format!("{}\n", self.object(&answer, ask.extra)?).into_bytes(), JSON));
+            return Ok(json_of(&Self::object(&answer, ask.extra)?));
         }
-        Ok((self.drawn(&answer, ask.format)?, ask.format.content_type()))
+        Ok((Self::drawn(&answer, ask.format)?, ask.format.content_type()))
     }
 
     /// Photos as embeddings, an object a line.
-    #[expect(clippy::unused_self, reason = "one of the renderer's ways")]
-    pub(crate) fn embeddings(&self, photos: Vec<Result<Read, Problem>>) -> Rendered {
+    pub(crate) fn embeddings(photos: Vec<Result<Read, Problem>>) -> Rendered {
         let is_one = photos.len() == 1;
         let mut text = String::new();
         for read in photos {
@@ -71,7 +66,7 @@ impl Renderer {
                     })
                 }
                 Err(error) if !is_one => json!({ "error": error.to_string() }),
-                Err(error) => return Err(Problem::from(&error)),
+                Err(error) => return Err(error.into()),
             };
             text += &line.to_string();
             text.push('\n');
@@ -80,78 +75,66 @@ impl Renderer {
     }
 
     /// The way of a job's samples from noise to places.
-    #[expect(clippy::unused_self, reason = "one of the renderer's ways")]
-    pub(crate) fn steps(&self, steps: Vec<Result<Vec<SampledStep>, LocateError>>) -> Rendered {
-        let steps = steps.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| Problem::from(&error))?;
+    pub(crate) fn steps(steps: Vec<Result<Vec<(usize, Vec<LatLon>)>, LocateError>>) -> Rendered {
+        let steps = steps.into_iter().collect::<Result<Vec<_>, _>>()?;
         // A thousandth of a degree is less than a dot.
         let place = |at: &LatLon| [at.lon_deg(), at.lat_deg()].map(|deg| (1000.0 * deg).round() / 1000.0);
-        let step =
-            |step: &SampledStep| json!({ "t": step.t, "places": step.places.iter().map(place).collect::<Vec<_>>() });
+        let step = |(t, places): &(usize, Vec<LatLon>)| json!({ "t": t, "places": places.iter().map(place).collect::<Vec<_>>() });
         let object = json!({ "steps": steps.iter().flatten().map(step).collect::<Vec<_>>() });
-        Ok((format!("{object}\n").into_bytes(), JSON))
+        Ok(json_of(&object))
     }
 
     /// What the parts of a photo say.
     pub(crate) fn occlusion(mut found: Vec<Result<Occlusion, LocateError>>) -> Rendered {
-        let Occlusion { at, rows, columns, nats } =
-            found.pop().unwrap_or(Err(LocateError::stopped())).map_err(|error| Problem::from(&error))?;
+        let Occlusion { at, rows, columns, nats, .. } = found.pop().unwrap_or(Err(LocateError::stopped()))?;
         let object = json!({ "at": at, "rows": rows, "columns": columns, "nats": nats });
-        Ok((format!("{object}\n").into_bytes(), JSON))
+        Ok(json_of(&object))
     }
 
     /// A photo made small.
     pub(crate) fn preview(mut found: Vec<Result<Vec<u8>, LocateError>>) -> Rendered {
-        let jpeg = found.pop().unwrap_or(Err(LocateError::stopped()));
-        jpeg.map(|jpeg| (jpeg, "image/jpeg")).map_err(|error| Problem::from(&error))
+        Ok((found.pop().unwrap_or(Err(LocateError::stopped()))?, "image/jpeg"))
     }
 
     /// An album's object.
     pub(crate) fn album(said: Result<&Value, &Problem>) -> Rendered {
-        said.map(|object| (format!("{object}\n").into_bytes(), JSON)).map_err(Problem::clone)
+        said.map(json_of).map_err(Problem::clone)
     }
 
-    fn object(&self, answer: &Answer, extra: Extra) -> Result<Value, Problem> {
+    fn object(answer: &Answer, extra: Extra) -> Result<Value, Problem> {
         let mut object = answer.to_json();
         if extra.grid {
-            object["grid"] = grid(&DensityGrid::of(answer).map_err(|error| Problem::from(&error))?);
+            object["grid"] = grid(&DensityGrid::of(answer)?);
         }
         if extra.geojson {
-            let text = self.drawn(answer, Format::GeoJson)?;
+            let text = Self::drawn(answer, Format::GeoJson)?;
             object["density"] =
                 serde_json::from_slice(&text).map_err(|error| Problem::new(Kind::Internal, error.to_string()))?;
         }
         Ok(object)
     }
 
-    fn drawn(&self, answer: &Answer, format: Format) -> Result<Vec<u8>, Problem> {
-        let failed = |error: LocateError| Problem::from(&error);
-        let atlas = if let Some(atlas) = self.atlas.get() {
-            atlas
-        } else {
-            let made = Atlas::new().map_err(failed)?;
-            self.atlas.get_or_init(|| made)
-        };
-        let map = atlas.draw(answer).map_err(failed)?;
-        match format {
-            Format::Json => Ok(answer.to_json().to_string().into_bytes()),
-            Format::GeoJson => Ok(map.geojson().into_bytes()),
-            Format::Kml => Ok(map.kml().into_bytes()),
-            Format::Png => map.png().map_err(failed),
-            Format::GeoTiff => map.geotiff().map_err(failed),
-        }
+    fn drawn(answer: &Answer, format: Format) -> Result<Vec<u8>, Problem> {
+        let map = AnswerMap::new(answer)?;
+        Ok(match format {
+            Format::Json => answer.to_json().to_string().into_bytes(),
+            Format::GeoJson => map.geojson().into_bytes(),
+            Format::Kml => map.kml().into_bytes(),
+            Format::Png => map.png()?,
+            Format::GeoTiff => map.geotiff()?,
+        })
     }
+}
+
+fn json_of(object: &Value) -> (Vec<u8>, &'static str) {
+    (format!("{object}\n").into_bytes(), JSON)
 }
 
 fn grid(grid: &DensityGrid) -> Value {
     let window = grid.window();
     json!({
-        "south": window.south_deg(),
-        "north": window.north_deg(),
-        "west": window.west_deg(),
-        "east": window.east_deg(),
-        "rows": window.rows(),
-        "columns": window.columns(),
-        "depth_nats": DensityGrid::DEPTH_NATS,
+        "south": window.south_deg(), "north": window.north_deg(), "west": window.west_deg(), "east": window.east_deg(),
+        "rows": window.rows(), "columns": window.columns(), "depth_nats": DensityGrid::DEPTH_NATS,
         "values": BASE64.encode(grid.values()),
     })
 }

@@ -1,80 +1,82 @@
 //! Responses.
 
-use crate::{job::Times, problem::Problem};
+use crate::{job::Times, metrics::STAGES, problem::Problem};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Response;
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use std::time::Duration;
+use hyper::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 /// The page may load what the server itself has, and nothing else.
-pub(crate) const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
                            base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// A body with its type; that of a page says what it may load.
+pub(crate) fn typed<B>(status: u16, content_type: &'static str, body: B) -> Response<B> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status.try_into().unwrap_or_default();
+    let headers = response.headers_mut();
+    if content_type.starts_with("text/html") {
+        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
+    }
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+/// A message as plain text.
+pub(crate) fn text(status: u16, message: &str) -> Response<Vec<u8>> {
+    typed(status, "text/plain; charset=utf-8", message.as_bytes().to_vec())
+}
 
 /// What goes back.
 #[derive(Debug)]
-pub(crate) struct Reply {
-    status: u16,
-    content_type: &'static str,
-    body: Bytes,
-    headers: Vec<(&'static str, String)>,
-}
+pub(crate) struct Reply(Response<Bytes>);
 
 impl Reply {
     pub(crate) fn ok(content_type: &'static str, body: impl Into<Bytes>) -> Self {
-        Self { status: 200, content_type, body: body.into(), headers: Vec::new() }
+        Self(typed(200, content_type, body.into()))
     }
 
     /// Nothing but headers.
     pub(crate) fn empty() -> Self {
-        Self { status: 204, content_type: "text/plain", body: Bytes::new(), headers: Vec::new() }
+        Self(typed(204, "text/plain", Bytes::new()))
     }
 
     pub(crate) fn problem(problem: &Problem, request_id: &str) -> Self {
         let body = problem.to_json(request_id).to_string();
-        let status = problem.kind.status();
-        let reply = Self { status, content_type: "application/problem+json", body: body.into(), headers: Vec::new() };
+        let reply = Self(typed(problem.kind.status(), "application/problem+json", body.into()));
         match problem.retry_after_s {
-            Some(seconds) => reply.with("retry-after", seconds.to_string()),
+            Some(seconds) => reply.with("retry-after", &seconds.to_string()),
             None => reply,
         }
     }
 
-    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.headers.push((name, value.into()));
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+        let value = HeaderValue::from_str(value).ok();
+        self.0.headers_mut().extend(value.map(|value| (HeaderName::from_static(name), value)));
         self
     }
 
     /// With the time that each stage took.
-    pub(crate) fn with_times(self, times: &Times) -> Self {
-        let ms = |took: Duration| format!("{:.1}", 1000.0 * took.as_secs_f64());
-        self.with("x-queue-ms", ms(times.queue))
-            .with("x-decode-ms", ms(times.decode))
-            .with("x-encode-ms", ms(times.encode))
-            .with("x-answer-ms", ms(times.answer))
+    pub(crate) fn with_times(mut self, times: Times) -> Self {
+        for (stage, took) in STAGES.iter().zip(times) {
+            let name = HeaderName::try_from(format!("x-{stage}-ms")).ok();
+            let value = HeaderValue::try_from(format!("{:.1}", 1000.0 * took.as_secs_f64())).ok();
+            self.0.headers_mut().extend(name.zip(value));
+        }
+        self
     }
 
     pub(crate) fn status(&self) -> u16 {
-        self.status
+        self.0.status().as_u16()
     }
 
     pub(crate) fn len(&self) -> u64 {
-        self.body.len() as u64
+        self.0.body().len() as u64
     }
 
-    pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
-        let mut response = Response::new(Full::new(self.body));
-        *response.status_mut() = self.status.try_into().unwrap_or_default();
-        let is_page = self.content_type.starts_with("text/html");
-        let policy = is_page.then_some(("content-security-policy", PAGE_POLICY));
-        let own = self.headers.iter().map(|(name, value)| (*name, &**value));
-        for (name, value) in policy.into_iter().chain([("content-type", self.content_type)]).chain(own) {
-            if let Ok(value) = HeaderValue::from_str(value) {
-                response.headers_mut().insert(HeaderName::from_static(name), value);
-            }
-        }
-        protect(response.headers_mut());
-        response
+    pub(crate) fn into_response(mut self) -> Response<Full<Bytes>> {
+        protect(self.0.headers_mut());
+        self.0.map(Full::new)
     }
 }
 

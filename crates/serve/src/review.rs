@@ -1,10 +1,11 @@
 //! A review session as a page: requests that were admitted, and their responses.
 
-use crate::files::{DESK, PAGE, PageFile};
-use crate::{LocalPage, ServeError, labels, query, reply::PAGE_POLICY, shores};
-use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue};
+use crate::files::{DESK, PAGE};
+use crate::reply::{text, typed};
+use crate::{LocalPage, ServeError, labels, query, shores};
+use hyper::header::{CACHE_CONTROL, HeaderValue};
 use hyper::{Method, Request, Response};
-use locdiff::review::{ReviewAction, ReviewBackend, ReviewError, ReviewResult, ReviewSession};
+use locdiff::review::{ReviewAction, ReviewBackend, ReviewError, ReviewSession};
 use locdiff_map::places::{NearestPlace, Places};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -15,10 +16,8 @@ const JSON: &str = "application/json";
 
 type Reply = Response<Vec<u8>>;
 
-/// Shows a session on a page until `stop` is true or the page says that it is done; work goes on beside it.
-///
-/// # Errors
-/// No thread or socket from the system.
+/// Shows a session on a page until `stop` is true or the page says that it is done, while the session works. Fails if the system gives
+/// no thread or socket.
 pub fn run_review<B: ReviewBackend + Send>(
     page: LocalPage,
     session: &ReviewSession<B>,
@@ -39,15 +38,14 @@ pub fn run_review<B: ReviewBackend + Send>(
 fn answer<B: ReviewBackend>(session: &ReviewSession<B>, request: &Request<Vec<u8>>) -> ControlFlow<Reply, Reply> {
     let (path, method) = (request.uri().path(), request.method());
     let file = DESK.iter().chain(PAGE.iter().skip(1)).find(|file| file.route.path == path);
-    let reply = match (method, path) {
-        (&Method::GET, "/page/labels.json") => typed(JSON, labels::json().as_bytes().to_vec()),
-        (&Method::GET, "/page/shores.json") => {
-            typed(JSON, shores::json(request.uri().query().unwrap_or_default()).into_bytes())
-        }
-        (&Method::GET, _) if file.is_some() => file.map_or_else(|| text(404, "not here"), page_file),
-        (&Method::GET, _) => asked(session, path, request.uri().query().unwrap_or_default()),
-        (&Method::POST, "/desk/done") => return ControlFlow::Break(text(200, "done")),
-        (&Method::POST, _) => told(session, path, request.body()),
+    let query = request.uri().query().unwrap_or_default();
+    let reply = match (method, path, file) {
+        (&Method::GET, "/page/labels.json", _) => typed(200, JSON, labels::json().into()),
+        (&Method::GET, "/page/shores.json", _) => typed(200, JSON, shores::json(query).into()),
+        (&Method::GET, _, Some(file)) => typed(200, file.content_type, file.contents.to_vec()),
+        (&Method::GET, ..) => asked(session, path, query),
+        (&Method::POST, "/desk/done", _) => return ControlFlow::Break(text(200, "done")),
+        (&Method::POST, ..) => told(session, path, request.body()),
         _ => text(405, "GET and POST"),
     };
     ControlFlow::Continue(reply)
@@ -75,10 +73,10 @@ fn asked<B: ReviewBackend>(session: &ReviewSession<B>, path: &str, query: &str) 
 
 /// What is done.
 fn told<B: ReviewBackend>(session: &ReviewSession<B>, path: &str, body: &[u8]) -> Reply {
-    let done: ReviewResult<()> = match path {
+    let done = match path {
         "/desk/act" => match serde_json::from_slice::<ReviewAction>(body) {
             Ok(act) => session.act(act),
-            Err(error) => Err(ReviewError(format!("that is no act: {error}"))),
+            Err(error) => Err(ReviewError::of(format!("that is no act: {error}"))),
         },
         "/desk/write" => {
             let body: Value = serde_json::from_slice(body).unwrap_or_default();
@@ -112,32 +110,12 @@ fn towns(text: &str) -> Value {
 }
 
 fn json_of(value: &Value) -> Reply {
-    typed(JSON, value.to_string().into_bytes())
+    typed(200, JSON, value.to_string().into_bytes())
 }
 
 fn picture(bytes: Vec<u8>) -> Reply {
     let kind = if bytes.starts_with(b"RIFF") { "image/webp" } else { "image/jpeg" };
-    let mut reply = typed(kind, bytes);
+    let mut reply = typed(200, kind, bytes);
     reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, max-age=3600"));
-    reply
-}
-
-fn page_file(file: &PageFile) -> Reply {
-    let mut reply = typed(file.content_type, file.contents.to_vec());
-    if file.content_type.starts_with("text/html") {
-        reply.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
-    }
-    reply
-}
-
-fn typed(kind: &'static str, bytes: Vec<u8>) -> Reply {
-    let mut reply = Response::new(bytes);
-    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    reply
-}
-
-fn text(status: u16, message: &str) -> Reply {
-    let mut reply = typed("text/plain; charset=utf-8", message.as_bytes().to_vec());
-    *reply.status_mut() = status.try_into().unwrap_or_default();
     reply
 }

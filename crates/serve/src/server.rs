@@ -19,10 +19,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens. Connections wait until [`Server::run`].
-    ///
-    /// # Errors
-    /// Options that make no server, an address that cannot be had, a locator without an encoder.
+    /// Listens. Connections wait until [`Server::run`]. Fails if the options make no server, the address cannot be had, or the locator
+    /// has no encoder.
     pub fn bind(locator: Locator, options: ServeOptions) -> Result<Self, ServeError> {
         options.check()?;
         if locator.encoder().is_none() {
@@ -40,10 +38,7 @@ impl Server {
     }
 
     /// Answers until `stop` is true; then it takes no more connections, finishes the requests that are under way, for as long
-    /// as the options allow, and returns.
-    ///
-    /// # Errors
-    /// No thread or socket from the system.
+    /// as the options allow, and returns. Fails if the system gives no thread or socket.
     pub fn run(self, stop: impl Fn() -> bool) -> Result<(), ServeError> {
         let Self { listener, locator, options, .. } = self;
         let queue = Arc::new(Queue::new(options.queue));
@@ -91,11 +86,8 @@ fn info(locator: &Locator, options: &ServeOptions) -> Value {
         "encoder": locator.encoder().map(|encoder| encoder.fingerprint().to_string()),
         "device": locator.model().params().device().to_string(),
         "limits": {
-            "body_bytes": options.max_body_bytes,
-            "megapixels": options.max_megapixels,
-            "photos": options.max_photos,
-            "queue": options.queue,
-            "request_seconds": options.request_timeout.as_secs_f64(),
+            "body_bytes": options.max_body_bytes, "megapixels": options.max_megapixels, "photos": options.max_photos,
+            "queue": options.queue, "request_seconds": options.request_timeout.as_secs_f64(),
         },
     })
 }

@@ -67,7 +67,7 @@ impl Service {
                 if is_read { reply } else { reply.with("connection", "close") }
             }
         };
-        reply = reply.with("x-request-id", &*id);
+        reply = reply.with("x-request-id", &id);
         if let Some(origin) = self.access.allowed_origin(&head.headers) {
             reply = reply
                 .with("access-control-allow-origin", origin)
@@ -188,7 +188,7 @@ impl Service {
         match timeout_at(deadline.into(), answer).await {
             Ok(Ok(done)) => {
                 let done = done?;
-                Ok(Reply::ok(done.content_type, done.body).with_times(&done.times))
+                Ok(Reply::ok(done.content_type, done.body).with_times(done.times))
             }
             Ok(Err(_)) => Err(Problem::new(Kind::Internal, "the model failed on this batch; the server goes on")),
             Err(_) => {

@@ -1,7 +1,7 @@
 //! A photo with its place written into a copy, where it is sure: the rule of `locdiff locate --write-exif`.
 
 use crate::problem::{Kind, Problem};
-use crate::{multipart, uploads::BodyKind};
+use crate::uploads::{self, BodyKind};
 use bytes::Bytes;
 use locdiff::LatLon;
 use locdiff_io::tags::{GeoTag, Overwrite, TagRule, tagged};
@@ -35,8 +35,7 @@ struct Odd {
 /// The copy of a form's photo, tagged by the form's answer.
 pub(crate) fn copy(body: Bytes, kind: &BodyKind) -> Result<Vec<u8>, Problem> {
     let BodyKind::Form { boundary } = kind else { return Err(Problem::bad("send a form with an answer and a photo")) };
-    let parts = multipart::parts(body, boundary, 2)
-        .map_err(|reason| Problem::bad(format!("the form cannot be read: {reason}")))?;
+    let parts = uploads::form_parts(body, boundary, 2)?;
     let find = |field: &str| {
         let found = parts.iter().find(|part| part.field == field);
         found.ok_or_else(|| Problem::bad(format!("the form has no field '{field}': it has 'answer' and 'photo'")))
@@ -83,9 +82,7 @@ mod tests {
         let odd = sure.replace("\"place\"", "\"hint\":{\"reason\":\"far away\",\"probability\":0.4},\"place\"");
         assert!(detail(&odd, photo).contains("far away"));
         assert!(detail(sure, &copy).contains("a.jpg has a GPS tag already"));
-        assert!(
-            detail("{}", photo).contains("no answer")
-                && detail(&sure.replace("48.86", "99"), photo).contains("no place")
-        );
+        assert!(detail("{}", photo).contains("no answer"));
+        assert!(detail(&sure.replace("48.86", "99"), photo).contains("no place"));
     }
 }

@@ -1,6 +1,6 @@
 //! Bodies as photos or embeddings.
 
-use crate::multipart;
+use crate::multipart::{self, Part};
 use crate::problem::{Kind, Problem};
 use crate::work::{AlbumFacts, GivenFacts, Upload, Work};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
@@ -63,6 +63,12 @@ fn unknown(given: &str, wanted: &str) -> Problem {
     Problem::new(Kind::UnknownFormat, format!("the Content-Type is '{given}': send {wanted}"))
 }
 
+/// The parts of a form, at most so many.
+pub(crate) fn form_parts(body: Bytes, boundary: &str, most: usize) -> Result<Vec<Part>, Problem> {
+    let parts = multipart::parts(body, boundary, most);
+    parts.map_err(|reason| Problem::bad(format!("the form cannot be read: {reason}")))
+}
+
 /// The photos of a body. What a single photo's head shows to be wrong is refused at once.
 pub(crate) fn photos(
     body: Bytes,
@@ -73,11 +79,9 @@ pub(crate) fn photos(
 ) -> Result<Vec<Upload>, Problem> {
     let named = match kind {
         BodyKind::Form { boundary } => {
-            let parts = multipart::parts(body, boundary, most)
-                .map_err(|reason| Problem::bad(format!("the form cannot be read: {reason}")))?;
-            if let Some(other) = parts.iter().find(|part| part.field != "photo") {
-                let detail = format!("the form has a field '{}': photos are fields called 'photo'", other.field);
-                return Err(Problem::bad(detail));
+            let parts = form_parts(body, boundary, most)?;
+            if let Some(Part { field, .. }) = parts.iter().find(|part| part.field != "photo") {
+                return Err(Problem::bad(format!("the form has a field '{field}': photos are fields called 'photo'")));
             }
             parts.into_iter().map(|part| (part.file_name, part.contents)).collect()
         }
@@ -96,7 +100,7 @@ fn upload(name: Option<String>, contents: Bytes, is_one: bool, limits: &PhotoLim
         Ok(Some((width, height))) => u64::from(width) * u64::from(height),
         // Only its decoder knows: as much as is allowed.
         Ok(None) => limits.max_pixels,
-        Err(error) if is_one => return Err(Problem::from(&LocateError::from(error))),
+        Err(error) if is_one => return Err(LocateError::from(error).into()),
         // Reported with the others' answers; nothing is decoded.
         Err(_) => 0,
     };
@@ -116,8 +120,7 @@ const MOST_PLACES: usize = 100;
 /// The photos of an album's form, each followed by its fields, and what is known beside them.
 pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLimits) -> Result<Work, Problem> {
     let BodyKind::Form { boundary } = kind else { return Err(Problem::bad("an album is a form")) };
-    let parts = multipart::parts(body, boundary, FIELDS * most + MOST_TRACKS + 1)
-        .map_err(|reason| Problem::bad(format!("the form cannot be read: {reason}")))?;
+    let parts = form_parts(body, boundary, FIELDS * most + MOST_TRACKS + 1)?;
     let (mut photos, mut facts): (Vec<Upload>, _) = (Vec::new(), AlbumFacts::default());
     for part in parts {
         if part.field == "track" {
@@ -248,8 +251,7 @@ impl AlbumRow {
         }
         let bytes =
             BASE64.decode(&self.embedding).map_err(|error| bad(format!("the embedding is no base64: {error}")))?;
-        let values: Vec<f32> =
-            bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect();
+        let values = bytes.as_chunks().0.iter().map(|&four| f32::from_le_bytes(four)).collect();
         if bytes.len() != 4 * columns {
             return Err(bad(format!("the embedding has {} bytes, the model takes {}", bytes.len(), 4 * columns)));
         }

@@ -1,7 +1,8 @@
 //! What is to be done with photos or embeddings.
 
 use bytes::Bytes;
-use locdiff::{AlbumOptions, EmbeddedPhoto, Embedding, LatLon, LocateError, LocateOptions, Source, StatedPlace, Track};
+use locdiff::{AlbumOptions, EmbeddedPhoto, Embedding, LatLon, LocateError, LocateOptions, Source, StatedPlace};
+use locdiff_album::Track;
 
 /// What a form says of a photo beside its bytes; it goes before what the photo itself says.
 #[derive(Debug, Clone, PartialEq, Default)]

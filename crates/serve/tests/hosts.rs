@@ -16,36 +16,13 @@ fn other_names_and_pages_of_other_sites_are_refused_on_every_route() {
         let headers = headers.replace("OWN", &own);
         server.ask(format!("{line}\r\n{headers}Connection: close\r\nContent-Length: 0\r\n\r\n").as_bytes())
     };
-    for (headers, expected) in [
-        ("Host: OWN\r\n", 200),
-        ("Host: localhost\r\n", 200),
-        ("Host: LOCALHOST.:99\r\n", 200),
-        ("Host: 127.9.9.9:1\r\n", 200),
-        ("Host: [::1]:8080\r\n", 200),
-        ("Host: photos.example\r\n", 200),
-        ("Host: evil.example\r\n", 421),
-        ("Host: localhost.evil.example\r\n", 421),
-        ("Host: 192.168.1.5\r\n", 421),
-        ("Host: localhost@evil.example\r\n", 400),
-        ("Host: \r\n", 400),
-        ("", 400),
-        ("Host: OWN\r\nHost: OWN\r\n", 400),
-        ("Host: OWN\r\nHost: evil.example\r\n", 400),
-        // The page itself, with and without what newer browsers add, behind a proxy, and one that is allowed.
-        ("Host: OWN\r\nOrigin: http://OWN\r\n", 200),
-        ("Host: OWN\r\nOrigin: http://OWN\r\nSec-Fetch-Site: same-origin\r\n", 200),
-        ("Host: OWN\r\nOrigin: https://photos.example\r\n", 200),
-        ("Host: OWN\r\nOrigin: https://friend.example\r\n", 200),
-        ("Host: OWN\r\nOrigin: http://evil.example\r\n", 403),
-        ("Host: OWN\r\nOrigin: http://localhost.evil.example\r\n", 403),
-        ("Host: OWN\r\nOrigin: http://localhost@evil.example\r\n", 403),
-        ("Host: OWN\r\nOrigin: null\r\n", 403),
-        ("Host: OWN\r\nOrigin: http://OWN\r\nOrigin: http://evil.example\r\n", 403),
-        // DNS rebinding.
-        ("Host: evil.example\r\nOrigin: http://evil.example\r\nSec-Fetch-Site: same-origin\r\n", 421),
-    ] {
+    for line in include_str!("hosts.txt").lines().filter(|line| !line.starts_with('#')) {
+        let (expected, headers) = line.split_once(' ').unwrap_or((line, ""));
+        let expected: u16 = expected.parse().unwrap();
+        let headers: String =
+            headers.split("; ").filter(|one| !one.is_empty()).map(|one| format!("{one}\r\n")).collect();
         for path in ["/", "/page/app.js", "/docs", "/openapi.json", "/v1/info", "/metrics", "/health/live"] {
-            let response = ask(&format!("GET {path} HTTP/1.1"), headers);
+            let response = ask(&format!("GET {path} HTTP/1.1"), &headers);
             assert_eq!(response.status, expected, "{path} {headers}");
             if expected != 200 {
                 response.problem();
@@ -55,7 +32,7 @@ fn other_names_and_pages_of_other_sites_are_refused_on_every_route() {
         for (line, own) in
             [("POST /v1/locate", 422), ("DELETE /v1/locate", 405), ("OPTIONS /v1/info", 405), ("GET /none", 404)]
         {
-            let status = ask(&format!("{line} HTTP/1.1"), headers).status;
+            let status = ask(&format!("{line} HTTP/1.1"), &headers).status;
             let is_asking_first = line.starts_with("OPTIONS") && headers.contains("friend");
             let own = if is_asking_first { 204 } else { own };
             assert_eq!(status, if expected == 200 { own } else { expected }, "{line} {headers}");

@@ -1,7 +1,7 @@
 //! A folder under review: what is decided, kept, written and taken back.
 
 use crate::common::photo_path;
-use locdiff::review::{FolderReview, FolderReviewSettings, ReviewAction, ReviewSession};
+use locdiff::review::{FolderReview, ReviewAction, ReviewSession};
 use locdiff::{AlbumOptions, Locator};
 use locdiff_io::tags::{GeoTag, JOURNAL_NAME, Overwrite, TagRule, undo, write_copy};
 use locdiff_testing::wait_until;
@@ -29,13 +29,14 @@ const LATER: &str = "IMG_20240612_100000.png";
 const LAST: &str = "IMG_20240612_101000.jpg";
 const TAGGED: &str = "IMG_20240512_100000.jpg";
 
-fn session(folder: &Path) -> ReviewSession<FolderReview> {
-    let names = [TAGGED, LATER, LAST, "bad.jpg", NEAR];
+fn backend(folder: &Path, names: &[&str]) -> FolderReview {
     let photos = names.iter().map(|name| folder.join(name)).collect();
-    let (copies, rule) = (folder.join("copies"), TagRule::default());
-    let settings =
-        FolderReviewSettings { folder: folder.to_owned(), photos, copies, rule, options: AlbumOptions::default() };
-    let backend = FolderReview::new(Locator::bundled().unwrap(), settings).unwrap();
+    let (copies, rule, options) = (folder.join("copies"), TagRule::default(), AlbumOptions::default());
+    FolderReview::new(Locator::bundled().unwrap(), folder.to_owned(), photos, copies, rule, options).unwrap()
+}
+
+fn session(folder: &Path) -> ReviewSession<FolderReview> {
+    let backend = backend(folder, &[TAGGED, LATER, LAST, "bad.jpg", NEAR]);
     ReviewSession::open(backend, &FolderReview::acts(folder).unwrap()).unwrap()
 }
 
@@ -167,14 +168,7 @@ fn files_of_the_desk_that_are_links_or_no_acts_are_refused() {
     assert!(FolderReview::acts(folder.path()).unwrap_err().to_string().contains("link"));
     fs::remove_file(folder.path().join(".locdiff-review")).unwrap();
     let acts = FolderReview::acts(folder.path()).unwrap();
-    let settings = || FolderReviewSettings {
-        folder: folder.path().to_owned(),
-        photos: Vec::new(),
-        copies: folder.path().join("copies"),
-        rule: TagRule::default(),
-        options: AlbumOptions::default(),
-    };
-    let open = || ReviewSession::open(FolderReview::new(Locator::bundled().unwrap(), settings()).unwrap(), &acts);
+    let open = || ReviewSession::open(backend(folder.path(), &[]), &acts);
     for bad in
         ["{\"act\":\"burn\"}\n", "{\"act\":\"move\",\"photos\":[],\"lat\":99,\"lon\":0,\"radius_km\":1,\"how\":\"\"}\n"]
     {

@@ -19,7 +19,7 @@ static RULE: LazyLock<([f64; SIDE], [f64; SIDE])> = LazyLock::new(|| {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Cell {
     face: u8,
-    level: u8,
+    pub(crate) level: u8,
     i: u32,
     j: u32,
 }
@@ -44,10 +44,6 @@ impl Cell {
         let index = |t: f64| ((t.atan() + FRAC_PI_4) / FRAC_PI_2 * count).clamp(0.0, count - 1.0) as u32;
         let face = 2 * axis as u8 + u8::from(p[axis] < 0.0);
         Self { face, level, i: index(x), j: index(y) }
-    }
-
-    pub(crate) fn level(self) -> u8 {
-        self.level
     }
 
     /// The four cells it splits into.
@@ -85,10 +81,8 @@ impl Cell {
     /// A radius about the centre that covers the cell.
     pub(crate) fn radius_rad(self) -> f64 {
         let center = self.center();
-        [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]
-            .map(|(s, t)| center.angle_rad(self.point(s, t).0))
-            .into_iter()
-            .fold(0.0, f64::max)
+        let corners = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)];
+        corners.iter().map(|(s, t)| center.angle_rad(self.point(*s, *t).0)).fold(0.0, f64::max)
     }
 
     /// Appends the nodes and their area weights.

@@ -29,14 +29,8 @@ pub struct Codec {
 impl Codec {
     /// Tables for `degree`.
     pub fn new(degree: Degree) -> Self {
-        Self {
-            degree,
-            harmonics: SphericalHarmonics::new(degree),
-            plan: FieldPlan::new(degree),
-            jets: JetPlan::new(degree),
-            search: Search::new(degree),
-            zonal: OnceLock::new(),
-        }
+        let (harmonics, plan, jets) = (SphericalHarmonics::new(degree), FieldPlan::new(degree), JetPlan::new(degree));
+        Self { degree, harmonics, plan, jets, search: Search::new(degree), zonal: OnceLock::new() }
     }
 
     /// The degree L.
@@ -73,10 +67,7 @@ impl Codec {
 
     /// Checks that a vector belongs to this codec.
     pub(crate) fn check(&self, e: &Coefficients) -> Result<(), ShddError> {
-        if e.degree() == self.degree {
-            Ok(())
-        } else {
-            Err(ShddError::DegreeMismatch { expected: self.degree.get(), got: e.degree().get() })
-        }
+        let (expected, got) = (self.degree.get(), e.degree().get());
+        if expected == got { Ok(()) } else { Err(ShddError::DegreeMismatch { expected, got }) }
     }
 }

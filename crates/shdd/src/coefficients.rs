@@ -1,10 +1,8 @@
 //! A checked coefficient vector.
 
-use crate::ShddError;
-use crate::sphere::Degree;
+use crate::{ShddError, sphere::Degree};
 
-/// A clean code's coefficients are below 20 and the sharpest natural parameters below 10⁴; beyond this nothing is left to
-/// tell from a point, and single precision would overflow.
+/// Clean codes are below 20, natural parameters below 10⁴; beyond this single precision would overflow.
 const LARGEST: f64 = 1e9;
 
 /// `(L+1)²` finite coefficients of a field on the sphere, `(l, m)` at `l*l + l + m`.

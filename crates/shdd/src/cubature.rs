@@ -48,17 +48,16 @@ pub(crate) fn evaluate(field: &Field, cells: &[Cell]) -> Vec<Leaf> {
         cell.push_nodes(&mut points, &mut weights);
     }
     let values = field.values(&points);
-    let chunk = |all: &[f64], k: usize| *all[k * NODES..][..NODES].as_array().expect("NODES values");
-    cells
-        .iter()
-        .enumerate()
-        .map(|(k, &cell)| Leaf {
-            cell,
-            points: *points[k * NODES..][..NODES].as_array().expect("NODES points"),
-            weights: chunk(&weights, k),
-            values: chunk(&values, k),
-        })
-        .collect()
+    let leaf = |(k, &cell): (usize, &Cell)| {
+        let (points, weights, values) = (nodes_of(&points, k), nodes_of(&weights, k), nodes_of(&values, k));
+        Leaf { cell, points, weights, values }
+    };
+    cells.iter().enumerate().map(leaf).collect()
+}
+
+/// The values at the nodes of cell k.
+fn nodes_of<T: Copy>(all: &[T], k: usize) -> [T; NODES] {
+    *all[k * NODES..][..NODES].as_array().expect("NODES values")
 }
 
 /// The cells that hold the mass of `exp F`, each resolved, and the field's peaks.
@@ -89,12 +88,8 @@ impl Cubature {
         let level = field_level(codec).saturating_sub(1);
         let mut seen = HashSet::new();
         let near = codec.search.points_near_above(scratch, (top - depth) as f32);
-        let cells = near
-            .into_iter()
-            .chain(modes.iter().map(|mode| mode.point))
-            .map(|point| Cell::containing(point, level))
-            .filter(|cell| seen.insert(*cell))
-            .collect();
+        let starts = near.into_iter().chain(modes.iter().map(|mode| mode.point));
+        let cells = starts.map(|point| Cell::containing(point, level)).filter(|cell| seen.insert(*cell)).collect();
         let leaves = resolve(field, field_level(codec), cells, top);
         let top = leaves.iter().fold(top, |top, leaf| top.max(leaf.range().1));
         let modes = modes.into_iter().filter(|m| m.value >= top - depth).collect();
@@ -123,8 +118,8 @@ fn resolve(field: &Field, field_level: u8, mut cells: Vec<Cell>, top: f64) -> Ve
             // Between nodes F may be higher than at them, by no more than it varies.
             let bound = (high - top) + 0.5 * (high - low) + area.ln();
             let negligible = bound < reference - NEGLIGIBLE_NATS - 3.0;
-            let resolved = leaf.cell.level() >= field_level && high - low <= RESOLVED_NATS + RESOLVED_SLACK * below;
-            if negligible || resolved || leaf.cell.level() >= FINEST_LEVEL {
+            let resolved = leaf.cell.level >= field_level && high - low <= RESOLVED_NATS + RESOLVED_SLACK * below;
+            if negligible || resolved || leaf.cell.level >= FINEST_LEVEL {
                 total += leaf.mass(top);
                 done.push(leaf);
             } else {

@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 use std::f64::consts::TAU;
 
 /// How far in km the decoded places of `n` random ones are from them, after normal noise of that variance on every
-/// coefficient; `progress` receives how many are done.
+/// coefficient; `progress` receives how many are done. Fails if the decoder fails.
 ///
 /// ```
 /// use locdiff_shdd::{Codec, Decoder, drifts_km};
@@ -18,8 +18,6 @@ use std::f64::consts::TAU;
 /// assert!(drifts.iter().all(|km| *km < 100.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// Fails if the decoder fails.
 pub fn drifts_km(
     codec: &Codec,
     decoder: &Decoder,
@@ -32,10 +30,8 @@ pub fn drifts_km(
     while drifts_km.len() < n {
         let count = 256.min(n - drifts_km.len());
         let places: Vec<LatLon> = (0..count).map(|_| UnitVec::random(rng).to_latlon()).collect();
-        let noisy = places
-            .iter()
-            .map(|place| with_noise(codec.encode(*place), variance, rng))
-            .collect::<Result<Vec<_>, _>>()?;
+        let noisy = places.iter().map(|place| with_noise(codec.encode(*place), variance, rng));
+        let noisy = noisy.collect::<Result<Vec<_>, _>>()?;
         let decoded = codec.decode_batch(&noisy, decoder)?;
         drifts_km.extend(places.iter().zip(decoded).map(|(place, mode)| haversine_km(*place, mode.place())));
         progress(drifts_km.len());

@@ -9,22 +9,16 @@ use thiserror::Error;
 pub enum ShddError {
     #[error(transparent)]
     Sphere(#[from] SphereError),
-    /// A coefficient is NaN or infinite.
     #[error("coefficient {index} is {value}: every coefficient must be a finite number")]
     NotFinite { index: usize, value: f64 },
-    /// A coefficient is larger than any density can need.
     #[error("coefficient {index} is {value:e}: coefficients beyond ±1e9 mean no density that can be told from a point")]
     TooLarge { index: usize, value: f64 },
-    /// A coefficient vector belongs to another degree than the codec.
     #[error("the vector has degree {got} but the codec has degree {expected}: use a codec of the vector's degree")]
     DegreeMismatch { expected: usize, got: usize },
-    /// A probability outside (0, 1).
     #[error("probability {0} is not between 0 and 1 (exclusive)")]
     Probability(f64),
-    /// A radius that is not a positive number.
     #[error("radius {0} is not a positive number")]
     Radius(f64),
-    /// The vector is zero where a direction is needed.
     #[error("the coefficient vector is zero, so it has no direction for the cosine distance")]
     ZeroVector,
 }

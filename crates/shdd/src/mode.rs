@@ -31,16 +31,9 @@ impl Mode {
         EARTH_RADIUS_KM / self.sharpness().sqrt()
     }
 
-    /// Log of the Laplace mass `∫ exp F` of the peak inside `window_rad` (`None`: all of it):
-    /// `exp(F)·2π/√detH·(1 − exp(−√detH·ρ²/2))`.
-    pub fn log_mass(&self, window_rad: Option<f64>) -> f64 {
+    /// Log of the Laplace mass `∫ exp F` of the peak, `exp(F)·2π/√detH`; over the whole sphere where the top is flat.
+    pub(crate) fn whole_mass(&self) -> f64 {
         let sharpness = self.sharpness();
-        if sharpness == 0.0 {
-            // A flat top: the window's area, or the whole sphere's.
-            let area = window_rad.map_or(2.0 * TAU, |rho| TAU * (1.0 - rho.cos()));
-            return self.value + area.ln();
-        }
-        let inside = window_rad.map_or(1.0, |rho| -(-0.5 * sharpness * rho * rho).exp_m1());
-        self.value + (TAU / sharpness * inside).ln()
+        if sharpness == 0.0 { self.value + (2.0 * TAU).ln() } else { self.value + (TAU / sharpness).ln() }
     }
 }

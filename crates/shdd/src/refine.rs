@@ -7,8 +7,7 @@ use crate::sphere::{JetField, JetPlan, UnitVec};
 const CONVERGED_RAD: f64 = 1e-9;
 const MOST_STEPS: usize = 30;
 
-/// The local maximum reached from `start` by Newton steps, none longer than `longest_rad`; uphill along the gradient
-/// where the field is not concave.
+/// The local maximum reached from `start` by Newton steps of at most `longest_rad`, or uphill where F is not concave.
 pub(crate) fn refine(plan: &JetPlan, field: &mut JetField, start: UnitVec, longest_rad: f64) -> Mode {
     let mut point = start;
     let mut jet = plan.jet(field, point);

@@ -40,8 +40,7 @@ struct CacheLine([f32; LANES]);
 pub(crate) struct SearchScratch {
     /// Coefficients, order by order: cosine and sine.
     packed: Vec<[f32; 2]>,
-    /// One row a pair of rings, north in the real and south in the imaginary part: one complex FFT makes both, with
-    /// no real-FFT untangling.
+    /// One row a pair of rings, north in the real and south in the imaginary part: one complex FFT makes both.
     rows: Vec<Complex<f32>>,
     /// Highest value of each row.
     highest: Vec<f32>,
@@ -71,13 +70,12 @@ impl Search {
         let longitudes = fft_friendly(4 * (lmax + 1));
         let half = (rings / 2).next_multiple_of(LANES);
         let harmonics = SphericalHarmonics::new(degree);
-        let north: Vec<Vec<f64>> = (0..rings / 2)
-            .map(|i| {
-                // At longitude 0 the sine part vanishes and Y_lm is P_lm itself.
-                let colatitude = (i as f64 + 0.5) * PI / rings as f64;
-                harmonics.at(UnitVec::new(colatitude.sin(), 0.0, colatitude.cos()).expect("a direction"))
-            })
-            .collect();
+        // At longitude 0 the sine part vanishes and Y_lm is P_lm itself.
+        let at_ring = |i: usize| {
+            let colatitude = (i as f64 + 0.5) * PI / rings as f64;
+            harmonics.at(UnitVec::new(colatitude.sin(), 0.0, colatitude.cos()).expect("a direction"))
+        };
+        let north: Vec<Vec<f64>> = (0..rings / 2).map(at_ring).collect();
         // Near the poles high orders are denormal in f32, which is slow and adds nothing.
         let flush = |p: f64| if p.abs() < 1e-20 { 0.0 } else { p as f32 };
         let mut legendre = Vec::with_capacity((lmax + 1) * (lmax + 2) / 2 * half / LANES);
@@ -128,11 +126,8 @@ impl Search {
         }
         pulp::Arch::new().dispatch(LegendreSums { search: self, packed: &scratch.packed, rows: &mut scratch.rows });
         self.fft.process_with_scratch(&mut scratch.rows, &mut scratch.fft);
-        pulp::Arch::new().dispatch(RowMaxima {
-            longitudes: self.longitudes,
-            rows: &scratch.rows,
-            highest: &mut scratch.highest,
-        });
+        let (longitudes, rows, highest) = (self.longitudes, &scratch.rows[..], &mut scratch.highest[..]);
+        pulp::Arch::new().dispatch(RowMaxima { longitudes, rows, highest });
     }
 
     /// Row of a ring, and whether the ring is the row's southern one.
@@ -189,11 +184,8 @@ impl Search {
                     let other = self.value(scratch, other_ring, longitude % n);
                     other > value || (other == value && (other_ring, longitude % n) > (ring, j))
                 };
-                let hidden = (n - 1..=n + 1).any(|step| {
-                    above(ring, j + step)
-                        || above(north, j + north_shift + step)
-                        || above(south, j + south_shift + step)
-                });
+                let sides = [(ring, 0), (north, north_shift), (south, south_shift)];
+                let hidden = (n - 1..=n + 1).any(|step| sides.iter().any(|(at, shift)| above(*at, j + shift + step)));
                 if !hidden {
                     found.push(GridMaximum { value, ring, longitude: j });
                 }
@@ -225,8 +217,7 @@ impl Search {
         (point, here + east_gain + south_gain)
     }
 
-    /// The refined maxima that promise to be at least `floor(highest grid value)` high, highest first, at most `most`
-    /// of them. Needs [`Search::synthesize`] first.
+    /// The refined maxima of at least `floor(highest grid value)`, highest first. Needs [`Search::synthesize`].
     pub(crate) fn modes(
         &self,
         plan: &JetPlan,
@@ -237,20 +228,16 @@ impl Search {
     ) -> Result<Vec<Mode>, ShddError> {
         let highest = f64::from(scratch.highest());
         let floor = floor(highest);
-        // A peak stands above its best grid point: by a third of its height at the very most, by the parabolas (with
-        // a margin for what they miss) as a rule.
+        // A peak stands above its best grid point by at most a third of its height, as a rule by the parabolas.
         let mean = e.as_slice()[0] / (4.0 * PI).sqrt();
         let lowest = floor - 0.35 * (highest - mean).max(0.0);
-        let mut starts: Vec<(UnitVec, f64)> = self
-            .maxima(scratch, lowest as f32)
-            .into_iter()
-            .map(|maximum| {
-                let (start, height) = self.interpolate(scratch, maximum);
-                let value = f64::from(maximum.value);
-                (start, value + 1.5 * (height - value))
-            })
-            .filter(|(_, promise)| *promise >= floor)
-            .collect();
+        let promise = |maximum: GridMaximum| {
+            let (start, height) = self.interpolate(scratch, maximum);
+            let value = f64::from(maximum.value);
+            (start, value + 1.5 * (height - value))
+        };
+        let starts = self.maxima(scratch, lowest as f32).into_iter().map(promise);
+        let mut starts: Vec<(UnitVec, f64)> = starts.filter(|(_, promise)| *promise >= floor).collect();
         starts.sort_by(|a, b| b.1.total_cmp(&a.1));
         starts.truncate(most);
         let mut jets = match scratch.jets.take() {
@@ -380,16 +367,10 @@ fn order_sums<S: Simd>(simd: S, packed: &[[f32; 2]], table: &[CacheLine], lane: 
 /// Writes a ring pair's orders. With E and O the even and odd sums, the northern spectrum is E + O, the southern
 /// E − O, and the row's is north + i·south at order m and conj(north) + i·conj(south) at −m.
 #[inline(always)]
-fn write_orders(
-    row: &mut [Complex<f32>],
-    first: usize,
-    orders: usize,
-    sums: &[[[f32; LANES]; 4]; ORDERS],
-    lane: usize,
-) {
+fn write_orders(row: &mut [Complex<f32>], first: usize, orders: usize, sums: &[[[f32; LANES]; 4]; ORDERS], at: usize) {
     let (mut ahead, mut behind) = ([Complex::default(); ORDERS], [Complex::default(); ORDERS]);
     for k in 0..ORDERS {
-        let [ec, es, oc, os] = [sums[k][0][lane], sums[k][1][lane], sums[k][2][lane], sums[k][3][lane]];
+        let [ec, es, oc, os] = [sums[k][0][at], sums[k][1][at], sums[k][2][at], sums[k][3][at]];
         let (north_re, north_im, south_re, south_im) = (ec + oc, es + os, ec - oc, es - os);
         ahead[k] = Complex::new(north_re - south_im, north_im + south_re);
         behind[ORDERS - 1 - k] = Complex::new(north_re + south_im, south_re - north_im);

@@ -8,19 +8,9 @@ use locdiff_shdd::{Anchors, Coefficients, Decoder};
 use std::f64::consts::FRAC_PI_2;
 
 fn awkward_places() -> Vec<LatLon> {
-    [
-        (90.0, 0.0),
-        (-90.0, 33.0),
-        (89.9999, 100.0),
-        (-89.99, -120.0),
-        (0.0, 180.0),
-        (0.0, -180.0),
-        (12.0, 179.9999999),
-        (-12.0, -179.9999999),
-        (0.0, 0.0),
-    ]
-    .map(|(lat, lon)| LatLon::new(lat, lon).unwrap())
-    .to_vec()
+    let poles = [(90.0, 0.0), (-90.0, 33.0), (89.9999, 100.0), (-89.99, -120.0), (0.0, 0.0)];
+    let antimeridian = [(0.0, 180.0), (0.0, -180.0), (12.0, 179.9999999), (-12.0, -179.9999999)];
+    poles.into_iter().chain(antimeridian).map(|(lat, lon)| LatLon::new(lat, lon).unwrap()).collect()
 }
 
 #[test]
@@ -67,12 +57,11 @@ fn noisy_codes_drift_as_little_as_cramer_and_rao_allow() {
 fn batches_agree_with_single_vectors_to_the_bit() {
     let codec = codec(31);
     let mut rng = rng(5);
-    let codes: Vec<_> = (0..40)
-        .map(|_| {
-            let p = random_place(&mut rng);
-            noisy(&codec, p, 1.0, 0.3, &mut rng)
-        })
-        .collect();
+    let mut code = || {
+        let place = random_place(&mut rng);
+        noisy(&codec, place, 1.0, 0.3, &mut rng)
+    };
+    let codes: Vec<_> = (0..40).map(|_| code()).collect();
     let batch = codec.decode_batch(&codes, &Decoder::default()).unwrap();
     let single = codec.decode_single_thread(&codes, &Decoder::default()).unwrap();
     assert_eq!(batch, single);
@@ -154,8 +143,7 @@ fn anchors_answer_with_the_best_anchor() {
         let best = mass(windowed.point);
         assert!(grid.points().iter().all(|p| mass(*p) <= best * (1.0 + 1e-9)));
     }
-    assert!(Anchors::new(&grid, -1.0).is_err());
-    assert!(Anchors::new(&grid, f64::NAN).is_err());
+    assert!(Anchors::new(&grid, -1.0).is_err() && Anchors::new(&grid, f64::NAN).is_err());
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! The density: normalisation, masses, regions, samples, and that regions cover what they claim.
 
-use crate::common;
-
-use common::{codec, noisy, random_place, rng};
+use crate::common::{self, codec, noisy, random_place, rng};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Rings, UnitVec};
 use locdiff_shdd::{Codec, Coefficients};
 use std::f64::consts::{PI, TAU};

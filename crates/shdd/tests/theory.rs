@@ -1,14 +1,11 @@
 //! Statements of the paper, checked in numbers; where one is loose, what holds instead. docs/theory.md says so in words.
 
-use locdiff_shdd::sphere::{Degree, LatLon, UnitVec, gauss_legendre};
+use crate::common::codec;
+use locdiff_shdd::sphere::{LatLon, UnitVec, gauss_legendre};
 use locdiff_shdd::{Codec, Coefficients, Decoder, Divergence};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::{PI, TAU};
-
-fn codec(degree: usize) -> Codec {
-    Codec::new(Degree::new(degree).unwrap())
-}
 
 fn at(lat: f64, lon: f64) -> LatLon {
     LatLon::new(lat, lon).unwrap()
@@ -58,8 +55,7 @@ fn equivalence_classes_of_shdd_kl_are_those_of_the_projected_densitys_maximum() 
     }
 }
 
-/// "It is easy to verify that the SHDD KL-divergence is a continuous difference measure": it falls to 0 with the square of the distance
-/// between vectors.
+/// "The SHDD KL-divergence is a continuous difference measure": it falls with the square of the distance of vectors.
 #[test]
 fn shdd_kl_is_continuous_at_codes() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);

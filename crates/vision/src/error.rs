@@ -1,9 +1,7 @@
 //! What can be wrong with a photo or an encoder: each message is one line that names the file and the remedy.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::io;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// Why a photo or an encoder could not be used.
@@ -11,69 +9,50 @@ use thiserror::Error;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum VisionError {
-    /// The file cannot be opened or read.
     #[error("cannot read {file}: {source}; check the path and its permissions")]
     Read { file: String, source: io::Error },
-    /// An encoder that opens and does not work.
     #[error("{fault}")]
     Unsound { fault: &'static str },
-    /// The file has no bytes.
     #[error("{file} is empty (0 bytes): copy or download it again")]
     Empty { file: String },
-    /// The content is no picture of a known kind.
     #[error("{file} is not a JPEG, PNG, WebP, TIFF, GIF, BMP, HEIC, AVIF or RAW picture: convert it to JPEG or PNG")]
     UnknownFormat { file: String },
-    /// A RAW file without a JPEG picture in it.
     #[error("{file} is a RAW file ({kind}) without a preview: develop it, and give the JPEG")]
     NoPreview { file: String, kind: &'static str },
-    /// A HEIC or AVIF picture, and the library that decodes them is not installed.
     #[error(
         "{file} is {format}, which needs the library libheif ({reason}): install it (Debian and Ubuntu: apt install libheif1, \
          Fedora: dnf install libheif, macOS: brew install libheif) or name its file in LOCDIFF_LIBHEIF, or convert the photo to JPEG"
     )]
     NoLibheif { file: String, format: &'static str, reason: String },
-    /// A HEIC or AVIF picture, and libheif has no decoder for its coding.
     #[error(
         "{file} is {format}, and libheif has no decoder for it: install one for {codec}, or convert the photo to JPEG"
     )]
     NoHeifCodec { file: String, format: &'static str, codec: &'static str },
-    /// More pixels than the limit allows.
     #[error("{file} has {width}×{height} pixels, above the limit of {max_pixels}: make it smaller or raise the limit")]
     TooManyPixels { file: String, width: u32, height: u32, max_pixels: u64 },
-    /// More bytes than the limit allows, in the file or once decoded.
     #[error("{file} needs {bytes} bytes of memory, above the limit of {max_bytes}: make it smaller or raise the limit")]
     TooManyBytes { file: String, bytes: u64, max_bytes: u64 },
-    /// The file ends before its picture does.
     #[error("{file} is cut off before the end of its picture: copy or download it again")]
     Truncated { file: String },
-    /// The decoder gave up.
     #[error("{file} cannot be decoded as {format}: {reason}; copy it again, or save it anew as PNG or JPEG")]
     Decode { file: String, format: &'static str, reason: String },
-    /// A picture with no pixels, or pixels that do not fill it.
     #[error("{width}×{height} RGB pixels need {wanted} bytes, at least one pixel; got {got} bytes")]
     PixelCount { width: u32, height: u32, wanted: u64, got: u64 },
-    /// A picture so long and thin that its resized copy would be too large.
     #[error("a photo of {width}×{height} pixels is too long and thin for the encoder: crop it first")]
     TooThin { width: u32, height: u32 },
-    /// A file of an encoder that does not fit.
     #[error("{path}: {detail}", path = path.display())]
     Encoder { path: PathBuf, detail: String },
-    /// Numbers that do not fit the network.
     #[error("the network wants {wanted} values for {what}, got {got}")]
     InputSize { what: String, wanted: usize, got: usize },
-    /// The device refused, or its memory does not suffice.
     #[error(transparent)]
     Device(#[from] locdiff_nn::NnError),
-    /// An embedding that is none: a number that is not finite.
     #[error(transparent)]
     Data(#[from] locdiff_io::data::DataError),
-    /// A network that cannot be built.
     #[error("a network cannot have {0}")]
     Architecture(String),
 }
 
 impl VisionError {
-    /// The error for a file of an encoder that does not fit.
     pub(crate) fn encoder(path: &Path, detail: impl Into<String>) -> Self {
         Self::Encoder { path: path.to_owned(), detail: locdiff_base::one_line(&detail.into()) }
     }

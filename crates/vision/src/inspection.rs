@@ -6,7 +6,6 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Photos in the batch that is timed.
 const BATCH: usize = 16;
 
 /// What an encoder is, for people and programs; it was checked, and timed.
@@ -71,28 +70,17 @@ impl<'a> Inspection<'a> {
         for (name, bytes) in &self.files {
             line("file", format!("{name}, {bytes} bytes"));
         }
-        let checks = "finite, not zero, the same each time and in any batch, another for another picture";
-        line("checks", checks.to_owned());
-        line(
-            "time",
-            format!(
-                "{:.2} ms a photo to resize; {:.2} ms to encode alone on one thread, {:.2} ms in a batch of {BATCH} on {} ({})",
-                times.preprocess,
-                times.one_thread,
-                times.all_threads,
-                rayon::current_num_threads(),
-                self.device
-            ),
-        );
+        line("checks", "finite, not zero, the same each time and in any batch, another for another picture".to_owned());
+        let (Times { preprocess, one_thread, all_threads }, threads) = (times, rayon::current_num_threads());
+        let alone = format!("{preprocess:.2} ms a photo to resize; {one_thread:.2} ms to encode alone on one thread");
+        line("time", format!("{alone}, {all_threads:.2} ms in a batch of {BATCH} on {threads} ({})", self.device));
         text
     }
 }
 
 /// Runs the encoder on pictures whose answers must be alike, or must not.
 fn check(encoder: &Encoder) -> Result<()> {
-    let ensure = |holds: bool, fault: &'static str| {
-        if holds { Ok(()) } else { Err(VisionError::Unsound { fault }) }
-    };
+    let ensure = |holds: bool, fault: &'static str| holds.then_some(()).ok_or(VisionError::Unsound { fault });
     let picture = Photo::test_picture();
     let grey = Photo::from_rgb(64, 48, vec![127; 3 * 64 * 48])?;
     let embedded = encoder.embed(std::slice::from_ref(&picture)).map_err(|error| match error {
@@ -104,10 +92,8 @@ fn check(encoder: &Encoder) -> Result<()> {
     })?;
     let first = embedded[0].values();
     let again = encoder.embed(&[grey.clone(), picture.clone(), grey, picture])?;
-    ensure(
-        again[0] != again[1],
-        "the encoder gives the same answer to every picture: its weights are damaged or not trained",
-    )?;
+    let same = "the encoder gives the same answer to every picture: its weights are damaged or not trained";
+    ensure(again[0] != again[1], same)?;
     ensure(first.iter().any(|&value| value != 0.0), "the encoder's answer is all zeros: its weights are damaged")?;
     // A batch may round otherwise on a GPU; the same place in the same batch may not.
     let difference = again[1].values().iter().zip(first).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt();
@@ -157,16 +143,11 @@ fn resize(preprocessing: &Preprocessing) -> String {
 }
 
 fn crop(preprocessing: &Preprocessing) -> String {
-    preprocessing.crop.map_or("not cropped".to_owned(), |crop| {
-        let rounding = match crop.rounding {
-            CropRounding::Even => "to even",
-            CropRounding::Down => "down",
-        };
-        format!("the middle {}×{} (odd margins halved {rounding})", crop.width, crop.height)
-    })
+    let Some(crop) = preprocessing.crop else { return "not cropped".to_owned() };
+    let rounding = if crop.rounding == CropRounding::Even { "to even" } else { "down" };
+    format!("the middle {}×{} (odd margins halved {rounding})", crop.width, crop.height)
 }
 
-/// The files of a folder by name, with their sizes.
 fn file_sizes(folder: &Path) -> Result<Vec<(String, u64)>> {
     let cannot = |source| VisionError::Read { file: folder.display().to_string(), source };
     let mut files = Vec::new();

@@ -29,9 +29,7 @@ mod error;
 mod inspection;
 mod network;
 mod photo;
-mod pixels;
 mod preprocessing;
-mod scratch;
 pub mod sources;
 mod vit;
 
@@ -40,5 +38,6 @@ pub use encoder::{Begun, Encoder, Prepared};
 pub use error::{Result, VisionError};
 pub use inspection::Inspection;
 pub use locdiff_io::tags::{PhotoFacts, Taken};
+pub use network::ReadTensor;
 pub use photo::{Photo, PhotoLimits, libheif_version};
 pub use preprocessing::{Augmentation, CentreCrop, Crop, CropRounding, Preprocessing, ResizeRule, resize};

@@ -5,12 +5,14 @@ use locdiff_nn::photos::{Decoder, Jpeg, Outbox, Picture};
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Gives the values of a tensor of a name and a shape: f32 in PyTorch's order.
+pub trait ReadTensor: FnMut(&str, &[usize]) -> Result<Vec<f32>> {}
+impl<T: FnMut(&str, &[usize]) -> Result<Vec<f32>>> ReadTensor for T {}
+
 /// Makes the pixels of picture `k`, a JPEG file, on the host.
 pub(crate) type OnHost<'a> = &'a (dyn Fn(usize, &Jpeg) -> Result<Vec<f32>> + Sync);
 
-/// A network on its device.
 pub(crate) trait Network: Send + Sync {
-    /// Values of an embedding.
     fn embedding(&self) -> usize;
 
     /// Pictures to hand over at a time: enough to be fast, few enough to bound memory.
@@ -52,15 +54,17 @@ pub(crate) trait Network: Send + Sync {
     }
 }
 
+/// Numbers of pictures, and why each has no embedding.
+type Failures = Vec<(usize, VisionError)>;
+
 /// Ways from a device that nobody uses.
 pub(crate) type Outboxes = Arc<Mutex<Vec<Outbox>>>;
 
-/// Pictures that a network has begun with.
 pub(crate) struct Started {
     /// Where they are there already.
     pub(crate) embeddings: Vec<Vec<f32>>,
     pub(crate) running: Option<Running>,
-    pub(crate) failures: Vec<(usize, VisionError)>,
+    pub(crate) failures: Failures,
 }
 
 /// Embeddings on their way from a device.
@@ -88,12 +92,7 @@ impl Started {
 }
 
 /// The JPEG files among pictures, from number `first` on, as pixels; black ones where that fails, and why it fails.
-pub(crate) fn decode_on_host(
-    pictures: &mut [Picture],
-    first: usize,
-    side: usize,
-    on_host: OnHost<'_>,
-) -> Vec<(usize, VisionError)> {
+pub(crate) fn decode_on_host(pictures: &mut [Picture], first: usize, side: usize, on_host: OnHost<'_>) -> Failures {
     let decode = |(k, picture): (usize, &mut Picture)| {
         let Picture::Jpeg(jpeg) = picture else { return None };
         let (pixels, failure) = match on_host(first + k, jpeg) {
@@ -104,4 +103,36 @@ pub(crate) fn decode_on_host(
         failure
     };
     pictures.par_iter_mut().enumerate().filter_map(decode).collect()
+}
+
+pub(crate) const RGB: usize = 3;
+
+pub(crate) fn count_pictures(pixels: &[f32], width: usize, height: usize) -> Result<usize> {
+    let one = width * height * RGB;
+    if one == 0 || !pixels.len().is_multiple_of(one) {
+        let what = format!("pictures of {width}×{height} RGB pixels (or a multiple)");
+        return Err(VisionError::InputSize { what, wanted: one, got: pixels.len() });
+    }
+    Ok(pixels.len() / one)
+}
+
+/// The weights of a convolution over colours from PyTorch's order (output, colour, row, column) to (output, row, column,
+/// colour); `area` is the number of places in its kernel.
+pub(crate) fn colours_last(weights: &[f32], area: usize) -> Vec<f32> {
+    let kernels = weights.chunks_exact(RGB * area);
+    kernels.flat_map(|kernel| (0..RGB * area).map(|i| kernel[i % RGB * area + i / RGB])).collect()
+}
+
+#[derive(Default)]
+pub(crate) struct Pool<T>(Mutex<Vec<T>>);
+
+impl<T: Default> Pool<T> {
+    /// Calls `work` with one that nobody else uses.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        let idle = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut one = idle().pop().unwrap_or_default();
+        let result = work(&mut one);
+        idle().push(one);
+        result
+    }
 }

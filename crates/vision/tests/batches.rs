@@ -1,8 +1,6 @@
 //! On the CPU a photo's embedding is the same to the last bit alone and in any batch, with any number of threads.
 
-use crate::common;
-
-use common::{fixture, fixtures};
+use crate::common::{fixture, fixtures};
 use locdiff_vision::{Encoder, Photo, PhotoLimits};
 
 fn threads(count: usize) -> rayon::ThreadPool {

@@ -1,8 +1,6 @@
 //! Photos batch after batch, decoded by the device where it can, against the same photos one by one.
 
-use crate::common;
-
-use common::{cuda, fixtures, relative_error};
+use crate::common::{cuda, fixtures, relative_error};
 use locdiff_nn::Device;
 use locdiff_vision::{Encoder, Photo, PhotoLimits, Prepared};
 use std::fs;

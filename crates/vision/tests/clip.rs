@@ -1,15 +1,11 @@
 //! CLIP folders against transformers, on every device, and folders that are no CLIP.
 
-use crate::common;
-
-use common::{copied, cuda, fixtures, floats, relative_error, replace};
+use crate::common::{copied, cuda, fixtures, floats, pictures, relative_error, replace, worst};
 use locdiff_nn::Device;
 use locdiff_vision::{Encoder, Photo};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 fn fixture(name: &str) -> PathBuf {
     fixtures("clip").join(name)
@@ -19,31 +15,16 @@ fn expected() -> Vec<u8> {
     fs::read(fixture("expected.safetensors")).unwrap()
 }
 
-/// The pictures of scripts/clip_fixtures.py.
-fn picture(name: &str) -> Photo {
-    let (width, height) = if name == "wide" { (90, 61) } else { (23, 40) };
-    let byte = |i: u32| {
-        let (x, y, c) = (i / 3 % width, i / 3 / width, i % 3);
-        (x * 7 + y * 13 + c * 50 + x * y / 5) as u8
-    };
-    Photo::from_rgb(width, height, (0..3 * width * height).map(byte).collect()).unwrap()
-}
-
-/// The CPU with its bound, and the first CUDA device with the bound of bf16 where there is one.
-fn devices() -> Vec<(Device, f64)> {
-    let mut devices = vec![(Device::cpu(), 1e-4)];
-    devices.extend(cuda().map(|device| (device, 1e-2)));
-    devices
-}
-
 #[test]
 fn features_agree_with_transformers() {
     let contents = expected();
     let expected = SafeTensors::deserialize(&contents).unwrap();
-    for (device, bound) in devices() {
+    // On a CUDA device the bound is that of bf16.
+    let devices = [(Device::cpu(), 1e-4)].into_iter().chain(cuda().map(|device| (device, 1e-2)));
+    for (device, bound) in devices {
         for folder in ["whole", "tower"] {
             let encoder = Encoder::open_on(&fixture(folder), &device).unwrap();
-            let photos = ["wide", "small"].map(picture);
+            let photos = pictures();
             let got = encoder.embed(&photos).unwrap();
             for (name, got) in ["wide", "small"].iter().zip(&got) {
                 let error = relative_error(got.values(), &floats(&expected, &format!("{folder}/{name}/features")));
@@ -55,10 +36,8 @@ fn features_agree_with_transformers() {
             for count in [1, 2, 3, 19] {
                 let again = encoder.embed(&many[..count]).unwrap();
                 for (i, embedding) in again.iter().enumerate() {
-                    assert!(
-                        relative_error(embedding.values(), got[i % 2].values()) < 1e-6,
-                        "{device}, {folder}, {count}, {i}"
-                    );
+                    let error = relative_error(embedding.values(), got[i % 2].values());
+                    assert!(error < 1e-6, "{device}, {folder}, {count}, {i}");
                 }
             }
             assert!(encoder.embed(&[]).unwrap().is_empty());
@@ -84,9 +63,8 @@ fn preprocessing_agrees_with_transformers() {
     let contents = expected();
     let expected = SafeTensors::deserialize(&contents).unwrap();
     let encoder = Encoder::open(&fixture("whole")).unwrap();
-    let got = encoder.preprocess(&picture("wide")).unwrap();
-    let wanted = floats(&expected, "whole/wide/pixels");
-    let worst = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    let got = encoder.preprocess(&pictures()[0]).unwrap();
+    let worst = worst(&got, &floats(&expected, "whole/wide/pixels"));
     assert!(worst < 1e-5, "{worst}");
 
     let plain = r#""do_rescale": false, "do_normalize": false"#;
@@ -106,8 +84,8 @@ fn preprocessing_agrees_with_transformers() {
             let text = if file == "processor_config.json" { nested } else { text };
             fs::write(folder.path().join(file), text).unwrap();
             let encoder = Encoder::open(folder.path()).unwrap();
-            for name in ["wide", "small"] {
-                let got = encoder.preprocess(&picture(name)).unwrap();
+            for (name, picture) in ["wide", "small"].iter().zip(pictures()) {
+                let got = encoder.preprocess(&picture).unwrap();
                 let wanted = expected.tensor(&format!("variant/{variant}/{name}")).unwrap();
                 assert_eq!(got.len(), wanted.data().len());
                 let same = got.iter().zip(wanted.data()).all(|(got, &wanted)| *got == f32::from(wanted));
@@ -135,21 +113,19 @@ fn rewrite(folder: &Path, change: impl Fn(&str, &mut Vec<f32>), dtype: Dtype) {
                 Dtype::F64 => f64::from(*value).to_le_bytes().to_vec(),
                 _ => half::f16::from_f32(*value).to_le_bytes().to_vec(),
             });
-            let bytes = bytes.collect();
-            (name, tensor.shape().to_vec(), bytes)
+            (name, tensor.shape().to_vec(), bytes.collect())
         })
         .collect();
-    let views =
-        tensors.iter().map(|(name, shape, bytes)| (name, TensorView::new(dtype, shape.clone(), bytes).unwrap()));
-    let bytes = safetensors::serialize(views, None).unwrap();
-    fs::write(path, bytes).unwrap();
+    let view = |shape: &[usize], bytes| TensorView::new(dtype, shape.to_vec(), bytes).unwrap();
+    let views = tensors.iter().map(|(name, shape, bytes)| (name, view(shape, bytes)));
+    fs::write(path, safetensors::serialize(views, None).unwrap()).unwrap();
 }
 
 #[test]
 fn f32_weights_give_the_same_features() {
     let folder = copied(&fixture("whole"));
     rewrite(folder.path(), |_, _| {}, Dtype::F32);
-    let photos = [picture("wide")];
+    let photos = pictures();
     let (a, b) = (Encoder::open(&fixture("whole")).unwrap(), Encoder::open(folder.path()).unwrap());
     assert_eq!(a.embed(&photos).unwrap()[0].values(), b.embed(&photos).unwrap()[0].values());
     assert!(!a.fingerprint().is_same_encoder(b.fingerprint()), "the fingerprint is of the file's own numbers");
@@ -174,12 +150,7 @@ fn folders_that_do_not_fit_are_refused() {
         ("config.json", "quick_gelu", "relu", "hidden_act is `relu`"),
         ("config.json", "\"patch_size\": 8", "\"patch_size\": 0", "patch_size = 0"),
         ("config.json", "\"patch_size\": 8", "\"patch_size\": 16", "has the shape"),
-        (
-            "config.json",
-            "\"num_hidden_layers\": 3",
-            "\"num_hidden_layers\": 4",
-            "no tensor `vision_model.encoder.layers.3.",
-        ),
+        ("config.json", "hidden_layers\": 3", "hidden_layers\": 4", "no tensor `vision_model.encoder.layers.3."),
         ("config.json", "{", "", "config.json"),
         ("preprocessor_config.json", "\"height\": 32", "\"height\": 40", "40 pixels, config.json wants 32×32"),
         ("preprocessor_config.json", "\"resample\": 3", "\"resample\": 1", "resample = 1"),

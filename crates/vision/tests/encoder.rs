@@ -1,8 +1,6 @@
 //! Folders that are an encoder, and folders that are none.
 
-use crate::common;
-
-use common::{copied, replace};
+use crate::common::{copied, replace};
 use locdiff_vision::{Encoder, Photo, VisionError};
 use std::{fs, path::Path};
 

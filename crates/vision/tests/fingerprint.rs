@@ -1,8 +1,6 @@
 //! What an encoder's fingerprint depends on, and what it does not.
 
-use crate::common;
-
-use common::{copied, cuda, fixtures, replace};
+use crate::common::{copied, cuda, fixtures, replace};
 use locdiff_vision::Encoder;
 use std::{fs, path::Path};
 

@@ -1,8 +1,6 @@
 //! Small networks against PyTorch in f64.
 
-use crate::common;
-
-use common::{bytes, cuda, floats, relative_error};
+use crate::common::{bytes, cuda, floats, relative_error};
 use locdiff_nn::Precision;
 use locdiff_vision::{EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Stage, VisionError};
 use safetensors::SafeTensors;
@@ -48,15 +46,15 @@ fn small_networks_agree_with_pytorch() {
         };
         let network = EfficientNetLite::new(&case.config(), tensor).unwrap();
         let [height, width] = case.size;
-        let got = network.forward(&floats(&file, &format!("{name}/input")), height, width).unwrap();
+        let [input, output] = ["input", "output"].map(|part| floats(&file, &format!("{name}/{part}")));
+        let got = network.forward(&input, height, width).unwrap();
         assert_eq!(got.len(), 2);
-        let error = relative_error(&got.concat(), &floats(&file, &format!("{name}/output")));
+        let error = relative_error(&got.concat(), &output);
         assert!(error < 1e-5, "{name}: {error:e}");
         if let Some(device) = &device {
             let network = EfficientNetLiteCuda::new(&case.config(), device, tensor).unwrap();
             assert_eq!(height, width);
-            let got = network.forward(&floats(&file, &format!("{name}/input")), height).unwrap();
-            let error = relative_error(&got.concat(), &floats(&file, &format!("{name}/output")));
+            let error = relative_error(&network.forward(&input, height).unwrap().concat(), &output);
             println!("{device}, {name}: {error:.1e} relative");
             assert!(error < 1e-5, "{device}, {name}: {error:e}");
         }

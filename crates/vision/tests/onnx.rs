@@ -2,9 +2,7 @@
 //! ORT_DYLIB_PATH); what happens without it is tested with the command, in a process of its own.
 #![cfg(feature = "onnx")]
 
-use crate::common;
-
-use common::{relative_error, skipped};
+use crate::common::{self, relative_error, skipped};
 use locdiff_vision::Encoder;
 use std::{fs, path::Path};
 
@@ -49,13 +47,7 @@ fn folders_that_do_not_fit_are_refused() {
     if !runtime() {
         return;
     }
-    let copy = || {
-        let to = tempfile::tempdir().unwrap();
-        for name in ["model.onnx", "encoder.json"] {
-            fs::copy(folder().join(name), to.path().join(name)).unwrap();
-        }
-        to
-    };
+    let copy = || common::copied(&folder());
     let refused = |to: &Path, words: &[&str]| {
         let message = Encoder::open(to).err().unwrap().to_string();
         assert!(!message.contains('\n') && words.iter().all(|word| message.contains(word)), "{message}");

@@ -1,12 +1,8 @@
 //! Resizing against Pillow and PyTorch.
 
-use crate::common;
-
-use common::{bytes, floats};
-use locdiff_vision::{
-    CentreCrop, CropRounding, Photo, Preprocessing, ResizeRule, VisionError,
-    resize::{Filter, centre_crop, half_pixel_bilinear, resize, resize_short_side},
-};
+use crate::common::{bytes, floats};
+use locdiff_vision::resize::{Filter, centre_crop, half_pixel_bilinear, resize, resize_short_side};
+use locdiff_vision::{CentreCrop, CropRounding, Photo, Preprocessing, ResizeRule, VisionError};
 use safetensors::SafeTensors;
 
 fn size(name: &str) -> (u32, u32) {

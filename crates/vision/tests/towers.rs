@@ -1,25 +1,12 @@
 //! DINOv2, SigLIP and OpenCLIP folders against PyTorch (scripts/tower_fixtures.py), on every device.
 
-use crate::common;
-
-use common::{copied, cuda, fixtures, floats, relative_error, replace};
+use crate::common::{copied, cuda, fixtures, floats, pictures, relative_error, replace, worst};
 use locdiff_nn::{Device, Precision};
 use locdiff_vision::{Encoder, Photo};
 use safetensors::SafeTensors;
 use std::{fs, path::Path};
 
 const NAMES: [&str; 2] = ["wide", "small"];
-
-/// The pictures of scripts/clip_fixtures.py.
-fn pictures() -> [Photo; 2] {
-    [(90, 61), (23, 40)].map(|(width, height): (u32, u32)| {
-        let byte = |i: u32| {
-            let (x, y, c) = (i / 3 % width, i / 3 / width, i % 3);
-            (x * 7 + y * 13 + c * 50 + x * y / 5) as u8
-        };
-        Photo::from_rgb(width, height, (0..3 * width * height).map(byte).collect()).unwrap()
-    })
-}
 
 fn expected(names: &[&str]) -> Vec<f32> {
     let contents = fs::read(fixtures("towers/expected.safetensors")).unwrap();
@@ -55,9 +42,8 @@ fn sees(folder: &str) {
     let encoder = Encoder::open(&fixtures(folder)).unwrap();
     for (name, picture) in NAMES.iter().zip(pictures()) {
         let wanted = expected(&[&format!("{}/{name}/pixels", encoder.fingerprint().name())]);
-        let got = encoder.preprocess(&picture).unwrap();
-        let worst = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        assert!(got.len() == wanted.len() && worst < 1e-5, "{folder}, {name}: {worst}");
+        let worst = worst(&encoder.preprocess(&picture).unwrap(), &wanted);
+        assert!(worst < 1e-5, "{folder}, {name}: {worst}");
     }
 }
 
@@ -119,12 +105,10 @@ fn dinov2_in_both_spellings() {
     let contents = fs::read(&path).unwrap();
     let file = SafeTensors::deserialize(&contents).unwrap();
     let is_newer = file.names().iter().any(|name| name.contains(".attention.o_proj."));
-    let renamed =
-        |name: &str| {
-            SPELLINGS.iter().fold(name.to_owned(), |name, (old, new)| {
-                if is_newer { name.replace(new, old) } else { name.replace(old, new) }
-            })
-        };
+    let respelled = |name: String, (old, new): &(&str, &str)| {
+        if is_newer { name.replace(new, old) } else { name.replace(old, new) }
+    };
+    let renamed = |name: &str| SPELLINGS.iter().fold(name.to_owned(), respelled);
     let tensors = file.tensors().into_iter().map(|(name, tensor)| (renamed(&name), tensor));
     fs::write(&path, safetensors::serialize(tensors, None).unwrap()).unwrap();
     agrees(folder.path(), &["dinov2/NAME/class"]);
@@ -136,17 +120,9 @@ fn siglip_by_its_pooling_head() {
     sees("towers/siglip");
     let encoder = Encoder::open(&fixtures("towers/siglip")).unwrap();
     assert_eq!((encoder.embedding(), encoder.family()), (24, "SigLIP vision transformer"));
-    let copy = copied(&fixtures("towers/siglip"));
-    replace(
-        copy.path(),
-        "config.json",
-        "\"vision_config\": {",
-        "\"vision_config\": {\n    \"vision_use_head\": false,",
-    );
-    refused(copy.path(), "without its head");
-    let copy = copied(&fixtures("towers/siglip"));
-    replace(copy.path(), "config.json", "{\n", "{\n  \"pooling\": \"mean\",\n");
-    refused(copy.path(), "for DINOv2 only");
+    let headless = ("\"vision_config\": {", "\"vision_config\": {\n    \"vision_use_head\": false,");
+    changed("towers/siglip", "config.json", headless, "without its head");
+    changed("towers/siglip", "config.json", ("{\n", "{\n  \"pooling\": \"mean\",\n"), "for DINOv2 only");
 }
 
 #[test]

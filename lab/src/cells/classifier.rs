@@ -29,7 +29,6 @@ struct CellNetwork {
     mlp: Mlp,
     scheme: CellScheme,
     partitions: Vec<Partition>,
-    /// The columns of each partition's cells.
     blocks: Vec<Range<usize>>,
     regions: Regions,
 }
@@ -165,7 +164,6 @@ impl CellNetwork {
         Ok(output.to_vec()?)
     }
 
-    /// The regions' probabilities.
     fn region_probabilities(&self, params: &Params, inputs: View<'_>) -> Result<Vec<f32>> {
         let cells = self.probabilities(params, inputs)?;
         Ok(self.regions.probabilities(self.scheme, &cells, self.cells()))

@@ -71,12 +71,10 @@ impl Partition {
         here
     }
 
-    /// Number of cells.
     pub(crate) fn len(&self) -> usize {
         self.centres.len()
     }
 
-    /// The cell that holds a point.
     pub(crate) fn cell(&self, point: UnitVec) -> usize {
         let mut at = 0;
         loop {

@@ -28,7 +28,6 @@ impl FourierFeatures {
         Self { frequencies: (0..SCALES.len() * FREQUENCIES).map(frequency).collect() }
     }
 
-    /// One row of cosines and sines a point.
     pub(crate) fn of(&self, points: &[UnitVec]) -> Vec<f32> {
         let mut out = vec![0.0; points.len() * Self::SIZE];
         out.par_chunks_mut(Self::SIZE).zip(points).for_each(|(row, point)| {

@@ -30,7 +30,6 @@ const BLOCK: usize = 16_384;
 /// The places among which the answer is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RetrievalGallery {
-    /// The training photos' own.
     TrainingPlaces,
     /// A Fibonacci grid of 21,000 points, the paper's smallest.
     Grid,
@@ -109,7 +108,6 @@ fn for_cosines(images: &Tensor, vectors: &Tensor, mut each: impl FnMut(&[f32])) 
 }
 
 impl Contrastive {
-    /// Trains both networks.
     pub(crate) fn fit(task: Task<'_>, gallery: RetrievalGallery, progress: &mut dyn FnMut(f64)) -> Result<Self> {
         let Task { device, effort, seed, data, .. } = task;
         let (training, batch, width) = (data.training, effort.batch, effort.width);
@@ -174,7 +172,6 @@ impl Contrastive {
         Ok(chosen.map_or(self.density, |(_, density)| density))
     }
 
-    /// Answers from a gallery of one's own.
     pub(crate) fn predict_among(&self, embeddings: &[f32], places: &[UnitVec]) -> Result<Vec<LatLon>> {
         if places.is_empty() {
             return Err(locdiff_base::setting("gallery", "no places", "at least one"));
@@ -182,7 +179,6 @@ impl Contrastive {
         nearest(&self.images(embeddings)?, &self.towers.places(&self.params, places)?, places)
     }
 
-    /// The vectors of photos.
     fn images(&self, embeddings: &[f32]) -> Result<Tensor> {
         let inputs = upload(self.params.device(), &self.standardisation, embeddings)?;
         self.towers.images(&self.params, inputs.view())
@@ -198,7 +194,6 @@ impl GalleryDensity {
     }
 }
 
-/// One side of the contrast in training.
 struct Side {
     work: MlpWork,
     unit: Tensor,
@@ -313,29 +308,24 @@ impl Training {
         let (gradient, targets) = (self.image.logits.to_vec()?, self.targets.to_vec()?);
         let batch = self.targets.rows() as f64;
         let cross_entropy = gradient.iter().zip(&targets).filter(|(_, target)| **target > 0.0);
-        let sum: f64 = cross_entropy
-            .map(|(g, target)| {
-                let p = f64::from(*g) * 2.0 * batch + f64::from(*target);
-                -f64::from(*target) * p.max(1e-30).ln()
-            })
-            .sum();
-        Ok(sum / batch)
+        let loss = |(g, target): (&f32, &f32)| {
+            let p = f64::from(*g) * 2.0 * batch + f64::from(*target);
+            -f64::from(*target) * p.max(1e-30).ln()
+        };
+        Ok(cross_entropy.map(loss).sum::<f64>() / batch)
     }
 }
 
 /// Numbers of the different places, photo by photo.
 fn place_numbers(points: &[UnitVec]) -> Vec<u32> {
     let mut numbers = HashMap::new();
-    points
-        .iter()
-        .map(|point| {
-            let next = numbers.len() as u32;
-            *numbers.entry(point.to_array().map(f64::to_bits)).or_insert(next)
-        })
-        .collect()
+    let mut number = |point: &UnitVec| {
+        let next = numbers.len() as u32;
+        *numbers.entry(point.to_array().map(f64::to_bits)).or_insert(next)
+    };
+    points.iter().map(&mut number).collect()
 }
 
-/// The different places.
 fn distinct(points: &[UnitVec]) -> Vec<UnitVec> {
     let mut seen = std::collections::HashSet::new();
     points.iter().copied().filter(|point| seen.insert(point.to_array().map(f64::to_bits))).collect()
@@ -417,10 +407,9 @@ mod tests {
         let task = toy::task(&device, &effort, 5, &training, &validation);
         let fit = |gallery| Contrastive::fit(task, gallery, &mut |_| ()).unwrap();
         let share_within = |answers: Vec<LatLon>, test: &Examples, km: f64| {
-            let near = answers
-                .iter()
-                .zip(test.points())
-                .filter(|(answer, truth)| answer.to_unit().angle_rad(**truth) * locdiff_shdd::sphere::EARTH_RADIUS_KM < km);
+            let near = answers.iter().zip(test.points()).filter(|(answer, truth)| {
+                answer.to_unit().angle_rad(**truth) * locdiff_shdd::sphere::EARTH_RADIUS_KM < km
+            });
             near.count() as f64 / test.len() as f64
         };
         let method = fit(RetrievalGallery::TrainingPlaces);

@@ -11,8 +11,7 @@ use crate::{
     learner::{Batch, Weights, learn},
     sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
 };
-use locdiff_model::diffusion::Schedule;
-use locdiff_model::chance;
+use locdiff_model::{chance, diffusion::Schedule};
 use locdiff_nn::{
     Params, ParamsBuilder, Tensor,
     layers::{CsUnet, CsUnetConfig, ForwardMode},
@@ -44,7 +43,6 @@ pub(crate) struct PathSampler {
     seed: u64,
 }
 
-/// Three normal numbers.
 fn normals(words: [u64; 2]) -> [f64; 3] {
     let [a, b] = words;
     let (x, y) = chance::normals([a, b, 0]);
@@ -54,17 +52,11 @@ fn normals(words: [u64; 2]) -> [f64; 3] {
 impl PlaceSampler for PathSampler {
     const GUIDANCE: &'static [f64] = &[0.0, 1.0, 2.0];
 
-    fn sample(
-        &self,
-        params: &Params,
-        inputs: &[f32],
-        samples: usize,
-        settings: SamplerSettings,
-    ) -> Result<Vec<UnitVec>> {
+    fn sample(&self, params: &Params, inputs: &[f32], count: usize, settings: SamplerSettings) -> Result<Vec<UnitVec>> {
         let columns = self.net.config().cond_dim;
         let plan = self.path.plan(&self.schedule, settings.steps)?;
         let mut places = Vec::new();
-        for (block, rows) in repeated_blocks(inputs, columns, samples, BLOCK).enumerate() {
+        for (block, rows) in repeated_blocks(inputs, columns, count, BLOCK).enumerate() {
             places.extend(self.sample_block(params, (&plan, settings.guidance as f32), block, &rows)?);
         }
         Ok(places)

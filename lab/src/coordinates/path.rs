@@ -62,7 +62,6 @@ impl CoordinatePath {
         }
     }
 
-    /// Where sampling starts.
     pub(crate) fn start(self, noise: [f64; 3]) -> [f64; 3] {
         match self {
             Self::DiffusionR3 | Self::FlowR3 => noise,
@@ -70,7 +69,6 @@ impl CoordinatePath {
         }
     }
 
-    /// The steps of a sampler.
     pub(crate) fn plan(self, schedule: &Schedule, steps: usize) -> Result<Plan> {
         Ok(match self {
             Self::DiffusionR3 => Plan::Diffusion(SamplerPlan::new(
@@ -85,7 +83,6 @@ impl CoordinatePath {
     }
 }
 
-/// A sampler's steps.
 pub(crate) enum Plan {
     Diffusion(SamplerPlan),
     Flow { steps: usize, on_sphere: bool },
@@ -103,14 +100,12 @@ impl Particle {
         Self { x, clean: [0.0; 3] }
     }
 
-    /// The place it stands for.
     pub(crate) fn place(&self) -> UnitVec {
         UnitVec::new(self.x[0], self.x[1], self.x[2]).unwrap_or(UnitVec::NORTH)
     }
 }
 
 impl Plan {
-    /// The times at which the network is asked.
     pub(crate) fn times(&self) -> Vec<f32> {
         match self {
             Self::Diffusion(plan) => plan.timesteps(),
@@ -118,7 +113,6 @@ impl Plan {
         }
     }
 
-    /// One step with the network's answer.
     pub(crate) fn advance(&self, particle: &mut Particle, step: usize, answer: [f64; 3]) {
         match self {
             Self::Diffusion(plan) => {

@@ -8,10 +8,10 @@ use crate::{
     learner::{Batch, Weights, learn},
     sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
 };
+use locdiff_model::Standardisation;
 use locdiff_model::diffusion::{
     Denoiser, PredictionKind, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,
 };
-use locdiff_model::Standardisation;
 use locdiff_nn::{
     Indices, NnError, Params, ParamsBuilder, RowKey, RowNoise, Tensor, View, ViewMut,
     layers::{Conditioning, CsUnet, ForwardMode, SamplingWorkspace},
@@ -58,18 +58,12 @@ impl PlaceSampler for Generator {
     /// None: it is trained with every photo's embedding.
     const GUIDANCE: &'static [f64] = &[0.0];
 
-    fn sample(
-        &self,
-        params: &Params,
-        inputs: &[f32],
-        samples: usize,
-        settings: SamplerSettings,
-    ) -> Result<Vec<UnitVec>> {
+    fn sample(&self, params: &Params, inputs: &[f32], count: usize, settings: SamplerSettings) -> Result<Vec<UnitVec>> {
         let columns = self.net.config().cond_dim;
         let plan = SamplerPlan::new(&self.schedule, Sampler::DpmSolverPlusPlus2M, settings.steps, PredictionKind::X0)?;
         let device = params.device();
         let mut places = Vec::new();
-        for (block, rows) in repeated_blocks(inputs, columns, samples, BLOCK).enumerate() {
+        for (block, rows) in repeated_blocks(inputs, columns, count, BLOCK).enumerate() {
             let count = rows.len() / columns;
             let cond = Tensor::from_slice(device, count, columns, &rows)?;
             let mut head = Head {
@@ -110,15 +104,11 @@ impl PlaceSampler for Generator {
 
 /// Trains LocDiff's diffusion and network on the encodings of a [`LocationEncoder`], by mean squared error, and a decoder that
 /// reads places off the samples: the paper's ablation of the codec.
-pub(crate) fn fit(
-    task: Task<'_>,
-    kind: EncoderKind,
-    progress: &mut dyn FnMut(f64),
-) -> Result<FittedSampler<Generator>> {
+pub(crate) fn fit(task: Task<'_>, kind: EncoderKind, report: &mut dyn FnMut(f64)) -> Result<FittedSampler<Generator>> {
     let Task { device, effort, seed, data, .. } = task;
     let (training, batch) = (data.training, effort.batch);
     let encoder = LocationEncoder::new(kind, training.points(), seed)?;
-    let decoder = NnDecoder::fit(&encoder, device, effort, seed, &mut |share| progress(0.4 * share))?;
+    let decoder = NnDecoder::fit(&encoder, device, effort, seed, &mut |share| report(0.4 * share))?;
     let size = encoder.dimension();
     let encodings = encoder.encode_all(training.points());
     let codes = columns_of(&encodings, size);
@@ -154,7 +144,7 @@ pub(crate) fn fit(
     };
     let validation = QuickValidation::new(data.validation, &bank.standardisation, VALIDATION_SAMPLES);
     let validate = |params: &Params| validation.score(&generator, params);
-    learn(&mut weights, task, &bank, gradients, validate, &mut |share| progress(0.4 + 0.6 * share))?;
+    learn(&mut weights, task, &bank, gradients, validate, &mut |share| report(0.4 + 0.6 * share))?;
     FittedSampler::choose(generator, weights.params, bank.standardisation, task)
 }
 

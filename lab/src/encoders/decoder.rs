@@ -28,7 +28,6 @@ fn even_points(words: [u64; 2], count: usize) -> Vec<UnitVec> {
 }
 
 impl NnDecoder {
-    /// Trains a decoder.
     pub(crate) fn fit(
         encoder: &LocationEncoder,
         device: &Device,
@@ -76,7 +75,6 @@ impl NnDecoder {
         Ok(Self { mlp, params: weights.params, standardisation })
     }
 
-    /// The places of encodings, row by row.
     pub(crate) fn decode(&self, encodings: &[f32]) -> Result<Vec<UnitVec>> {
         let inputs = crate::examples::upload(self.params.device(), &self.standardisation, encodings)?;
         let output = self.mlp.run(&self.params, inputs.view())?.to_vec()?;
@@ -87,24 +85,17 @@ impl NnDecoder {
         Ok(output.chunks_exact(3).map(place).collect())
     }
 
-    /// Its weights.
     pub(crate) fn parameters(&self) -> usize {
         self.params.count()
     }
 
     /// How far in km the decoded place of each of `count` even points is from the point itself, after normal noise of that
     /// variance on every number of its encoding: the paper's perturbation drift.
-    pub(crate) fn drifts_km(
-        &self,
-        encoder: &LocationEncoder,
-        variance: f64,
-        count: usize,
-        seed: u64,
-    ) -> Result<Vec<f64>> {
+    pub(crate) fn drifts_km(&self, encoder: &LocationEncoder, noise: f64, count: usize, seed: u64) -> Result<Vec<f64>> {
         let points = even_points([seed, 0xD21F], count);
         let mut rows = encoder.encode_all(&points);
         for (k, value) in rows.iter_mut().enumerate() {
-            *value += (variance.sqrt() * chance::normals([seed, 0xD21F_0001, k as u64]).0) as f32;
+            *value += (noise.sqrt() * chance::normals([seed, 0xD21F_0001, k as u64]).0) as f32;
         }
         let found = self.decode(&rows)?;
         Ok(points.iter().zip(found).map(|(a, b)| a.angle_rad(b) * EARTH_RADIUS_KM).collect())

@@ -11,9 +11,8 @@ use crate::{
     reading::{CommonReading, READ_DEGREE},
     sampled::{FittedSampler, PlaceSampler, SamplerSettings, network},
 };
-use locdiff_model::answer::Globe;
 use locdiff_model::diffusion::{PredictionKind, Schedule, TrainingTables};
-use locdiff_model::{Standardisation, chance};
+use locdiff_model::{Standardisation, answer::Globe, chance};
 use locdiff_nn::{
     Indices, Params, ParamsBuilder, Tensor, View,
     layers::{CsUnet, ForwardMode},
@@ -38,7 +37,6 @@ const BLOCK: usize = 512;
 /// An encoder's features at all pixels, and the network that weighs them.
 struct Weigher {
     net: CsUnet,
-    /// Pixels × numbers of an encoding.
     features: Tensor,
     /// The one noise that a single evaluation sees.
     noise: Vec<f32>,
@@ -158,7 +156,6 @@ impl Baseline for EncoderDensity {
         Ok(highest(&self.fields(embeddings)?, self.globe.pixels().points()))
     }
 
-    /// Constant inside a pixel.
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
         let pixels = self.globe.pixels();
         let density = |field: &[f32]| -> PhotoDensity<'_> {

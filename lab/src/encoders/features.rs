@@ -83,7 +83,6 @@ impl LocationEncoder {
         Ok(Self { kind, state })
     }
 
-    /// Numbers in an encoding.
     pub(crate) fn dimension(&self) -> usize {
         match &self.state {
             State::None | State::Fourier(_) | State::Harmonics(_) => self.kind.dimension(),
@@ -93,7 +92,6 @@ impl LocationEncoder {
         }
     }
 
-    /// The encoding of a point.
     pub(crate) fn encode(&self, point: UnitVec) -> Vec<f64> {
         let place = point.to_latlon();
         let (lon_deg, lat_deg) = (place.lon_deg(), place.lat_deg());
@@ -101,13 +99,10 @@ impl LocationEncoder {
         let (lon_sin, lon_cos) = lon.sin_cos();
         let lat_cos = lat.cos();
         match (&self.state, self.kind) {
-            (State::Anchors(anchors), _) => anchors
-                .iter()
-                .map(|[x, y]| {
-                    let squared = (lon_deg - x).powi(2) + (lat_deg - y).powi(2);
-                    (-squared / (2.0 * RBF_WIDTH_DEG * RBF_WIDTH_DEG)).exp()
-                })
-                .collect(),
+            (State::Anchors(anchors), _) => {
+                let squared = |[x, y]: &[f64; 2]| (lon_deg - x).powi(2) + (lat_deg - y).powi(2);
+                anchors.iter().map(|at| (-squared(at) / (2.0 * RBF_WIDTH_DEG * RBF_WIDTH_DEG)).exp()).collect()
+            }
             (State::Frequencies(frequencies), _) => {
                 let factor = (2.0 / frequencies.len() as f64).sqrt();
                 frequencies.iter().map(|[x, y, shift]| factor * (x * lon + y * lat + shift).cos()).collect()
@@ -174,7 +169,6 @@ impl LocationEncoder {
     }
 }
 
-/// αˢ from the smallest to the largest.
 fn scales(count: usize) -> impl Iterator<Item = f64> {
     let ratio = (MAX_RADIUS / MIN_RADIUS).ln();
     (0..count).map(move |s| MIN_RADIUS * (ratio * s as f64 / (count - 1) as f64).exp())

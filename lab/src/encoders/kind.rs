@@ -60,7 +60,6 @@ pub(crate) const SHDD_DEGREE: usize = 31;
 
 /// In the appendix's order, with the names on the command line and in the paper.
 impl EncoderKind {
-    /// Numbers in an encoding.
     pub(crate) fn dimension(self) -> usize {
         match self {
             Self::Tile => (360.0 / TILE_DEG) as usize * (180.0 / TILE_DEG) as usize,
@@ -101,7 +100,6 @@ impl EncoderKind {
         }
     }
 
-    /// The name in the paper.
     pub(crate) fn paper_name(self) -> &'static str {
         Self::ALL.iter().find(|(kind, ..)| *kind == self).map_or("", |(.., name)| name)
     }

@@ -5,10 +5,9 @@ use crate::{
     Baseline, FitData, RetrievalGallery, Trial, baseline::Task, comparison::TABLE_RADII_KM, contrastive::Contrastive,
     error::Result, locdiff::LocDiff,
 };
-use locdiff_model::eval::Bootstrap;
-use locdiff_model::report::Table;
-use locdiff_shdd::{Anchors, Decoder};
+use locdiff_model::{eval::Bootstrap, report::Table};
 use locdiff_shdd::sphere::{Grid, LatLon, UnitVec};
+use locdiff_shdd::{Anchors, Decoder};
 use serde_json::{Value, json};
 
 const DIFFERENCE: &str = "The paper: GeoCLIP with its 100,000 MP16 places and LocDiff at L = 23, tested on Im2GPS3k. Ours: a GeoCLIP-style \
@@ -18,7 +17,6 @@ contrast trained on the photos given, whose gallery are the training places. Com
 enum Among {
     Gallery(Vec<UnitVec>),
     Grid(usize),
-    /// LocDiff's own decoder, without anchors.
     Everywhere,
 }
 
@@ -145,17 +143,13 @@ impl AnchorTable {
         format!("{}.\n{DIFFERENCE}\n\n{}\n", self.title, table.render(markdown))
     }
 
-    /// One JSON object.
     pub fn to_json(&self) -> Value {
         let share = |row: &Row, radius: f64| json!({"radius_km": radius, "share": row.trial.share(radius, &self.photos, &self.bootstrap)});
-        let rows: Vec<Value> = self
-            .rows
-            .iter()
-            .map(|row| {
-                let ours = TABLE_RADII_KM.map(|radius| share(row, radius));
-                json!({"name": row.name, "paper_within_percent": row.paper, "ours": ours})
-            })
-            .collect();
+        let row = |row: &Row| {
+            let ours = TABLE_RADII_KM.map(|radius| share(row, radius));
+            json!({"name": row.name, "paper_within_percent": row.paper, "ours": ours})
+        };
+        let rows: Vec<Value> = self.rows.iter().map(row).collect();
         json!({"title": self.title, "differs": DIFFERENCE, "n": self.photos.len(), "rows": rows})
     }
 }

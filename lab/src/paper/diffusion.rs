@@ -10,13 +10,13 @@ use crate::{
     reading::{CommonReading, READ_DEGREE, Read},
     trial::errors_km,
 };
-use locdiff_model::answer::Globe;
 use locdiff_base::Named;
+use locdiff_model::answer::Globe;
 use locdiff_model::eval::{Bootstrap, Estimate, Rules};
-use locdiff_model::{NetworkKind, Prediction, Reading};
 use locdiff_model::report::{Table, percent_interval};
-use locdiff_shdd::{Coefficients, Decoder};
+use locdiff_model::{NetworkKind, Prediction, Reading};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_shdd::{Coefficients, Decoder};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -84,7 +84,6 @@ impl<'a> ReadOneWay<'a> {
         Self { model, way, globe, plain, sampled: Mutex::default() }
     }
 
-    /// The codes of ideal draws, pooled.
     fn ideal(&self, embeddings: &[f32]) -> Result<Vec<Coefficients>> {
         let draws = ideal_draws(self.model, self.globe, &self.plain, embeddings, (DRAWS, 0))?;
         let codec = self.model.codec();
@@ -130,18 +129,13 @@ impl<'a> ReadOneWay<'a> {
         chains.into_par_iter().map(density).collect()
     }
 
-    /// Each row's samples, as `what` sees them.
-    fn samples<T>(
-        &self,
-        embeddings: &[f32],
-        settings: (usize, f32),
-        what: impl Fn(&Prediction) -> T,
-    ) -> Result<Vec<T>> {
+    /// Each row's samples, as `of` sees them.
+    fn samples<T>(&self, embeddings: &[f32], settings: (usize, f32), of: impl Fn(&Prediction) -> T) -> Result<Vec<T>> {
         let mut last = self.sampled.lock().unwrap_or_else(PoisonError::into_inner);
         if last.0 != embeddings {
             *last = (embeddings.to_vec(), self.model.sampled(embeddings, settings)?);
         }
-        Ok(last.1.iter().map(what).collect())
+        Ok(last.1.iter().map(of).collect())
     }
 }
 
@@ -213,7 +207,6 @@ impl Row {
         -self.log_densities.iter().sum::<f64>() / self.log_densities.len().max(1) as f64
     }
 
-    /// The same difference of −log densities.
     fn nll_lead(&self, bootstrap: &Bootstrap) -> Estimate {
         let pairs = self.log_densities.iter().zip(&self.plain_log_densities);
         bootstrap.mean(&pairs.map(|(a, b)| b - a).collect::<Vec<f64>>())
@@ -351,7 +344,6 @@ impl DiffusionTable {
         )
     }
 
-    /// One JSON object.
     pub fn to_json(&self) -> Value {
         let row = |row: &Row| {
             // What was trained for no model here has nothing to lead.

@@ -1,8 +1,7 @@
 //! How far a decoded place moves when its code gets noise.
 
 use crate::error::Result;
-use locdiff_shdd::{Codec, Decoder, drifts_km};
-use locdiff_shdd::sphere::EARTH_RADIUS_KM;
+use locdiff_shdd::{Codec, Decoder, drifts_km, sphere::EARTH_RADIUS_KM};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -18,7 +17,6 @@ pub struct PerturbationDrift {
     decoder: String,
     variance: f64,
     seed: u64,
-    /// Ascending.
     drifts_km: Vec<f64>,
     mean_km: f64,
     /// Half of the mean's 95 % interval.
@@ -57,7 +55,6 @@ impl PerturbationDrift {
         })
     }
 
-    /// The mean in km.
     pub fn mean_km(&self) -> f64 {
         self.mean_km
     }
@@ -71,7 +68,6 @@ impl PerturbationDrift {
         (self.drifts_km[n / 2], self.drifts_km[n - 1])
     }
 
-    /// One JSON object.
     pub fn to_json(&self) -> Value {
         let (mean, half_width) = (self.mean_km, self.half_width_km);
         let (median, worst) = self.median_and_worst_km();
@@ -83,7 +79,6 @@ impl PerturbationDrift {
         })
     }
 
-    /// The table.
     pub fn to_text(&self) -> String {
         let (median, worst) = self.median_and_worst_km();
         let mut out = format!(

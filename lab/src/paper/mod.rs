@@ -23,15 +23,10 @@ use locdiff_nn::Device;
 /// What every table is made with.
 #[derive(Debug, Clone, Copy)]
 pub struct Experiment<'a> {
-    /// Where to compute.
     pub device: &'a Device,
-    /// The photos.
     pub splits: &'a Splits,
-    /// The budget of every method.
     pub effort: Effort,
-    /// The budget's name, for titles.
     pub effort_name: &'a str,
-    /// One training per seed.
     pub seeds: &'a [u64],
 }
 
@@ -48,7 +43,6 @@ impl Experiment<'_> {
         )
     }
 
-    /// All test photos.
     fn photos(&self) -> Vec<usize> {
         (0..self.splits.test.len()).collect()
     }

@@ -3,12 +3,9 @@
 use super::{Experiment, beside, mean, paper_cell, share_cells};
 use crate::{BaselineError, Effort, EncoderKind, Fit, Method, Trial, error::Result, locdiff::LocDiff};
 use locdiff_base::Named;
-use locdiff_model::eval::Bootstrap;
-use locdiff_model::{CodeScale, LossKind, QuadratureRecipe};
-use locdiff_model::report::Table;
-use locdiff_shdd::{Codec, Decoder, drifts_km};
-use locdiff_shdd::sphere::Degree;
 use locdiff_model::train::RunConfig;
+use locdiff_model::{CodeScale, LossKind, QuadratureRecipe, eval::Bootstrap, report::Table};
+use locdiff_shdd::{Codec, Decoder, drifts_km, sphere::Degree};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -23,13 +20,10 @@ const DRIFT_VARIANCE: f64 = 0.01;
 /// Which table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelTableKind {
-    /// Training losses.
     Losses,
     /// Location encoders and decoders, with their drift.
     Encoders,
-    /// Bottleneck widths.
     Widths,
-    /// Degrees L.
     Degrees,
 }
 
@@ -281,18 +275,14 @@ impl ModelTable {
         table
     }
 
-    /// One JSON object.
     pub fn to_json(&self) -> Value {
-        let rows: Vec<Value> = self
-            .rows
-            .iter()
-            .map(|Done { row, trial, drift_km }| {
-                json!({
-                    "name": row.name, "paper_within_percent": row.paper, "paper_drift_km": row.paper_drift_km,
-                    "drift_km": drift_km, "ours": trial.to_json(&self.photos, &self.bootstrap),
-                })
+        let row = |Done { row, trial, drift_km }: &Done| {
+            json!({
+                "name": row.name, "paper_within_percent": row.paper, "paper_drift_km": row.paper_drift_km,
+                "drift_km": drift_km, "ours": trial.to_json(&self.photos, &self.bootstrap),
             })
-            .collect();
+        };
+        let rows: Vec<Value> = self.rows.iter().map(row).collect();
         json!({"title": self.title, "differs": self.differs, "rows": rows})
     }
 }

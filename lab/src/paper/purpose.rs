@@ -1,8 +1,8 @@
 //! Cases made on purpose, with known truth: what sampling can and cannot add to a single evaluation.
 
 use crate::{Effort, Examples, FitData, locdiff::LocDiff, toy};
-use locdiff_model::answer::Globe;
 use locdiff_io::data::Embedding;
+use locdiff_model::answer::Globe;
 use locdiff_model::{Query, Reading, SampleOptions, chance};
 use locdiff_nn::Device;
 use locdiff_shdd::Coefficients;

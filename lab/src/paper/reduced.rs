@@ -3,8 +3,8 @@
 use crate::error::Result;
 use locdiff_base::setting;
 use locdiff_model::ModelConfig;
-use locdiff_shdd::{Codec, Coefficients, Decoder, with_noise};
 use locdiff_shdd::sphere::{LatLon, haversine_km};
+use locdiff_shdd::{Codec, Coefficients, Decoder, with_noise};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -73,12 +73,10 @@ impl ReducedDrift {
         })
     }
 
-    /// The mean distance without noise, in km.
     pub fn mean_km(&self) -> f64 {
         super::mean(&self.plain_km)
     }
 
-    /// One JSON object.
     pub fn to_json(&self) -> Value {
         let row = |km: &[f64]| {
             let [mean, median, most, worst] = figures(km);
@@ -91,7 +89,6 @@ impl ReducedDrift {
         })
     }
 
-    /// The table.
     pub fn to_text(&self) -> String {
         let mut out = format!(
             "Reduced codes: {} of {} numbers (L={}), the largest over {} places, the others zero\nn = {} of these places, seed = {}\n\n",

@@ -2,13 +2,12 @@
 
 use crate::error::Result;
 use locdiff_io::data::Embedding;
-use locdiff_model::diffusion::Sampler;
-use locdiff_model::{Model, ModelConfig, Predictor, Query, Reading, SampleOptions, chance};
-use locdiff_nn::Device;
 use locdiff_model::report::Table;
-use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
-use locdiff_shdd::sphere::{Degree, Grid, LatLon, UnitVec};
 use locdiff_model::train::{Dataset, Rows, TrainPreset, TrainingJob, train};
+use locdiff_model::{Model, ModelConfig, Predictor, Query, Reading, SampleOptions, chance, diffusion::Sampler};
+use locdiff_nn::Device;
+use locdiff_shdd::sphere::{Degree, Grid, UnitVec};
+use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
 use serde_json::{Value, json};
 use std::{sync::atomic::AtomicBool, time::Instant};
 
@@ -24,20 +23,15 @@ const PAPER_TRAINING: [(usize, f64, f64); 3] = [(15, 130.0, 5691.0), (23, 212.0,
 /// One operation's time or memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimedOperation {
-    /// What was done.
     pub what: String,
-    /// The paper's figure.
     pub paper: f64,
-    /// Ours.
     pub ours: f64,
-    /// Their unit.
     pub unit: &'static str,
 }
 
 /// The times with the paper's beside them.
 #[derive(Debug, Clone)]
 pub struct TimingTable {
-    /// The operations.
     pub rows: Vec<TimedOperation>,
     device: String,
     steps: u32,
@@ -85,13 +79,10 @@ impl TimingTable {
         )
     }
 
-    /// One JSON object.
     pub fn to_json(&self) -> Value {
-        let rows: Vec<Value> = self
-            .rows
-            .iter()
-            .map(|row| json!({"what": row.what, "paper": row.paper, "ours": row.ours, "unit": row.unit}))
-            .collect();
+        let row =
+            |row: &TimedOperation| json!({"what": row.what, "paper": row.paper, "ours": row.ours, "unit": row.unit});
+        let rows: Vec<Value> = self.rows.iter().map(row).collect();
         json!({"device": self.device, "differs": DIFFERENCE, "rows": rows})
     }
 }
@@ -165,23 +156,20 @@ fn encoding() -> Result<TimedOperation> {
 /// Decoding 512 noisy codes at L = 23: over 21,000 anchors as the paper does it, and exactly.
 fn decoding() -> Result<Vec<TimedOperation>> {
     let codec = Codec::new(Degree::new(23)?);
-    let codes: Vec<Coefficients> = (0..512)
-        .map(|k| {
-            let place: LatLon = chance::point([9, 10, k]).to_latlon();
-            let noisy = codec.encode(place).into_vec().into_iter().enumerate();
-            let noise = |i: usize| 0.05 * chance::normals([11, k, i as u64]).0;
-            Coefficients::new(noisy.map(|(i, value)| value + noise(i)).collect())
-        })
-        .collect::<Result<_, _>>()?;
+    let noisy = |k: u64| {
+        let code = codec.encode(chance::point([9, 10, k]).to_latlon()).into_vec().into_iter().enumerate();
+        let noise = |i: usize| 0.05 * chance::normals([11, k, i as u64]).0;
+        Coefficients::new(code.map(|(i, value)| value + noise(i)).collect())
+    };
+    let codes: Vec<Coefficients> = (0..512).map(noisy).collect::<Result<_, _>>()?;
     let anchors = Decoder::Anchors(Anchors::new(&Grid::fibonacci(21_000)?, 0.0)?);
-    [("21,000 anchors", anchors), ("exact maximum", Decoder::Exact { window_rad: None })]
-        .into_iter()
-        .map(|(name, decoder)| {
-            codec.decode_batch(&codes, &decoder)?;
-            let start = Instant::now();
-            codec.decode_batch(&codes, &decoder)?;
-            let ours = start.elapsed().as_secs_f64();
-            Ok(TimedOperation { what: format!("decoding 512 codes, L = 23, {name}"), paper: 0.0012, ours, unit: "s" })
-        })
-        .collect()
+    let timed = |(name, decoder): (&str, Decoder)| {
+        codec.decode_batch(&codes, &decoder)?;
+        let start = Instant::now();
+        codec.decode_batch(&codes, &decoder)?;
+        let ours = start.elapsed().as_secs_f64();
+        Ok(TimedOperation { what: format!("decoding 512 codes, L = 23, {name}"), paper: 0.0012, ours, unit: "s" })
+    };
+    let exact = ("exact maximum", Decoder::Exact { window_rad: None });
+    [("21,000 anchors", anchors), exact].into_iter().map(timed).collect()
 }

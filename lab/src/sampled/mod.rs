@@ -19,7 +19,6 @@ use pooling::SamplePooling;
 /// How a method samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SamplerSettings {
-    /// Steps of its sampler.
     pub(crate) steps: usize,
     /// Classifier-free guidance; 0 for none.
     pub(crate) guidance: f64,
@@ -32,21 +31,13 @@ pub(crate) trait PlaceSampler {
     /// Whether it takes steps, so that their number is chosen too.
     const HAS_STEPS: bool = true;
 
-    /// `samples` places for every row of standardised embeddings.
-    fn sample(
-        &self,
-        params: &Params,
-        inputs: &[f32],
-        samples: usize,
-        settings: SamplerSettings,
-    ) -> Result<Vec<UnitVec>>;
+    /// `count` places for every row of standardised embeddings.
+    fn sample(&self, params: &Params, inputs: &[f32], count: usize, settings: SamplerSettings) -> Result<Vec<UnitVec>>;
 
-    /// What it has learned beside the weights.
     fn own_parameters(&self) -> usize {
         0
     }
 
-    /// What it is, before what was chosen.
     fn in_words(&self) -> String {
         String::new()
     }
@@ -96,7 +87,6 @@ impl QuickValidation {
         Self { inputs: standardised(standardisation, &some), truth, samples }
     }
 
-    /// How good weights are.
     pub(crate) fn score(&self, sampler: &impl PlaceSampler, params: &Params) -> Result<f64> {
         let settings = SamplerSettings { steps: Self::STEPS, guidance: 0.0 };
         let places = sampler.sample(params, &self.inputs, self.samples, settings)?;
@@ -177,7 +167,6 @@ impl<S: PlaceSampler> Baseline for FittedSampler<S> {
         Ok(self.pooling.answers(&self.samples(embeddings)?, self.samples))
     }
 
-    /// Kernels about the samples.
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
         let samples = self.samples(embeddings)?;
         let own = samples.chunks_exact(self.samples).map(|own| own.iter().map(|place| (*place, 1.0)).collect());

@@ -5,14 +5,14 @@ use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, medoid, spherical_m
 /// How samples become one answer; validation chooses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum SamplePooling {
-    /// The first sample.
     Single,
-    /// The spherical mean.
     Mean,
     /// The sample with the smallest sum of distances to the others.
     Medoid,
     /// The sample where Gaussian kernels of this width about all samples add up highest.
-    Densest { width_km: f64 },
+    Densest {
+        width_km: f64,
+    },
 }
 
 /// All that validation may choose from.

@@ -40,7 +40,6 @@ struct MixtureNetwork {
     log_kappas: ParamId,
 }
 
-/// The components as they stand.
 struct Components {
     centres: Vec<UnitVec>,
     kappas: Vec<f64>,
@@ -67,11 +66,8 @@ impl Components {
         let centres = centres?;
         let lengths = directions.chunks_exact(3).map(|v| v[0].hypot(v[1]).hypot(v[2])).collect();
         let kappas: Vec<f64> = log_kappas.iter().map(|log| (RATE * log).min(15.0).exp()).collect();
-        let natural: Vec<f32> = centres
-            .iter()
-            .zip(&kappas)
-            .flat_map(|(centre, kappa)| centre.to_array().map(|x| (kappa * x) as f32))
-            .collect();
+        let scaled = |(centre, kappa): (&UnitVec, &f64)| centre.to_array().map(|x| (kappa * x) as f32);
+        let natural: Vec<f32> = centres.iter().zip(&kappas).flat_map(scaled).collect();
         let logs: Vec<f32> = kappas.iter().map(|kappa| log_normaliser(*kappa) as f32).collect();
         Ok(Self {
             centres,
@@ -116,14 +112,13 @@ impl Components {
         let blur = (window_km / EARTH_RADIUS_KM).powi(2);
         let kappas: Vec<f64> = self.kappas.iter().map(|kappa| 1.0 / (1.0 / kappa + blur)).collect();
         // The components' densities at each centre, in f64: κμ·x and log C(κ) nearly cancel.
-        let at_centres: Vec<f32> = self
-            .centres
-            .iter()
-            .flat_map(|point| {
-                let pairs = self.centres.iter().zip(&kappas);
-                pairs.map(|(centre, kappa)| (log_normaliser(*kappa) + kappa * centre.dot(*point)).exp() as f32)
-            })
-            .collect();
+        let densities = |point: &UnitVec| {
+            let pairs = self.centres.iter().zip(&kappas);
+            let at =
+                |(centre, kappa): (&UnitVec, &f64)| (log_normaliser(*kappa) + kappa * centre.dot(*point)).exp() as f32;
+            pairs.map(at).collect::<Vec<f32>>()
+        };
+        let at_centres: Vec<f32> = self.centres.iter().flat_map(densities).collect();
         let at_centres = Tensor::from_slice(&device, count, count, &at_centres)?;
         let mut density = Tensor::zeros(&device, logits.rows(), count)?;
         let (weights, at) = (logits.view(), at_centres.view());
@@ -188,7 +183,6 @@ impl VmfMixture {
         Ok(Self { mlp, params, standardisation: bank.standardisation, components, window_km })
     }
 
-    /// The logits of the components' weights.
     fn logits(&self, embeddings: &[f32]) -> Result<Tensor> {
         let inputs = upload(self.params.device(), &self.standardisation, embeddings)?;
         Ok(self.mlp.run(&self.params, inputs.view())?)

@@ -23,7 +23,6 @@ pub(crate) struct VonMisesFisher {
 }
 
 impl VonMisesFisher {
-    /// Trains the network.
     pub(crate) fn fit(task: Task<'_>, progress: &mut dyn FnMut(f64)) -> Result<Self> {
         let Task { device, effort, data, .. } = task;
         let bank = Bank::new(device, data.training)?;

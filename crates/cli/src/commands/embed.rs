@@ -5,11 +5,11 @@ use crate::output::{self, is_stdout};
 use crate::{args::parse_dtype, photos::PhotoArgs, progress, request::EncoderArg};
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
-use locdiff::embed::{EmbedCounts, EmbedError, EmbedFiles, EmbedOutput, EmbedProgress, EmbedRun, EmbedSettings};
+use locdiff::embed::{EmbedCounts, EmbedError, EmbedFiles, EmbedRun, EmbedSettings};
 use locdiff_base::{tell_times, timed};
 use locdiff_io::data::Dtype;
+use locdiff_vision::Encoder;
 use locdiff_vision::sources::Photos;
-use locdiff_vision::{Augmentation, Encoder};
 use serde_json::json;
 use std::sync::{Mutex, PoisonError};
 use std::{path::PathBuf, time::Instant};
@@ -69,52 +69,38 @@ impl Embed {
             let encoder = scope.spawn(|| timed("opening the encoder", || self.encoder.open())); // it takes its time
             let photos = timed("finding photos", || self.reading.gather(&self.photos))?;
             let (files, settings) = (self.files(), self.settings());
-            let run = EmbedRun { photos: &photos, files: &files, settings: &settings, resume: self.resume };
+            let run = EmbedRun::new(&photos, &files, &settings, self.resume);
             timed("checking the outputs", || run.check(&self.photos)).map_err(with_flags)?;
             let bad = files.always_list_bad.then_some(&files.bad);
             output::claim([&files.embeddings, &files.locations].into_iter().chain(bad).map(PathBuf::as_path), false)?;
             let encoder = timed("waiting for the encoder", || encoder.join()).expect("the encoder's thread")?;
             let start = Instant::now();
-            let (counts, progress) = timed("embedding", || embed(&run, &encoder))?;
-            self.tell(&photos, &files, &counts, progress, start.elapsed().as_secs_f64(), &encoder);
+            let counts = timed("embedding", || embed(&run, &encoder))?;
+            self.tell(&photos, &files, &counts, start.elapsed().as_secs_f64(), &encoder);
             tell_times();
-            self.reading.settle(counts.bad, progress.done, &files.bad.display().to_string())
+            self.reading.settle(counts.bad, counts.done, &files.bad.display().to_string())
         })
     }
 
     fn settings(&self) -> EmbedSettings {
-        EmbedSettings {
-            augment: self.augment,
-            augmentation: Augmentation { mirror: self.mirror, ..Augmentation::default() },
-            seed: self.seed,
-            require_place: self.require_gps,
-            dtype: self.dtype,
-            batch: self.batch,
-            limits: self.reading.limits(),
-        }
+        let mut settings = EmbedSettings::default();
+        settings.augmentation.mirror = self.mirror;
+        (settings.augment, settings.seed, settings.batch) = (self.augment, self.seed, self.batch);
+        (settings.require_place, settings.dtype) = (self.require_gps, self.dtype);
+        settings.limits = self.reading.limits();
+        settings
     }
 
     fn files(&self) -> EmbedFiles {
-        let beside = EmbedFiles::beside(&self.out);
-        EmbedFiles {
-            always_list_bad: self.bad.is_some(),
-            locations: self.locations.clone().unwrap_or(beside.locations),
-            bad: self.bad.clone().unwrap_or(beside.bad),
-            embeddings: beside.embeddings,
-        }
+        let mut files = EmbedFiles::beside(&self.out);
+        files.always_list_bad = self.bad.is_some();
+        files.locations = self.locations.clone().unwrap_or(files.locations);
+        files.bad = self.bad.clone().unwrap_or(files.bad);
+        files
     }
 
-    fn tell(
-        &self,
-        photos: &Photos,
-        files: &EmbedFiles,
-        counts: &EmbedCounts,
-        progress: EmbedProgress,
-        seconds: f64,
-        encoder: &Encoder,
-    ) {
-        let EmbedCounts { rows, bad, left_out, without_place, .. } = *counts;
-        let EmbedProgress { resumed, done, .. } = progress;
+    fn tell(&self, photos: &Photos, files: &EmbedFiles, counts: &EmbedCounts, seconds: f64, encoder: &Encoder) {
+        let EmbedCounts { resumed, done, rows, bad, left_out, without_place, .. } = *counts;
         let rate = (done - resumed) as f64 / seconds.max(1e-9);
         let listed = bad + left_out > 0 || files.always_list_bad;
         if self.json {
@@ -147,12 +133,12 @@ impl Embed {
 }
 
 /// Runs to the end with a bar; an interrupt keeps what is finished and is [`Interrupted`].
-pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<(EmbedCounts, EmbedProgress)> {
-    let count = run.photos.sources().len();
+pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<EmbedCounts> {
+    let count = run.count();
     let bar = progress::bar("embedding", Some(count as u64));
     let last = Mutex::new(None);
     let guard = InterruptGuard::begin();
-    let finished = run.run(encoder, guard.stop(), |progress: EmbedProgress| {
+    let finished = run.run(encoder, guard.stop(), |progress: EmbedCounts| {
         bar.set_position(progress.read as u64); // moves with every photo, not with every batch
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_none() {
@@ -168,20 +154,19 @@ pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<(EmbedCount
         }
         error => with_flags(error),
     })?;
-    let progress = last.unwrap_or_default();
-    let Some(counts) = finished else {
-        eprintln!("stopped after {} of {count} photos: go on with --resume", progress.done);
-        return Err(Interrupted.into());
-    };
-    Ok((counts, progress))
+    finished.ok_or_else(|| {
+        let done = last.map_or(0, |counts: EmbedCounts| counts.done);
+        eprintln!("stopped after {done} of {count} photos: go on with --resume");
+        Interrupted.into()
+    })
 }
 
 /// The library speaks of settings in words; here is what they are called on the command line.
 pub(crate) fn with_flags(error: EmbedError) -> anyhow::Error {
-    let output = |output: EmbedOutput| match output {
-        EmbedOutput::Embeddings => "--out",
-        EmbedOutput::Locations => "--locations",
-        EmbedOutput::Bad => "--bad",
+    let output = |output: &str| match output {
+        "the embeddings" => "--out",
+        "the locations" => "--locations",
+        _ => "--bad",
     };
     match error {
         EmbedError::SameFile { first, second, path } => {

@@ -116,11 +116,12 @@ impl Build {
         std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
         let photos = self.reading.gather(&self.photos)?;
         let files = EmbedFiles::beside(out.join("photos.safetensors"));
-        let settings = EmbedSettings { require_place: true, limits: self.reading.limits(), ..EmbedSettings::default() };
-        let run = EmbedRun { photos: &photos, files: &files, settings: &settings, resume: self.resume };
+        let mut settings = EmbedSettings::default();
+        (settings.require_place, settings.limits) = (true, self.reading.limits());
+        let run = EmbedRun::new(&photos, &files, &settings, self.resume);
         run.check(&self.photos).map_err(with_flags)?;
-        let (counts, progress) = embed(&run, &self.encoder.open()?)?;
-        Ok((files.embeddings, files.locations, (counts.bad, progress.done)))
+        let counts = embed(&run, &self.encoder.open()?)?;
+        Ok((files.embeddings, files.locations, (counts.bad, counts.done)))
     }
 }
 

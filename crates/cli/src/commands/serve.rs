@@ -16,13 +16,8 @@ use std::{net::SocketAddr, path::PathBuf, sync::atomic::Ordering, time::Duration
 )]
 pub(crate) struct Serve {
     /// Where to listen; others than this machine need a key or --insecure
-    #[arg(
-        long,
-        value_name = "IP:PORT",
-        default_value = "127.0.0.1:8080",
-        env = "LOCDIFF_ADDRESS",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:8080")]
+    #[arg(env = "LOCDIFF_ADDRESS", hide_env_values = true)]
     address: SocketAddr,
     #[command(flatten)]
     model: ModelArgs,
@@ -35,24 +30,12 @@ pub(crate) struct Serve {
     #[arg(long, env = "LOCDIFF_INSECURE", hide_env_values = true, help_heading = "Access")]
     insecure: bool,
     /// An origin whose pages may ask, such as https://photos.example; may be repeated
-    #[arg(
-        long,
-        value_name = "ORIGIN",
-        env = "LOCDIFF_CORS_ORIGIN",
-        value_delimiter = ',',
-        hide_env_values = true,
-        help_heading = "Access"
-    )]
+    #[arg(long, value_name = "ORIGIN", value_delimiter = ',', help_heading = "Access")]
+    #[arg(env = "LOCDIFF_CORS_ORIGIN", hide_env_values = true)]
     cors_origin: Vec<String>,
     /// Another name that the server is asked by, such as a proxy's, photos.example; may be repeated
-    #[arg(
-        long,
-        value_name = "NAME",
-        env = "LOCDIFF_ALLOW_HOST",
-        value_delimiter = ',',
-        hide_env_values = true,
-        help_heading = "Access"
-    )]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Access")]
+    #[arg(env = "LOCDIFF_ALLOW_HOST", hide_env_values = true)]
     allow_host: Vec<String>,
     /// Write no line for each request to standard error
     #[arg(long, env = "LOCDIFF_NO_LOG", hide_env_values = true)]
@@ -98,11 +81,8 @@ struct Limits {
 
 fn seconds(text: &str) -> Result<Duration, String> {
     let given: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    if (0.01..=86_400.0).contains(&given) {
-        Ok(Duration::from_secs_f64(given))
-    } else {
-        Err("0.01 to 86400 seconds".to_owned())
-    }
+    let is_allowed = (0.01..=86_400.0).contains(&given);
+    is_allowed.then(|| Duration::from_secs_f64(given)).ok_or_else(|| "0.01 to 86400 seconds".to_owned())
 }
 
 /// A key in the environment; a flag would stand in the list of processes.

@@ -28,14 +28,11 @@ impl UndoArgs {
         let done = undo(&self.journal, self.dry_run)?;
         let mut out = std::io::stdout().lock();
         for (file, what) in &done {
+            let done = what.words(self.dry_run);
             if self.json {
-                writeln!(
-                    out,
-                    "{}",
-                    json!({"file": file, "done": what.words(self.dry_run), "refused": what.is_refusal()})
-                )?;
+                writeln!(out, "{}", json!({"file": file, "done": done, "refused": what.is_refusal()}))?;
             } else {
-                writeln!(out, "{}: {}", file.display(), what.words(self.dry_run))?;
+                writeln!(out, "{}: {done}", file.display())?;
             }
         }
         let refused = done.iter().filter(|(_, what)| what.is_refusal()).count();

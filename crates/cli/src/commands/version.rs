@@ -30,11 +30,9 @@ impl Version {
                 Value::Null => "none".to_owned(),
                 Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
                 Value::Object(fields) => {
-                    let each: Vec<String> = fields
-                        .iter()
-                        .map(|(name, value)| format!("{name} {}", value.as_str().unwrap_or_default()))
-                        .collect();
-                    each.join(", ")
+                    let each =
+                        fields.iter().map(|(name, value)| format!("{name} {}", value.as_str().unwrap_or_default()));
+                    each.collect::<Vec<_>>().join(", ")
                 }
                 other => other.to_string(),
             };

@@ -1,6 +1,6 @@
 //! Arguments that several commands share, each defined once.
 
-use super::output::Usage;
+use super::output::misuse;
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -53,10 +53,8 @@ pub(crate) fn named<T: Named + Send + Sync>() -> impl TypedValueParser<Value = T
 
 /// A number above zero.
 pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err(format!("'{text}' is not a positive number")),
-    }
+    let value = text.parse().ok().filter(|value: &f64| *value > 0.0 && value.is_finite());
+    value.ok_or_else(|| format!("'{text}' is not a positive number"))
 }
 
 /// A format's name.
@@ -96,9 +94,7 @@ impl PointsInput {
     /// The places, one by one, and how many there are where that is known.
     pub(crate) fn places(&self) -> Result<(Places, Option<u64>)> {
         let Some(path) = &self.points else {
-            let at = self.at.clone();
-            let count = at.len() as u64;
-            return Ok((Box::new(at.into_iter().map(Ok)), Some(count)));
+            return Ok((Box::new(self.at.clone().into_iter().map(Ok)), Some(self.at.len() as u64)));
         };
         let columns = PointColumns { lat: self.lat_column.clone(), lon: self.lon_column.clone(), tensor: None };
         let reader = PointReader::open(path, self.from, &columns)?;
@@ -177,7 +173,7 @@ impl DecoderArgs {
     /// The decoder.
     pub(crate) fn decoder(&self) -> Result<Decoder> {
         if self.decoder == DecoderKind::Kl && self.window_km.is_some() {
-            return Err(Usage("--window-km means nothing to --decoder kl: leave it out".to_owned()).into());
+            return misuse("--window-km means nothing to --decoder kl: leave it out");
         }
         let window_rad = self.window_km.map(|km| km / EARTH_RADIUS_KM);
         Ok(match self.decoder {

@@ -21,6 +21,11 @@ impl fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
+/// Refuses flags that do not go together.
+pub(crate) fn misuse<T>(message: impl Into<String>) -> Result<T> {
+    Err(Usage(message.into()).into())
+}
+
 /// Whether files may be overwritten.
 pub(crate) fn is_forced() -> bool {
     Call::current().force
@@ -31,23 +36,23 @@ pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Sees, before any work is done, that outputs may be written, and that nothing else writes them until the command ends; `prints` says that the command's own JSON goes to standard
-/// output.
+/// Sees, before any work is done, that outputs may be written, and that nothing else writes them until the command ends; `prints` says
+/// that the command's own JSON goes to standard output.
 pub(crate) fn claim<'a>(outputs: impl IntoIterator<Item = &'a Path>, prints: bool) -> Result<()> {
     for path in outputs {
         if is_stdout(path) {
             if prints {
-                let message = "--json and an output to - would both go to standard output: name a file for one of them";
-                return Err(Usage(message.to_owned()).into());
+                return misuse(
+                    "--json and an output to - would both go to standard output: name a file for one of them",
+                );
             }
             if Call::current().take_stdout() {
-                let message = "two outputs to - would be mixed on standard output: name a file for one of them";
-                return Err(Usage(message.to_owned()).into());
+                return misuse("two outputs to - would be mixed on standard output: name a file for one of them");
             }
         } else {
             claim_file(path)?;
             if !Call::current().claim(path)? {
-                return Err(Usage(format!("{} is given for two outputs: name a file for each", path.display())).into());
+                return misuse(format!("{} is given for two outputs: name a file for each", path.display()));
             }
         }
     }

@@ -34,14 +34,8 @@ pub(crate) trait Program: CommandFactory + FromArgMatches + Send {
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Everywhere {
     /// Threads to compute with [default: one per core]; answers do not depend on it
-    #[arg(
-        long,
-        global = true,
-        value_name = "N",
-        visible_alias = "jobs",
-        env = "LOCDIFF_THREADS",
-        hide_env_values = true
-    )]
+    #[arg(long, global = true, value_name = "N", visible_alias = "jobs")]
+    #[arg(env = "LOCDIFF_THREADS", hide_env_values = true)]
     threads: Option<NonZeroUsize>,
     /// Say nothing but results and errors: no notes, no progress
     #[arg(short, long, global = true, conflicts_with = "verbose")]

@@ -1,7 +1,6 @@
 //! Published data in small: pictures made on the spot, in the files and folders that their authors use.
 
-use super::parquet_writer;
-use crate::common::TOWNS;
+use crate::common::{TOWNS, fixture};
 use std::fs::{self, File};
 use std::{fmt::Write as _, io::Write as _, path::Path};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
@@ -134,15 +133,8 @@ pub(crate) fn benchmarks(data: &Path, count: usize) {
         members.push((format!("{k}.json"), format!("{{\"latitude\": {lat}, \"longitude\": {lon}}}").into_bytes()));
     }
     write_tar(&data.join("yfcc26k/00000.tar"), &members);
-    // Parquet.
-    let rows: Vec<_> = (7000..7000 + count)
-        .map(|k| {
-            let Photo { jpeg, lat, lon } = photo(k);
-            (format!("{k}.jpg"), jpeg, (lat, lon))
-        })
-        .collect();
     folder(&data.join("gws15k"));
-    parquet_writer::write(&data.join("gws15k/test-00000-of-00001.parquet"), &rows);
+    fs::copy(fixture("parquet/photos.parquet"), data.join("gws15k/test-00000-of-00001.parquet")).unwrap();
 }
 
 /// All of them, a few photos each.

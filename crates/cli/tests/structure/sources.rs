@@ -51,15 +51,9 @@ pub(crate) fn crates(root: &Path) -> Vec<Crate> {
 
 /// All files below a folder, with an ending.
 pub(crate) fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).into_iter().flatten() {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            found.extend(files_below(&path, endings));
-        } else if path.extension().is_some_and(|ending| endings.iter().any(|e| ending == *e)) {
-            found.push(path);
-        }
-    }
+    let has_ending = |path: &PathBuf| path.extension().is_some_and(|ending| endings.iter().any(|e| ending == *e));
+    let mut found: Vec<PathBuf> = paths_below(folder).into_iter().filter(has_ending).map(|p| folder.join(p)).collect();
+    found.retain(|path| path.is_file());
     found.sort();
     found
 }
@@ -67,7 +61,7 @@ pub(crate) fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
 /// All files and folders below a folder that git would keep, from there.
 pub(crate) fn paths_below(folder: &Path) -> Vec<PathBuf> {
     fn collect(folder: &Path, root: &Path, found: &mut Vec<PathBuf>) {
-        for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        for path in fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path()) {
             if [".git", "target", "node_modules", "__pycache__"].iter().any(|name| path.ends_with(name)) {
                 continue;
             }
@@ -98,9 +92,8 @@ impl Crate {
             let tokens: TokenStream = text.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display()));
             let mut file = File { path: path.strip_prefix(&source).expect("inside").into(), ..File::default() };
             let module = module_of(&file.path);
-            public_names(&tokens, &mut file.public);
             // Names of modules are known only when all files are read: see `resolve`.
-            scan(&mut file, tokens, &module);
+            scan(&mut file, tokens, &module, true);
             files.push(file);
         }
         let in_tests: Vec<Vec<String>> = files
@@ -193,8 +186,8 @@ fn module_of(path: &Path) -> Vec<String> {
     parts
 }
 
-/// Reads the tokens of a module into the file's lists.
-fn scan(file: &mut File, tokens: TokenStream, module: &[String]) {
+/// Reads tokens into the file's lists; `is_module` for those of a module itself, not of what is inside its items.
+fn scan(file: &mut File, tokens: TokenStream, module: &[String], is_module: bool) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut k = 0;
     let mut exported = false;
@@ -219,12 +212,15 @@ fn scan(file: &mut File, tokens: TokenStream, module: &[String]) {
                     (tokens.get(k + 1), tokens.get(k + 2))
                 {
                     file.items.insert(name.to_string());
-                    scan(file, body.stream(), &[module, &[name.to_string()]].concat());
+                    scan(file, body.stream(), &[module, &[name.to_string()]].concat(), true);
                     k += 2;
                 }
             }
             TokenTree::Ident(word) => {
                 exported = word == "pub";
+                if exported && is_module {
+                    file.public.extend(public_name(&tokens[k + 1..]));
+                }
                 if ITEMS.iter().any(|kind| word == kind)
                     && let Some(TokenTree::Ident(name)) = tokens.get(k + 1)
                 {
@@ -244,7 +240,7 @@ fn scan(file: &mut File, tokens: TokenStream, module: &[String]) {
             }
             TokenTree::Group(group) => {
                 let restriction = exported && group.delimiter() == Delimiter::Parenthesis;
-                scan(file, group.stream(), module);
+                scan(file, group.stream(), module, false);
                 exported = restriction; // `pub(crate)`
             }
             TokenTree::Literal(literal) => {
@@ -259,39 +255,13 @@ fn scan(file: &mut File, tokens: TokenStream, module: &[String]) {
     }
 }
 
-/// Collects the names of a module's public types, traits and free functions.
-fn public_names(tokens: &TokenStream, found: &mut BTreeSet<String>) {
+/// The name of the public type, trait or free function that these tokens begin.
+fn public_name(tokens: &[TokenTree]) -> Option<String> {
     const KINDS: [&str; 6] = ["struct", "enum", "trait", "type", "union", "fn"];
-    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
-    let (mut k, mut ignored) = (0, File::default());
-    while k < tokens.len() {
-        match &tokens[k] {
-            TokenTree::Punct(p) if p.as_char() == '#' => {
-                let (next, in_tests) = attribute(&mut ignored, &tokens, k);
-                k = if in_tests { item_end(&mut ignored, &tokens, next) } else { next };
-                continue;
-            }
-            TokenTree::Ident(word) if word == "pub" && matches!(tokens.get(k + 1), Some(TokenTree::Ident(_))) => {
-                let words: Vec<String> = tokens[k + 1..].iter().take(5).map(ToString::to_string).collect();
-                let kind = words.iter().position(|word| KINDS.contains(&word.as_str()));
-                let is_item = |kind: &usize| {
-                    words[..*kind].iter().all(|word| ["const", "unsafe", "async", "extern"].contains(&word.as_str()))
-                };
-                if let Some(kind) = kind.filter(is_item)
-                    && let Some(name) = words.get(kind + 1)
-                {
-                    found.insert(name.clone());
-                }
-            }
-            TokenTree::Ident(word) if word == "mod" => {
-                if let Some(TokenTree::Group(body)) = tokens.get(k + 2) {
-                    public_names(&body.stream(), found);
-                }
-            }
-            _ => {}
-        }
-        k += 1;
-    }
+    let words: Vec<String> = tokens.iter().take(5).map(ToString::to_string).collect();
+    let kind = words.iter().position(|word| KINDS.contains(&&**word))?;
+    let is_item = words[..kind].iter().all(|word| ["const", "unsafe", "async", "extern"].contains(&&**word));
+    words.get(kind + 1).filter(|_| is_item).cloned()
 }
 
 /// Words before the name of an item.
@@ -307,9 +277,10 @@ fn attribute(file: &mut File, tokens: &[TokenTree], k: usize) -> (usize, bool) {
     let Some(TokenTree::Group(group)) = tokens.get(body) else { return (k + 1, false) };
     let text = group.stream().to_string();
     if !text.starts_with("doc") {
-        scan(file, group.stream(), &[]);
+        scan(file, group.stream(), &[], false);
     }
-    (body + 1, matches!(&*text.replace(' ', ""), "cfg(test)") || text.replace(' ', "").starts_with("cfg(all(test"))
+    let text = text.replace(' ', "");
+    (body + 1, text == "cfg(test)" || text.starts_with("cfg(all(test"))
 }
 
 /// Passes over the item after `#[cfg(test)]`, and remembers it if it is a module of its own file.
@@ -384,21 +355,11 @@ fn import(file: &mut File, tokens: &[TokenTree], module: &[String], before: Vec<
 /// A path from the crate's root. One that starts with a plain name is taken to start in the module itself; that there is
 /// no such module or item tells another crate's later.
 fn absolute(path: &[String], module: &[String]) -> Option<Vec<String>> {
-    let mut base = module.to_vec();
-    let mut rest = path;
-    match path.first()?.as_str() {
-        "crate" => {
-            base.clear();
-            rest = &path[1..];
-        }
-        "self" => rest = &path[1..],
-        _ => {
-            while rest.first().is_some_and(|word| word == "super") {
-                base.pop();
-                rest = &rest[1..];
-            }
-        }
-    }
-    base.extend(rest.iter().cloned());
-    Some(base)
+    let ups = path.iter().take_while(|word| *word == "super").count();
+    let (kept, skipped) = match path.first()?.as_str() {
+        "crate" => (0, 1),
+        "self" => (module.len(), 1),
+        _ => (module.len().saturating_sub(ups), ups),
+    };
+    Some([&module[..kept], &path[skipped..]].concat())
 }

@@ -4,7 +4,7 @@ use crate::data::safetensors_header::{self, TensorChoice};
 use crate::data::{DataError, Fingerprint, Format, error::At, header::Header, input::ReadSeek, npy};
 use half::f16;
 use locdiff_base::Element;
-use std::io::SeekFrom;
+use std::{borrow::Cow, io::SeekFrom};
 
 /// The type in which a matrix is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,19 +20,11 @@ pub enum Dtype {
 impl Dtype {
     /// `f16`, `f32` or `f64`.
     pub const fn name(self) -> &'static str {
-        self.element().name()
+        ["f16", "f32", "f64"][self as usize]
     }
 
     pub(crate) const fn bytes(self) -> u64 {
-        self.element().bytes() as u64
-    }
-
-    const fn element(self) -> Element {
-        match self {
-            Self::F16 => Element::F16,
-            Self::F32 => Element::F32,
-            Self::F64 => Element::F64,
-        }
+        2 << self as u64
     }
 
     /// Appends a value, little-endian.
@@ -44,7 +36,6 @@ impl Dtype {
         }
     }
 
-    /// Whether a value is finite in this type.
     pub(crate) fn holds(self, value: f64) -> bool {
         match self {
             Self::F16 => f16::from_f64(value).is_finite(),
@@ -78,22 +69,20 @@ impl std::fmt::Display for Dtype {
 pub(crate) struct ArrayLayout {
     pub(crate) rows: u64,
     pub(crate) columns: usize,
-    element: Element,
+    pub(crate) element: Element,
     big_endian: bool,
     offset: u64,
     /// The encoder that the file's metadata names, where its values are embeddings.
     pub(crate) encoder: Option<Fingerprint>,
 }
 
-/// What a header claims about an array.
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
     pub(crate) shape: Vec<u64>,
     pub(crate) element: Element,
     pub(crate) big_endian: bool,
-    /// Where its bytes begin in the file.
     pub(crate) offset: u64,
-    /// How many bytes are there.
+    /// How many bytes are there from `offset` on.
     pub(crate) available: u64,
 }
 
@@ -101,29 +90,23 @@ impl ArrayLayout {
     /// Believes a claim if its shape is `[N, D]` (or `[D]`: one row) and takes exactly the bytes that are there.
     pub(crate) fn check(claim: Claim, file: &str, format: Format) -> Result<Self, DataError> {
         let Claim { shape, element, big_endian, offset, available } = claim;
+        let file = file.to_owned();
         let (rows, columns) = match shape[..] {
+            [_, 0] | [0] => return Err(DataError::Shape { file, shape, expected: "at least one column" }),
+            [0, _] => return Err(DataError::NoRows { file }),
             [columns] => (1, columns),
             [rows, columns] => (rows, columns),
-            _ => {
-                return Err(DataError::Shape { file: file.to_owned(), shape, expected: "[rows, columns]" });
-            }
+            _ => return Err(DataError::Shape { file, shape, expected: "[rows, columns]" }),
         };
-        if columns == 0 {
-            return Err(DataError::Shape { file: file.to_owned(), shape, expected: "at least one column" });
-        }
-        if rows == 0 {
-            return Err(DataError::NoRows { file: file.to_owned() });
-        }
         let needed = rows.checked_mul(columns).and_then(|count| count.checked_mul(element.bytes() as u64));
         if needed != Some(available) {
             let needed = needed.map_or_else(|| "more bytes than any file has".to_owned(), |n| format!("{n} bytes"));
             let reason = format!("shape {shape:?} of {} takes {needed}, but there are {available}", element.name());
-            return Err(DataError::Header { file: file.to_owned(), format, reason });
+            return Err(DataError::Header { file, format, reason });
         }
         Ok(Self { rows, columns: columns as usize, element, big_endian, offset, encoder: None })
     }
 
-    /// Reads a binary file's header.
     pub(crate) fn read(
         input: &mut Box<dyn ReadSeek>,
         file_bytes: u64,
@@ -135,37 +118,28 @@ impl ArrayLayout {
         if format == Format::Npy { npy::read_header(header) } else { safetensors_header::read_header(header, choice) }
     }
 
-    pub(crate) fn element(&self) -> Element {
-        self.element
-    }
-
     /// Where the array begins in its file, and how many bytes it takes.
     pub(crate) fn bytes(&self) -> (u64, u64) {
         (self.offset, self.rows * self.row_bytes() as u64)
     }
 
-    /// Bytes a row takes.
     pub(crate) fn row_bytes(&self) -> usize {
         self.columns * self.element.bytes()
     }
 
-    /// The values of one row, as f32.
     pub(crate) fn decode_f32(&self, row: &[u8], out: &mut [f32]) {
+        let mut row = Cow::from(row);
         if self.big_endian {
-            let mut row = row.to_vec();
-            self.element.swap_bytes(&mut row);
-            self.element.decode_f32(&row, out);
-        } else {
-            self.element.decode_f32(row, out);
+            self.element.swap_bytes(row.to_mut());
         }
+        self.element.decode_f32(&row, out);
     }
 }
 
-/// Reads an array row by row.
 pub(crate) struct ArrayReader {
     input: Box<dyn ReadSeek>,
     pub(crate) layout: ArrayLayout,
-    file: String,
+    pub(crate) file: String,
     rows_read: u64,
     bytes: Vec<u8>,
 }
@@ -185,11 +159,6 @@ impl ArrayReader {
         Ok(Self { input, layout, file, rows_read: 0, bytes })
     }
 
-    pub(crate) fn file(&self) -> &str {
-        &self.file
-    }
-
-    /// Where the row that was read last is.
     pub(crate) fn at(&self) -> At {
         At { file: self.file.clone(), row: self.rows_read, line: None }
     }

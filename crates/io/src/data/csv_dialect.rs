@@ -1,13 +1,11 @@
 //! Which CSV: separated by commas, semicolons or tabs; and decimal commas, where the comma separates nothing.
 
-/// How a file's fields are separated and its numbers written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
     pub(crate) delimiter: u8,
 }
 
 impl Dialect {
-    /// The usual one.
     pub(crate) const COMMAS: Self = Self { delimiter: b',' };
 
     /// The dialect of a file that begins with these bytes: its first line decides.

@@ -24,12 +24,12 @@ pub(crate) struct CsvRows {
     record: Record,
     /// Fields of the first record.
     columns: Option<usize>,
-    file: String,
+    pub(crate) file: String,
     rows: u64,
     /// Line ends passed.
     lines: u64,
-    /// The first record was looked at and turned out to be data.
-    put_back: bool,
+    /// The header turned out to be data: it is the first row again.
+    pub(crate) put_back: bool,
 }
 
 /// Fields one after another, and where each ends.
@@ -60,27 +60,11 @@ impl CsvRows {
         }
     }
 
-    pub(crate) fn file(&self) -> &str {
-        &self.file
-    }
-
-    /// Reads the first record, before any row; false in an empty file.
-    pub(crate) fn read_header(&mut self) -> Result<bool, DataError> {
-        self.read()
-    }
-
-    /// Makes the header the first row again.
-    pub(crate) fn header_is_data(&mut self) {
-        self.put_back = true;
-    }
-
-    /// Goes to the next record; false at the end.
     pub(crate) fn advance(&mut self) -> Result<bool, DataError> {
         self.rows += 1;
         if std::mem::take(&mut self.put_back) { Ok(true) } else { self.read() }
     }
 
-    /// The current record's fields.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.record.fields).map(|index| self.field(index))
     }
@@ -90,12 +74,10 @@ impl CsvRows {
         &self.record.bytes[begin..self.record.ends[index]]
     }
 
-    /// Where the current record is.
     pub(crate) fn at(&self) -> At {
         At { file: self.file.clone(), row: self.rows, line: Some(self.record.line) }
     }
 
-    /// The number in a field of the current record.
     pub(crate) fn number(&self, index: usize, column_name: impl FnOnce() -> String) -> Result<f64, DataError> {
         let field = self.field(index);
         self.parse(field).ok_or_else(|| DataError::Number {
@@ -105,30 +87,27 @@ impl CsvRows {
         })
     }
 
-    /// A field as a number of this file's dialect.
     pub(crate) fn parse(&self, field: &[u8]) -> Option<f64> {
         self.dialect.number(field)
     }
 
-    /// Looks at the first line.
-    fn tell_dialect(&mut self) -> Result<(), DataError> {
-        let has_line = |bytes: &[u8]| bytes.contains(&b'\n');
-        while !has_line(&self.buffer[self.parsed..self.filled]) && self.filled < self.buffer.len() {
-            let count = self.read_more()?;
-            if count == 0 {
+    /// The parser of the dialect that the first line shows.
+    fn make_core(&mut self) -> Result<Box<Reader>, DataError> {
+        let begin = self.parsed;
+        while !self.buffer[begin..self.filled].contains(&b'\n') && self.filled < self.buffer.len() {
+            if self.read_more()? == 0 {
                 break;
             }
         }
-        self.dialect = Dialect::of(&self.buffer[self.parsed..self.filled]);
-        let core = ReaderBuilder::new().delimiter(self.dialect.delimiter).build();
-        self.core = Some(Box::new(core));
-        Ok(())
+        self.dialect = Dialect::of(&self.buffer[begin..self.filled]);
+        Ok(Box::new(ReaderBuilder::new().delimiter(self.dialect.delimiter).build()))
     }
 
-    fn read(&mut self) -> Result<bool, DataError> {
+    /// Reads a record, the header first; false at the end.
+    pub(crate) fn read(&mut self) -> Result<bool, DataError> {
         self.skip_line_ends()?;
         if self.core.is_none() {
-            self.tell_dialect()?;
+            self.core = Some(self.make_core()?);
         }
         self.record.line = self.lines + 1;
         let (mut bytes, mut ends) = (0, 0);
@@ -142,8 +121,12 @@ impl CsvRows {
             self.count_lines(taken);
             (bytes, ends) = (bytes + new_bytes, ends + new_ends);
             match result {
-                ReadRecordResult::InputEmpty => self.fill()?, // at the end of the file the parser sees no bytes
-                ReadRecordResult::OutputFull if bytes >= LONGEST_RECORD_BYTES => return Err(self.too_long()),
+                ReadRecordResult::InputEmpty => _ = self.fill()?, // at the end of the file the parser sees no bytes
+                ReadRecordResult::OutputFull if bytes >= LONGEST_RECORD_BYTES => {
+                    let line = self.record.line;
+                    let reason = format!("the row at line {line} is longer than 64 MiB: is a quote not closed?");
+                    return Err(DataError::read(&self.file, std::io::Error::other(reason)));
+                }
                 ReadRecordResult::OutputFull => self.record.bytes.resize(2 * bytes.max(512), 0),
                 ReadRecordResult::OutputEndsFull => self.record.ends.resize(2 * ends.max(32), 0),
                 ReadRecordResult::End => return Ok(false),
@@ -162,11 +145,7 @@ impl CsvRows {
             let blank = rest.iter().take_while(|&&byte| byte == b'\n' || byte == b'\r').count();
             let all = blank == rest.len();
             self.count_lines(blank);
-            if !all {
-                return Ok(());
-            }
-            self.fill()?;
-            if self.filled == 0 {
+            if !all || self.fill()? == 0 {
                 return Ok(());
             }
         }
@@ -179,11 +158,10 @@ impl CsvRows {
         self.parsed += taken;
     }
 
-    /// Reads more once all is parsed; nothing is left at the end of the file.
-    fn fill(&mut self) -> Result<(), DataError> {
+    /// Reads more once all is parsed; says how many bytes, 0 at the end of the file.
+    fn fill(&mut self) -> Result<usize, DataError> {
         (self.parsed, self.filled) = (0, 0);
-        self.read_more()?;
-        Ok(())
+        self.read_more()
     }
 
     /// Reads after what is there; says how many bytes.
@@ -199,25 +177,14 @@ impl CsvRows {
             }
         }
     }
-
-    fn too_long(&self) -> DataError {
-        let reason = format!("the row at line {} is longer than 64 MiB: is a quote not closed?", self.record.line);
-        DataError::read(&self.file, std::io::Error::other(reason))
-    }
 }
 
 /// Appends a line of fields, with quotes where one needs them.
 pub(crate) fn push_record<'a>(text: &mut Vec<u8>, names: impl Iterator<Item = &'a str>) {
-    for (index, name) in names.enumerate() {
-        if index > 0 {
-            text.push(b',');
-        }
-        if name.contains([',', '"', '\n', '\r']) {
-            text.extend_from_slice(format!("\"{}\"", name.replace('"', "\"\"")).as_bytes());
-        } else {
-            text.extend_from_slice(name.as_bytes());
-        }
-    }
+    let needs_quotes = |name: &str| name.contains([',', '"', '\n', '\r']);
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    let fields: Vec<_> = names.map(|name| if needs_quotes(name) { quoted(name) } else { name.to_owned() }).collect();
+    text.extend_from_slice(fields.join(",").as_bytes());
     text.push(b'\n');
 }
 
@@ -234,7 +201,7 @@ mod tests {
     fn semicolons_tabs_and_decimal_commas_are_read() {
         for text in ["lat;lon\n48,86;2,35\n", "lat\tlon\n48,86\t2.35\n", "lat;lon\r\n48.86;2,35"] {
             let mut rows = rows_of(text.as_bytes());
-            assert!(rows.read_header().unwrap() && rows.advance().unwrap());
+            assert!(rows.read().unwrap() && rows.advance().unwrap());
             let number = |index| rows.number(index, String::new).unwrap();
             assert_eq!((number(0), number(1)), (48.86, 2.35), "{text}");
         }
@@ -244,7 +211,7 @@ mod tests {
     fn rows_and_lines_are_counted_with_any_line_end() {
         for text in ["\u{feff}a,b\n1,2\n\n\"3\n\",4\n5,6\n", "a,b\r\n1,2\r\n\r\n\"3\r\n\",4\r\n5,6"] {
             let mut rows = rows_of(text.as_bytes());
-            assert!(rows.read_header().unwrap());
+            assert!(rows.read().unwrap());
             assert_eq!(rows.fields().collect::<Vec<_>>(), [b"a", b"b"]);
             let mut seen = Vec::new();
             while rows.advance().unwrap() {
@@ -259,7 +226,7 @@ mod tests {
         // The line end inside the quote does not end the row.
         let endless = std::io::Cursor::new(b"a,b\n1,2\n3,\"4\n").chain(std::io::repeat(b'1'));
         let mut rows = CsvRows::new(Box::new(endless), "pipe".to_owned());
-        assert!(rows.read_header().unwrap() && rows.advance().unwrap());
+        assert!(rows.read().unwrap() && rows.advance().unwrap());
         let message = rows.advance().unwrap_err().to_string();
         assert_eq!(message, "cannot read pipe: the row at line 3 is longer than 64 MiB: is a quote not closed?");
     }
@@ -276,7 +243,7 @@ mod tests {
             // A lone blank line end is no record.
             prop_assume!(names.len() > 1 || !names[0].trim_matches(['\n', '\r']).is_empty());
             let mut rows = rows_of(&text);
-            prop_assert!(rows.read_header().unwrap());
+            prop_assert!(rows.read().unwrap());
             let fields: Vec<String> = rows.fields().map(|f| String::from_utf8(f.to_vec()).unwrap()).collect();
             prop_assert_eq!(fields, names);
         }

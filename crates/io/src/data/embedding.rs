@@ -50,9 +50,8 @@ impl FromStr for Fingerprint {
 
     fn from_str(text: &str) -> Result<Self, DataError> {
         let parts = text.rsplit_once('@').filter(|(_, hash)| hash.len() == 32);
-        parts
-            .and_then(|(name, hash)| Some(Self { name: name.to_owned(), hash: u128::from_str_radix(hash, 16).ok()? }))
-            .ok_or_else(|| DataError::Fingerprint { text: text.to_owned() })
+        let read = parts.and_then(|(name, hash)| Some(Self::new(name, u128::from_str_radix(hash, 16).ok()?)));
+        read.ok_or_else(|| DataError::Fingerprint { text: text.to_owned() })
     }
 }
 

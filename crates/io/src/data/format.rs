@@ -4,16 +4,6 @@ use crate::data::DataError;
 use std::{fmt, path::Path, str::FromStr};
 
 /// A file format for points and matrices.
-///
-/// ```
-/// use locdiff_io::data::Format;
-/// use std::path::Path;
-/// assert_eq!(Format::from_path(Path::new("places.CSV"))?, Format::Csv);
-/// assert_eq!("safetensors".parse::<Format>()?, Format::Safetensors);
-/// let message = Format::from_path(Path::new("places.xlsx")).unwrap_err().to_string();
-/// assert!(message.contains(".csv, .jsonl, .ndjson, .npy or .safetensors"));
-/// # Ok::<(), locdiff_io::data::DataError>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Comma-separated text.
@@ -33,10 +23,8 @@ impl Format {
     /// The format that the path's extension names, in any case. Fails if the extension is missing or unknown; `-` has
     /// none.
     pub fn from_path(path: &Path) -> Result<Self, DataError> {
-        path.extension()
-            .and_then(|extension| extension.to_str())
-            .and_then(Self::from_name)
-            .ok_or_else(|| DataError::UnknownExtension { file: locdiff_base::display_name(path, "-") })
+        let format = path.extension().and_then(|extension| extension.to_str()).and_then(Self::from_name);
+        format.ok_or_else(|| DataError::UnknownExtension { file: locdiff_base::display_name(path, "-") })
     }
 
     /// The format given, or else the path's. Fails if none is given and the path names none.
@@ -47,14 +35,11 @@ impl Format {
     /// The format that a file's first nine bytes speak of; text that is no JSON is CSV.
     pub(crate) fn of_bytes(begin: &[u8]) -> Self {
         let text = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(begin).trim_ascii_start();
-        if begin.starts_with(b"\x93NUMPY") {
-            Self::Npy
-        } else if matches!(text.first(), Some(b'{' | b'[')) {
-            Self::Jsonl
-        } else if begin.len() == 9 && begin[8] == b'{' && begin[..8].contains(&0) {
-            Self::Safetensors
-        } else {
-            Self::Csv
+        match begin {
+            _ if begin.starts_with(b"\x93NUMPY") => Self::Npy,
+            _ if matches!(text.first(), Some(b'{' | b'[')) => Self::Jsonl,
+            [length @ .., b'{'] if length.len() == 8 && length.contains(&0) => Self::Safetensors,
+            _ => Self::Csv,
         }
     }
 
@@ -67,12 +52,7 @@ impl Format {
 
     /// The name that [`FromStr`] reads: `csv`, `jsonl`, `npy` or `safetensors`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Jsonl => "jsonl",
-            Self::Npy => "npy",
-            Self::Safetensors => "safetensors",
-        }
+        ["csv", "jsonl", "npy", "safetensors"][self as usize]
     }
 
     /// Whether the format can go through a pipe: text can, binary arrays need their file's size.
@@ -111,19 +91,16 @@ mod tests {
             assert_eq!(Format::from_path(Path::new(&format!("dir.csv/x.{format}"))).unwrap(), format);
         }
         assert_eq!(Format::from_path(Path::new("x.ndjson")).unwrap(), Format::Jsonl);
+        assert_eq!(Format::from_path(Path::new("places.CSV")).unwrap(), Format::Csv);
     }
 
     #[test]
     fn unknown_extensions_are_errors_that_list_the_known() {
-        for path in ["", "-", "x", "x.", ".csv", "dir.csv/", "x.csv.gz", "x.json"] {
-            let result = Format::from_path(Path::new(path));
-            if path == "dir.csv/" {
-                assert!(result.is_ok(), "a trailing slash is no part of the name");
-            } else {
-                let message = result.unwrap_err().to_string();
-                assert!(message.contains(".csv, .jsonl, .ndjson, .npy or .safetensors"), "{path}: {message}");
-            }
+        for path in ["", "-", "x", "x.", ".csv", "x.csv.gz", "x.json"] {
+            let message = Format::from_path(Path::new(path)).unwrap_err().to_string();
+            assert!(message.contains(".csv, .jsonl, .ndjson, .npy or .safetensors"), "{path}: {message}");
         }
+        assert!(Format::from_path(Path::new("dir.csv/")).is_ok(), "a trailing slash is no part of the name");
         let message = "xml".parse::<Format>().unwrap_err().to_string();
         assert_eq!(message, "unknown format 'xml': choose csv, jsonl, npy or safetensors");
     }

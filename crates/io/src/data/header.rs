@@ -1,6 +1,6 @@
 //! A binary file's header while it is read.
 
-use crate::data::{DataError, Format};
+use crate::data::{DataError, Format, Result};
 use std::io::Read;
 
 /// The bytes at the start of a binary file, and what is known about the file before they are believed.
@@ -14,12 +14,7 @@ pub(crate) struct Header<'a> {
 
 impl<'a> Header<'a> {
     /// The header of a file of so many bytes, which must not be empty.
-    pub(crate) fn new(
-        input: &'a mut dyn Read,
-        file_bytes: u64,
-        file: &'a str,
-        format: Format,
-    ) -> Result<Self, DataError> {
+    pub(crate) fn new(input: &'a mut dyn Read, file_bytes: u64, file: &'a str, format: Format) -> Result<Self> {
         if file_bytes == 0 {
             return Err(DataError::Empty { file: file.to_owned(), expected: "an array" });
         }
@@ -39,7 +34,6 @@ impl<'a> Header<'a> {
         Ok(self.take(bytes)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
     }
 
-    /// The error for a header that cannot be.
     pub(crate) fn unsound(&self, reason: impl Into<String>) -> DataError {
         DataError::Header { file: self.file.to_owned(), format: self.format, reason: reason.into() }
     }

@@ -31,7 +31,7 @@ impl Input {
             return Ok((input, format, file_name));
         }
         let format = Format::resolve(path, format)?;
-        let io_error = |source| DataError::read(&file_name, source);
+        let io_error = |source: std::io::Error| DataError::read(&file_name, source);
         // A binary array needs a regular file; to open a pipe would wait for its other end.
         let metadata = std::fs::metadata(path).map_err(io_error)?;
         if metadata.is_dir() {
@@ -41,20 +41,14 @@ impl Input {
             return Err(DataError::NeedsFile { file: file_name, format });
         }
         let file = File::open(path).map_err(io_error)?;
-        let input = if format.streams() {
-            Self::Text(Box::new(file))
-        } else {
-            let bytes = file.metadata().map_err(io_error)?.len();
-            Self::Binary(Box::new(BufReader::new(file)), bytes)
-        };
-        Ok((input, format, file_name))
+        let bytes = file.metadata().map_err(io_error)?.len();
+        let binary = |file| Self::Binary(Box::new(BufReader::new(file)), bytes);
+        Ok((if format.streams() { Self::Text(Box::new(file)) } else { binary(file) }, format, file_name))
     }
 
-    /// Takes bytes in memory.
     pub(crate) fn from_bytes(bytes: Vec<u8>, format: Format) -> Self {
-        let len = bytes.len() as u64;
-        let cursor = std::io::Cursor::new(bytes);
-        if format.streams() { Self::Text(Box::new(cursor)) } else { Self::Binary(Box::new(cursor), len) }
+        let (length, cursor) = (bytes.len() as u64, Cursor::new(bytes));
+        if format.streams() { Self::Text(Box::new(cursor)) } else { Self::Binary(Box::new(cursor), length) }
     }
 }
 
@@ -85,18 +79,17 @@ fn from_stdin(format: Option<Format>) -> std::io::Result<(Input, Format)> {
 mod tests {
     use super::*;
 
-    fn open_error(path: &str, format: Format) -> String {
-        Input::open(Path::new(path), Some(format)).err().expect("an error").to_string()
-    }
-
     #[test]
     fn missing_files_folders_pipes_and_devices_are_named() {
-        assert_eq!(
-            open_error("/nowhere/x.csv", Format::Csv),
-            "cannot read /nowhere/x.csv: No such file or directory (os error 2); check the path"
-        );
-        assert!(open_error("/tmp", Format::Csv).contains("not a folder"));
-        assert!(open_error("/tmp", Format::Npy).contains("not a folder"));
-        assert!(open_error("/dev/zero", Format::Safetensors).contains("/dev/zero: safetensors needs a regular file"));
+        let none = "cannot read /nowhere/x.csv: No such file or directory (os error 2); check the path";
+        for (path, format, part) in [
+            ("/nowhere/x.csv", Format::Csv, none),
+            ("/tmp", Format::Csv, "not a folder"),
+            ("/tmp", Format::Npy, "not a folder"),
+            ("/dev/zero", Format::Safetensors, "/dev/zero: safetensors needs a regular file"),
+        ] {
+            let message = Input::open(Path::new(path), Some(format)).err().expect("an error").to_string();
+            assert!(message.contains(part) && (part != none || message == none), "{message}");
+        }
     }
 }

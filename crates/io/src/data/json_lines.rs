@@ -10,7 +10,7 @@ const LONGEST_LINE_BYTES: u64 = 64 << 20;
 pub(crate) struct JsonLines {
     input: BufReader<Box<dyn Read + Send>>,
     line: Vec<u8>,
-    file: String,
+    pub(crate) file: String,
     rows: u64,
     lines: u64,
 }
@@ -18,10 +18,6 @@ pub(crate) struct JsonLines {
 impl JsonLines {
     pub(crate) fn new(input: Box<dyn Read + Send>, file: String) -> Self {
         Self { input: BufReader::with_capacity(1 << 16, input), line: Vec::new(), file, rows: 0, lines: 0 }
-    }
-
-    pub(crate) fn file(&self) -> &str {
-        &self.file
     }
 
     /// Goes to the next line that is not blank; false at the end.
@@ -47,12 +43,10 @@ impl JsonLines {
         }
     }
 
-    /// The current line.
     pub(crate) fn line(&self) -> &[u8] {
         self.line.trim_ascii()
     }
 
-    /// Where the current line is.
     pub(crate) fn at(&self) -> At {
         At { file: self.file.clone(), row: self.rows, line: Some(self.lines) }
     }

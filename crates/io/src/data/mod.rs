@@ -51,6 +51,7 @@ mod table;
 
 pub use array::Dtype;
 pub use embedding::{Embedding, Fingerprint};
+pub(crate) use error::Result;
 pub use error::{At, DataError};
 pub use format::Format;
 pub use matrix::{MatrixReader, MatrixWriter, RowFile};

@@ -10,7 +10,6 @@ const LONGEST_HEADER: u64 = 65_535;
 /// Length of the headers written here: room for any two 64-bit sizes, a multiple of 64 as the format asks.
 const WRITTEN_HEADER: usize = 128;
 
-/// Reads and checks a header.
 pub(crate) fn read_header(mut header: Header<'_>) -> Result<ArrayLayout, DataError> {
     let start = header.take(8)?;
     if &start[..6] != MAGIC {
@@ -45,33 +44,23 @@ pub(crate) fn read_header(mut header: Header<'_>) -> Result<ArrayLayout, DataErr
     ArrayLayout::check(claim, header.file, header.format)
 }
 
+/// The type of a description, and whether it is big-endian.
 fn element(descr: &str) -> Option<(Element, bool)> {
     let (order, kind) = descr.split_at_checked(1)?;
-    let element = match kind {
-        "f2" => Element::F16,
-        "f4" => Element::F32,
-        "f8" => Element::F64,
-        _ => return None,
-    };
-    match order {
-        "<" => Some((element, false)),
-        ">" => Some((element, true)),
-        "=" | "|" => Some((element, cfg!(target_endian = "big"))),
-        _ => None,
-    }
+    let kinds = [("f2", Element::F16), ("f4", Element::F32), ("f8", Element::F64)];
+    let orders = [("<", false), (">", true), ("=", cfg!(target_endian = "big")), ("|", cfg!(target_endian = "big"))];
+    let (_, element) = kinds.into_iter().find(|(name, _)| *name == kind)?;
+    orders.into_iter().find(|(sign, _)| *sign == order).map(|(_, big_endian)| (element, big_endian))
 }
 
 /// The header of a C-ordered little-endian array, always of the same length, so that it can be written again when
 /// the number of rows is known.
 pub(crate) fn header_bytes(dtype: Dtype, rows: u64, columns: u64) -> Vec<u8> {
-    let descr = format!("<f{}", dtype.bytes());
-    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    let width = dtype.bytes();
+    let text = format!("{{'descr': '<f{width}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     let text_bytes = WRITTEN_HEADER - MAGIC.len() - 4;
-    let mut bytes = MAGIC.to_vec();
-    bytes.extend_from_slice(&[1, 0]);
-    bytes.extend_from_slice(&(text_bytes as u16).to_le_bytes());
-    bytes.extend_from_slice(format!("{text:<width$}\n", width = text_bytes - 1).as_bytes());
-    bytes
+    let text = format!("{text:<width$}\n", width = text_bytes - 1);
+    [MAGIC, &[1, 0][..], &(text_bytes as u16).to_le_bytes(), text.as_bytes()].concat()
 }
 
 /// The Python literal in a header: `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }`.
@@ -88,34 +77,29 @@ impl Literal {
         let mut rest = eat(text, "{")?;
         loop {
             if let Some(end) = eat(rest, "}") {
-                let whole = end.trim_matches([' ', '\t', '\n', '\0']).is_empty();
-                return if whole {
-                    Some(Self { descr: descr?, fortran_order: fortran_order?, shape: shape? })
-                } else {
-                    None
-                };
+                let whole = Self { descr: descr?, fortran_order: fortran_order?, shape: shape? };
+                return end.trim_matches([' ', '\t', '\n', '\0']).is_empty().then_some(whole);
             }
             let (key, after) = string(rest)?;
-            let after = eat(after, ":")?;
-            rest = match key {
+            rest = eat(after, ":")?;
+            match key {
                 "descr" => {
-                    let (value, after) = description(after)?;
+                    let value;
+                    (value, rest) = description(rest)?;
                     descr = Some(value.to_owned());
-                    after
                 }
                 "fortran_order" => {
-                    let (value, after) =
-                        eat(after, "True").map(|r| (true, r)).or_else(|| eat(after, "False").map(|r| (false, r)))?;
-                    fortran_order = Some(value);
-                    after
+                    let truth = eat(rest, "True");
+                    fortran_order = Some(truth.is_some());
+                    rest = truth.or_else(|| eat(rest, "False"))?;
                 }
                 "shape" => {
-                    let (value, after) = tuple(after)?;
+                    let value;
+                    (value, rest) = tuple(rest)?;
                     shape = Some(value);
-                    after
                 }
                 _ => return None,
-            };
+            }
             rest = match eat(rest, ",") {
                 Some(after) => after,
                 None if rest.trim_start().starts_with('}') => rest,
@@ -171,11 +155,8 @@ mod tests {
 
     fn file(descr: &str, order: &str, shape: &str, data_bytes: usize) -> Vec<u8> {
         let text = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}\n");
-        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-        bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
-        bytes.extend_from_slice(text.as_bytes());
-        bytes.resize(bytes.len() + data_bytes, 0);
-        bytes
+        let length = (text.len() as u16).to_le_bytes();
+        [b"\x93NUMPY\x01\x00", &length[..], text.as_bytes(), &vec![0; data_bytes]].concat()
     }
 
     #[test]

@@ -2,14 +2,14 @@
 
 use crate::data::{DataError, Format};
 use locdiff_base::{AtomicFile, display_name};
-use std::io::{BufWriter, Cursor, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Cursor, Seek, Write};
 use std::{fs::File, path::Path};
 
 /// An opened output. Nothing counts as written before [`Output::finish`].
 #[derive(Debug)]
 pub(crate) struct Output {
     sink: Sink,
-    name: String,
+    pub(crate) name: String,
 }
 
 #[derive(Debug)]
@@ -44,11 +44,6 @@ impl Output {
         Ok(Self { sink, name })
     }
 
-    /// The output's name in messages.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), DataError> {
         let written = match &mut self.sink {
             Sink::Atomic(sink) => sink.write_all(bytes),
@@ -61,15 +56,15 @@ impl Output {
 
     /// Overwrites the first bytes: a binary header whose counts are known only at the end.
     pub(crate) fn write_at_start(&mut self, bytes: &[u8]) -> Result<(), DataError> {
-        let written = match &mut self.sink {
-            Sink::Atomic(sink) => sink.seek(SeekFrom::Start(0)).and_then(|_| sink.write_all(bytes)),
-            Sink::Spooled(sink) => sink.seek(SeekFrom::Start(0)).and_then(|_| sink.write_all(bytes)),
+        let sought = match &mut self.sink {
+            Sink::Atomic(sink) => sink.rewind(),
+            Sink::Spooled(sink) => sink.rewind(),
             Sink::InPlace(_) | Sink::Stdout(_) => Err(std::io::ErrorKind::NotSeekable.into()),
         };
-        written.map_err(|source| DataError::write(&self.name, source))
+        sought.map_err(|source| DataError::write(&self.name, source))?;
+        self.write(bytes)
     }
 
-    /// Writes what is buffered and, for a file, gives it its name.
     pub(crate) fn finish(self) -> Result<(), DataError> {
         let Self { sink, name } = self;
         let failed = |source| DataError::write(&name, source);
@@ -86,12 +81,8 @@ impl Output {
 }
 
 /// Appends numbers between commas, each as `push` writes it.
-pub(crate) fn push_numbers(
-    text: &mut Vec<u8>,
-    values: impl IntoIterator<Item = f64>,
-    push: impl Fn(&mut Vec<u8>, f64),
-) {
-    for (index, value) in values.into_iter().enumerate() {
+pub(crate) fn push_numbers(text: &mut Vec<u8>, values: &[f64], push: impl Fn(&mut Vec<u8>, f64)) {
+    for (index, &value) in values.iter().enumerate() {
         if index > 0 {
             text.push(b',');
         }
@@ -120,10 +111,8 @@ mod tests {
     fn a_full_disk_is_one_clear_line() {
         let mut output = Output::create(Path::new("/dev/full"), Format::Csv).unwrap();
         output.write(b"1,2\n").unwrap();
-        assert_eq!(
-            output.finish().unwrap_err().to_string(),
-            "cannot write /dev/full: No space left on device (os error 28); free some space or choose another disk"
-        );
+        let rest = "No space left on device (os error 28); free some space or choose another disk";
+        assert_eq!(output.finish().unwrap_err().to_string(), format!("cannot write /dev/full: {rest}"));
     }
 
     #[test]

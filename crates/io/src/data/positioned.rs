@@ -61,12 +61,10 @@ fn read_at(file: &File, out: &mut [u8], offset: u64) -> std::io::Result<()> {
 #[cfg(windows)]
 fn read_at(file: &File, mut out: &mut [u8], mut offset: u64) -> std::io::Result<()> {
     while !out.is_empty() {
-        let count = std::os::windows::fs::FileExt::seek_read(file, out, offset)?;
-        if count == 0 {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        match std::os::windows::fs::FileExt::seek_read(file, out, offset)? {
+            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            count => (out, offset) = (&mut out[count..], offset + count as u64),
         }
-        out = &mut out[count..];
-        offset += count as u64;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::data::safetensors_header::TensorChoice;
 use crate::data::{
-    DataError, Format, array::ArrayReader, csv_text::CsvRows, error::At, input::Input, json_lines::JsonLines,
+    DataError, Format, Result, array::ArrayReader, csv_text::CsvRows, error::At, input::Input, json_lines::JsonLines,
 };
 
 /// An opened file: its records, lines or rows, one after another.
@@ -13,13 +13,7 @@ pub(crate) enum Rows {
 }
 
 impl Rows {
-    /// Of an input; a binary file's header is read and checked.
-    pub(crate) fn open(
-        input: Input,
-        file: String,
-        format: Format,
-        choice: TensorChoice<'_>,
-    ) -> Result<Self, DataError> {
+    pub(crate) fn open(input: Input, file: String, format: Format, choice: TensorChoice<'_>) -> Result<Self> {
         Ok(match input {
             Input::Text(text) if format == Format::Csv => Self::Csv(CsvRows::new(text, file)),
             Input::Text(text) => Self::Jsonl(JsonLines::new(text, file)),
@@ -27,7 +21,6 @@ impl Rows {
         })
     }
 
-    /// Where the row that was read last is.
     pub(crate) fn at(&self) -> At {
         match self {
             Self::Csv(rows) => rows.at(),
@@ -44,9 +37,9 @@ impl Rows {
     /// The error for a file without rows; `expected` says what a line of JSON holds.
     pub(crate) fn without_rows(&self, expected: &'static str) -> DataError {
         match self {
-            Self::Csv(rows) => DataError::NoRows { file: rows.file().to_owned() },
-            Self::Jsonl(lines) => DataError::Empty { file: lines.file().to_owned(), expected },
-            Self::Array(reader) => DataError::NoRows { file: reader.file().to_owned() },
+            Self::Csv(rows) => DataError::NoRows { file: rows.file.clone() },
+            Self::Jsonl(lines) => DataError::Empty { file: lines.file.clone(), expected },
+            Self::Array(reader) => DataError::NoRows { file: reader.file.clone() },
         }
     }
 }

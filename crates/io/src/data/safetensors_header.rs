@@ -1,11 +1,10 @@
 //! The header of safetensors files: 8 bytes of length, then JSON: <https://github.com/huggingface/safetensors#format>.
 
 use crate::data::array::{ArrayLayout, Claim, Dtype};
-use crate::data::{DataError, Fingerprint, Format, error::list_names, header::Header, input::Input, npy};
+use crate::data::{DataError, Fingerprint, Format, Result, error::list_names, header::Header, input::Input, npy};
 use locdiff_base::{TensorFileError, TensorHeader, TensorPlace, excerpt};
 use std::path::Path;
 
-/// Free text about the file, by key.
 const METADATA: &str = "__metadata__";
 /// The metadata's key of the encoder that made the embeddings in the file.
 const ENCODER: &str = "encoder";
@@ -30,17 +29,15 @@ pub(crate) struct TensorChoice<'a> {
     pub(crate) preferred: &'a str,
 }
 
-/// Reads the header and checks the tensor chosen.
 pub(crate) fn read_header(header: Header<'_>, choice: TensorChoice<'_>) -> Result<ArrayLayout, DataError> {
     let Header { input, file_bytes, file, format } = header;
     let failed = |error| match error {
         TensorFileError::Read(source) => DataError::read(file, source),
         TensorFileError::Unsound(reason) => DataError::Header { file: file.to_owned(), format, reason },
-        TensorFileError::NotFloat(dtype) => DataError::ElementType {
-            file: file.to_owned(),
-            dtype: dtype.to_string(),
-            remedy: "save the tensor as float32",
-        },
+        TensorFileError::NotFloat(dtype) => {
+            let (file, remedy) = (file.to_owned(), "save the tensor as float32");
+            DataError::ElementType { file, dtype: dtype.to_string(), remedy }
+        }
     };
     let tensors = TensorHeader::read(input, file_bytes).map_err(failed)?;
     let tensor = choose(&tensors, file, choice)?;
@@ -57,35 +54,24 @@ pub(crate) fn read_header(header: Header<'_>, choice: TensorChoice<'_>) -> Resul
     Ok(layout)
 }
 
-fn choose(
-    tensors: &TensorHeader,
-    file: &str,
-    TensorChoice { given, preferred }: TensorChoice<'_>,
-) -> Result<TensorPlace, DataError> {
-    let names = tensors.names();
+fn choose(tensors: &TensorHeader, file: &str, choice: TensorChoice<'_>) -> Result<TensorPlace> {
+    let (TensorChoice { given, preferred }, names) = (choice, tensors.names());
     let only = || names.first().filter(|_| given.is_none() && names.len() == 1);
     let by_name = tensors.find(given.unwrap_or(preferred));
-    by_name.or_else(|| tensors.find(only()?)).ok_or_else(|| DataError::MissingTensor {
-        file: file.to_owned(),
-        wanted: given.map_or_else(
-            || format!("it has {} tensors and none is called '{preferred}'", names.len()),
-            |name| format!("it has no tensor '{}'", excerpt(name)),
-        ),
-        available: list_names(names.iter().map(String::as_str)),
+    by_name.or_else(|| tensors.find(only()?)).ok_or_else(|| {
+        let wanted = match given {
+            Some(name) => format!("it has no tensor '{}'", excerpt(name)),
+            None => format!("it has {} tensors and none is called '{preferred}'", names.len()),
+        };
+        let available = list_names(names.iter().map(String::as_str));
+        DataError::MissingTensor { file: file.to_owned(), wanted, available }
     })
 }
 
-/// A tensor to be written.
 pub(crate) struct OutputTensor<'a> {
     pub(crate) name: &'a str,
     pub(crate) dtype: Dtype,
     pub(crate) shape: Vec<u64>,
-}
-
-impl OutputTensor<'_> {
-    fn bytes(&self) -> u64 {
-        self.shape.iter().product::<u64>() * self.dtype.bytes()
-    }
 }
 
 /// The header of a binary file with these tensors, of which a `.npy` file takes the first; text has none. Its length does not
@@ -98,20 +84,18 @@ pub(crate) fn file_header(format: Format, tensors: &[OutputTensor], encoder: Opt
     }
 }
 
-/// A header for tensors that follow one another, padded with blanks to a length that depends on their names and
-/// number and on the encoder only: it can be written again when the number of rows is known. The data begin at a multiple
-/// of 8.
+/// A header for tensors that follow one another, padded with blanks to a length that depends on their names and number
+/// and on the encoder only. The data begin at a multiple of 8.
 fn header_bytes(tensors: &[OutputTensor], encoder: Option<&Fingerprint>) -> Vec<u8> {
-    /// Longest decimal of a u64.
     const DIGITS: usize = 20;
     let mut begin = 0;
     let mut spare = 0;
     let metadata =
         encoder.map(|encoder| format!("\"{METADATA}\":{}", serde_json::json!({ENCODER: encoder.to_string()})));
     let tensors = tensors.iter().map(|tensor| {
-        let numbers = [begin, begin + tensor.bytes()].into_iter().chain(tensor.shape.iter().copied());
+        let end = begin + tensor.shape.iter().product::<u64>() * tensor.dtype.bytes();
+        let numbers = [begin, end].into_iter().chain(tensor.shape.iter().copied());
         spare += numbers.map(|number| DIGITS - number.to_string().len()).sum::<usize>();
-        let end = begin + tensor.bytes();
         let name = serde_json::Value::from(tensor.name);
         let dtype = tensor.dtype.name().to_ascii_uppercase();
         let shape = serde_json::Value::from(tensor.shape.clone());
@@ -122,8 +106,7 @@ fn header_bytes(tensors: &[OutputTensor], encoder: Option<&Fingerprint>) -> Vec<
     let entries: Vec<String> = metadata.into_iter().chain(tensors).collect();
     let text = format!("{{{}}}", entries.join(","));
     let length = (8 + text.len() + spare).next_multiple_of(8);
-    let mut bytes = ((length - 8) as u64).to_le_bytes().to_vec();
-    bytes.extend_from_slice(text.as_bytes());
+    let mut bytes = [&((length - 8) as u64).to_le_bytes(), text.as_bytes()].concat();
     bytes.resize(length, b' ');
     bytes
 }
@@ -131,7 +114,6 @@ fn header_bytes(tensors: &[OutputTensor], encoder: Option<&Fingerprint>) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Format;
 
     fn read(bytes: &[u8], given: Option<&str>) -> Result<ArrayLayout, String> {
         let choice = TensorChoice { given, preferred: "points" };
@@ -141,10 +123,7 @@ mod tests {
     }
 
     fn file(json: &str, data_bytes: usize) -> Vec<u8> {
-        let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
-        bytes.extend_from_slice(json.as_bytes());
-        bytes.resize(bytes.len() + data_bytes, 0);
-        bytes
+        [&(json.len() as u64).to_le_bytes(), json.as_bytes(), &vec![0; data_bytes]].concat()
     }
 
     const ONE: &str = r#"{"__metadata__":{"made":"by hand"},"a":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]}}"#;

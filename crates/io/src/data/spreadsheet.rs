@@ -3,12 +3,10 @@
 //! The rule: a field that begins with `=`, `+`, `-`, `@`, a tab or a carriage return and is no number gets a `'` before it, as does
 //! one that begins with such a `'`; readers take it off again.
 
-/// A field as it is written.
 pub(crate) fn guarded(field: &str) -> std::borrow::Cow<'_, str> {
     if would_run(field) && field.parse::<f64>().is_err() { format!("'{field}").into() } else { field.into() }
 }
 
-/// A field as it was before it was guarded.
 pub(crate) fn unguarded(field: String) -> String {
     match field.strip_prefix('\'') {
         Some(inner) if would_run(inner) => inner.to_owned(),

@@ -32,8 +32,8 @@ impl TableReader {
         let (input, _, file) = Input::open(path, Some(Format::Csv))?;
         let Input::Text(text) = input else { unreachable!("CSV is text") };
         let mut rows = CsvRows::new(text, file);
-        if !rows.read_header()? {
-            return Err(DataError::Empty { file: rows.file().to_owned(), expected: "a header and rows" });
+        if !rows.read()? {
+            return Err(DataError::Empty { file: rows.file, expected: "a header and rows" });
         }
         let header = rows.fields().map(text_of).collect();
         Ok(Self { rows, header })
@@ -48,7 +48,7 @@ impl TableReader {
     /// As [`TableReader::find`]. The error names the columns that there are.
     pub fn column(&self, names: &[&str]) -> Result<usize, DataError> {
         self.find(names).ok_or_else(|| DataError::MissingColumn {
-            file: self.rows.file().to_owned(),
+            file: self.rows.file.clone(),
             wanted: names.iter().map(|name| format!("'{}'", excerpt(name))).collect::<Vec<_>>().join(" or "),
             available: list_names(self.header.iter().map(String::as_str)),
         })
@@ -62,7 +62,7 @@ impl TableReader {
     /// The next row's fields and where it is; `None` at the end. Bytes that are not UTF-8 are replaced. Fails if the
     /// file fails or the row has more or fewer fields than the header.
     pub fn next_row(&mut self) -> Result<Option<(At, Vec<String>)>, DataError> {
-        Ok(if self.rows.advance()? { Some((self.rows.at(), self.rows.fields().map(text_of).collect())) } else { None })
+        Ok(self.rows.advance()?.then(|| (self.rows.at(), self.rows.fields().map(text_of).collect())))
     }
 }
 
@@ -107,7 +107,7 @@ impl TableWriter {
     pub fn write(&mut self, fields: &[&str]) -> Result<(), DataError> {
         self.rows += 1;
         if fields.len() != self.columns {
-            let at = At { file: self.output.name().to_owned(), row: self.rows, line: None };
+            let at = At { file: self.output.name.clone(), row: self.rows, line: None };
             return Err(DataError::RowLength { at, expected: self.columns, found: fields.len() });
         }
         self.push(fields)

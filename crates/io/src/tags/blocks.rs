@@ -1,24 +1,22 @@
 //! Where EXIF data and XMP lie in each kind of file.
 
 use crate::tags::heif::{Heif, heif_kind};
-use crate::tags::jpeg;
-use crate::tags::raw::{cr3_xmp, raw_kind, raw_preview};
+use crate::tags::raw::{cr3_xmp, jpeg_segments, raw_kind, raw_preview};
 use crate::tags::tiff::{BYTE, Tiff, UNDEFINED};
 use crate::tags::xmp_facts::MOST_PACKET;
 use std::borrow::Cow;
 
 /// Some WebP, PNG and HEIC writers put JPEG's prefix before the structure.
 pub(crate) const PREFIX: &[u8] = b"Exif\0\0";
-const XMP_SEGMENT: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
+/// What the XMP part of a JPEG begins with.
+pub(crate) const XMP_SEGMENT: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 const XMP_TEXT: &[u8] = b"XML:com.adobe.xmp\0\0\0"; // not compressed
 const XMP_TAG: u16 = 700;
 
 /// What is embedded in a file, as it stands there.
 #[derive(Default)]
 pub(crate) struct Blocks<'a> {
-    /// A TIFF structure.
     pub(crate) exif: Option<Cow<'a, [u8]>>,
-    /// A packet.
     pub(crate) xmp: Option<Cow<'a, [u8]>>,
 }
 
@@ -39,6 +37,7 @@ pub(crate) fn blocks(photo: &[u8]) -> Blocks<'_> {
     }
     if heif_kind(photo).is_some() {
         let Ok(heif) = Heif::parse(photo) else { return found };
+        let without_prefix = |exif: Vec<u8>| exif.strip_prefix(PREFIX).map_or(exif.clone(), <[u8]>::to_vec).into();
         return Blocks { exif: heif.exif().ok().flatten().map(without_prefix), xmp: heif.xmp().map(Cow::Owned) };
     }
     for (kind, bytes) in parts(photo) {
@@ -57,17 +56,10 @@ pub(crate) fn blocks(photo: &[u8]) -> Blocks<'_> {
     found
 }
 
-fn without_prefix<'a>(exif: Vec<u8>) -> Cow<'a, [u8]> {
-    if exif.starts_with(PREFIX) { Cow::Owned(exif[PREFIX.len()..].to_vec()) } else { Cow::Owned(exif) }
-}
-
-/// The named parts of a JPEG, PNG or WebP file.
 fn parts(photo: &[u8]) -> Vec<([u8; 4], &[u8])> {
     if photo.starts_with(b"\xff\xd8") {
-        return jpeg::segments(photo)
-            .filter(|(marker, _)| *marker == 0xe1)
-            .map(|(_, bytes)| (*b"APP1", bytes))
-            .collect();
+        let segments = jpeg_segments(photo).filter(|(marker, _)| *marker == 0xe1);
+        return segments.map(|(_, bytes)| (*b"APP1", bytes)).collect();
     }
     let mut found = Vec::new();
     let (is_png, mut rest) = match photo.strip_prefix(b"\x89PNG\r\n\x1a\n") {

@@ -1,10 +1,9 @@
 //! EXIF data in the files that hold it.
 
 use crate::tags::blocks::{PREFIX, is_tiff};
-use crate::tags::gps_ifd::{self, Refusal};
 use crate::tags::heif::{Heif, heif_kind};
 use crate::tags::reader::{has_location, has_xmp_location};
-use crate::tags::{GeoTag, Overwrite, Result, TagError, raw::raw_kind, tiff::Tiff};
+use crate::tags::{GeoTag, Overwrite, Result, TagError, error::Refusal, gps_ifd, raw::raw_kind, tiff::Tiff};
 use img_parts::{Bytes, DynImage, ImageEXIF};
 
 /// The photo with the place in its EXIF data; all else as it was. `name` stands for it in messages. Fails if the photo
@@ -40,9 +39,8 @@ pub fn tagged(photo: &[u8], name: &str, tag: &GeoTag, overwrite: Overwrite) -> R
         return gps_ifd::with_location(tiff, tag, overwrite).map_err(refused);
     }
     let parsed = DynImage::from_bytes(Bytes::copy_from_slice(photo));
-    let mut image = parsed
-        .map_err(|error| unfit(format!("it is damaged ({error})")))?
-        .ok_or_else(|| TagError::UnknownFormat { file: file() })?;
+    let parsed = parsed.map_err(|error| unfit(format!("it is damaged ({error})")))?;
+    let mut image = parsed.ok_or_else(|| TagError::UnknownFormat { file: file() })?;
     let tiff = tiff_of(image.exif().as_deref())?;
     let exif = gps_ifd::with_location(tiff, tag, overwrite).map_err(refused)?;
     image.set_exif(Some(exif.clone().into()));

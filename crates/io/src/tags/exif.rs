@@ -31,7 +31,6 @@ pub(crate) fn facts(tiff: &Tiff<'_>) -> PhotoFacts {
     facts_of([first.map(|first| (tiff, first)), exif, gps])
 }
 
-/// What the main, the EXIF and the GPS directory say.
 pub(crate) fn facts_of([first, exif, gps]: [Part<'_>; 3]) -> PhotoFacts {
     let say = |part: &Part<'_>, tag| part.as_ref().and_then(|(tiff, directory)| text(tiff, directory, tag));
     let one_of = |tags: [u16; 2]| tags.into_iter().find_map(|tag| say(&exif, tag));
@@ -68,12 +67,11 @@ fn utc((tiff, gps): &(&Tiff<'_>, Directory)) -> Option<String> {
 /// The fractions of a tag; 0 where one is 0/0, as some writers give unused parts.
 pub(crate) fn rationals(tiff: &Tiff<'_>, directory: &Directory, tag: u16) -> Option<Vec<f64>> {
     let bytes = tiff.value(directory, tag, &[RATIONAL, SIGNED_RATIONAL], MOST_TEXT)?;
-    let number = |four: &[u8]| four.first_chunk().map_or(0, |four| tiff.order().read_u32(*four));
+    let number = |four: &[u8]| four.first_chunk().map_or(0, |four| tiff.order.read_u32(*four));
     let parts = bytes.as_chunks::<8>().0.iter().map(|eight| (number(eight), number(&eight[4..])));
     Some(parts.map(|(above, below)| if above == 0 { 0.0 } else { f64::from(above) / f64::from(below) }).collect())
 }
 
-/// The place in a GPS directory, if it holds a valid one.
 pub(crate) fn place(tiff: &Tiff<'_>, gps: &Directory) -> Option<LatLon> {
     let lat_deg = degrees(tiff, gps, (LATITUDE, LATITUDE_REF), [b'N', b'S'])?;
     real_place(lat_deg, degrees(tiff, gps, (LONGITUDE, LONGITUDE_REF), [b'E', b'W'])?)
@@ -92,6 +90,7 @@ fn degrees(tiff: &Tiff<'_>, gps: &Directory, (tag, reference): (u16, u16), sides
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::tags::{GeoTag, Overwrite, error::Refusal, gps_ifd::with_location};
 
     /// Little-endian EXIF data: a model, a time, an offset, a turn to the right, and 10° 30' N, 20° 15' E with these letters.
     pub(crate) fn sample(lat_ref: u8, lon_ref: u8) -> Vec<u8> {
@@ -171,22 +170,17 @@ pub(crate) mod tests {
     fn unreadable_places_stay() {
         let mut bytes = sample(b'N', b'E');
         bytes[108] = 2; // a text
-        let write = |overwrite| {
-            let tag = crate::tags::GeoTag::new(LatLon::new(1.0, 2.0).unwrap());
-            crate::tags::gps_ifd::with_location(Tiff::parse(&bytes[..]).unwrap(), &tag, overwrite)
-        };
-        assert!(matches!(write(crate::tags::Overwrite::NEVER), Err(crate::tags::gps_ifd::Refusal::Unfit(_))));
-        let new = write(crate::tags::Overwrite::FORCE).unwrap_or_default();
+        let tag = GeoTag::new(LatLon::new(1.0, 2.0).unwrap());
+        let write = |overwrite| with_location(Tiff::parse(&bytes[..]).unwrap(), &tag, overwrite);
+        assert!(matches!(write(Overwrite::NEVER), Err(Refusal::Unfit(_))));
+        let new = write(Overwrite::FORCE).unwrap_or_default();
         assert_eq!(super::facts(&Tiff::parse(new).unwrap()).gps, LatLon::new(1.0, 2.0).ok());
     }
 
     #[test]
     fn only_the_four_directions_are_taken() {
-        let of = |lat, lon| {
-            let facts = super::facts(&Tiff::parse(sample(lat, lon)).unwrap());
-            facts.gps.map(|place| (place.lat_deg(), place.lon_deg()))
-        };
-        assert_eq!(of(b's', b'w'), Some((-10.5, -20.25)));
+        let of = |lat, lon| super::facts(&Tiff::parse(sample(lat, lon)).unwrap()).gps;
+        assert_eq!(of(b's', b'w'), LatLon::new(-10.5, -20.25).ok());
         for (lat, lon) in [(b'X', b'E'), (b'N', b'Y'), (b'E', b'N'), (0, b'E'), (b'+', b'+')] {
             assert_eq!(of(lat, lon), None, "{lat} {lon}");
         }

@@ -29,7 +29,6 @@ pub struct PhotoFacts {
 /// Cameras without a fix write 0, 0; some round it.
 const NO_FIX_DEG: f64 = 1e-6;
 
-/// A place, unless it is none.
 pub(crate) fn real_place(lat_deg: f64, lon_deg: f64) -> Option<LatLon> {
     let is_none = lat_deg.abs() < NO_FIX_DEG && lon_deg.abs() < NO_FIX_DEG;
     LatLon::new(lat_deg, lon_deg).ok().filter(|_| !is_none)
@@ -38,7 +37,6 @@ pub(crate) fn real_place(lat_deg: f64, lon_deg: f64) -> Option<LatLon> {
 /// No text of a camera is longer.
 const LONGEST: usize = 64;
 
-/// A text in one line; `None` where nothing is left.
 pub(crate) fn tidy(text: &str) -> Option<String> {
     let line: String = text.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
     let line = line.trim();

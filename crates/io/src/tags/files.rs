@@ -1,10 +1,9 @@
 //! Copies, sidecars and photos that are written into, on disk.
 
 use crate::tags::journal::{hash, original_path};
-use crate::tags::merge::{self, merged};
 use crate::tags::{
-    GeoTag, Journal, Overwrite, PlaceNames, Result, TagError, adobe_sidecar_path, has_location, jpeg_names, raw_kind,
-    sidecar_only, sidecar_path, tagged, xmp,
+    GeoTag, Journal, Overwrite, PlaceNames, Result, TagError, adobe_sidecar_path, error::Refusal, has_location,
+    jpeg_names, merge::merged, raw_kind, sidecar_only, sidecar_path, tagged, xmp,
 };
 use locdiff_base::{AtomicFile, WriteError};
 use std::path::{Path, PathBuf};
@@ -14,11 +13,13 @@ use std::{fs, io::Write};
 #[derive(Debug)]
 #[must_use = "nothing is written yet"]
 pub struct Prepared {
-    file: PathBuf,
+    /// The file that writing makes.
+    pub file: PathBuf,
     contents: Vec<u8>,
     /// The photo whose times and permissions a copy takes.
     like: Option<fs::Metadata>,
-    change: Change,
+    /// What writing does to it.
+    pub change: Change,
     /// The hash of the photo that is written into and stays beside it.
     original: Option<String>,
 }
@@ -49,19 +50,8 @@ impl Change {
 }
 
 impl Prepared {
-    /// The file that writing makes.
-    pub fn file(&self) -> &Path {
-        &self.file
-    }
-
-    /// What writing does to it.
-    pub fn change(&self) -> Change {
-        self.change
-    }
-
-    /// Writes the file, whole or not at all, after a line in the journal; its folder is made if need be. A copy gets the photo's times and
-    /// permissions. Fails if the file or the journal cannot be written, or the file is outside the journal's folder or
-    /// a link.
+    /// Writes the file, whole or not at all, after a line in the journal. A copy gets the photo's times and permissions.
+    /// Fails if the file or the journal cannot be written, or the file is a link or outside the journal's folder.
     pub fn write(self, journal: Option<&mut Journal>) -> Result<PathBuf> {
         let failed = |reason| WriteError::new(&self.file.display().to_string(), reason);
         if let Some(folder) = self.file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -86,14 +76,13 @@ impl Prepared {
 /// Gives a photo its second name, [`original_path`], which is free; a copy where the file system has no such names.
 fn put_aside(photo: &Path, like: &fs::Metadata) -> Result<()> {
     let original = original_path(photo);
+    let name = original.display().to_string();
     match fs::hard_link(photo, &original) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            Err(TagError::HasOriginal { file: original.display().to_string() })
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(TagError::HasOriginal { file: name }),
         Err(_) => {
             let mut copy = AtomicFile::create(&original)?;
-            copy.write_all(&read(photo)?).map_err(|reason| WriteError::new(&original.display().to_string(), reason))?;
+            copy.write_all(&read(photo)?).map_err(|reason| WriteError::new(&name, reason))?;
             copy.take_attributes(like)?;
             Ok(copy.commit()?)
         }
@@ -146,16 +135,12 @@ fn with_tag(contents: &[u8], photo: &Path, tag: &GeoTag, overwrite: Overwrite) -
 
 fn prepare_file(photo: &Path, copy: &Path, contents: Vec<u8>, overwrite: Overwrite) -> Result<Prepared> {
     let target = || copy.display().to_string();
-    let mut change = Change::Create;
-    if let (Ok(from), Ok(to)) = (fs::canonicalize(photo), fs::canonicalize(copy)) {
-        if from == to {
-            return Err(TagError::IsOriginal { file: target() });
-        }
-        change = Change::Replace;
-    }
-    if change == Change::Replace && !overwrite.files {
-        return Err(TagError::Exists { file: target() });
-    }
+    let change = match (fs::canonicalize(photo), fs::canonicalize(copy)) {
+        (Ok(from), Ok(to)) if from == to => return Err(TagError::IsOriginal { file: target() }),
+        (Ok(_), Ok(_)) if !overwrite.files => return Err(TagError::Exists { file: target() }),
+        (Ok(_), Ok(_)) => Change::Replace,
+        _ => Change::Create,
+    };
     Ok(Prepared { file: copy.to_owned(), contents, like: Some(attributes(photo)?), change, original: None })
 }
 
@@ -163,9 +148,8 @@ fn attributes(photo: &Path) -> Result<fs::Metadata> {
     fs::metadata(photo).map_err(|source| TagError::Read { file: photo.display().to_string(), source })
 }
 
-/// Makes [`sidecar_path`] with the place in it ready, or [`adobe_sidecar_path`] of a RAW file that has that one. An existing sidecar
-/// keeps its other properties. Fails if the photo cannot be read, or it or the sidecar has a location already and may
-/// not get another, or the sidecar is no XMP.
+/// Makes [`sidecar_path`] with the place ready, or [`adobe_sidecar_path`] of a RAW file that has that one. An existing
+/// sidecar keeps its other properties. Fails for an unreadable photo, a location that stays, or a sidecar that is no XMP.
 pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
     let contents = read(photo)?;
     let mut file = sidecar_path(photo);
@@ -177,12 +161,12 @@ pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Resu
     if !overwrite.locations && has_location(&contents) {
         return Err(TagError::HasLocation { file: photo.display().to_string() });
     }
+    let refused = |refusal| match refusal {
+        Refusal::HasLocation => TagError::HasLocation { file: name() },
+        Refusal::Unfit(reason) => TagError::Sidecar { file: name(), reason },
+    };
     let (contents, change) = if fs::symlink_metadata(&file).is_ok() {
-        let merged = merged(&read(&file)?, tag, overwrite).map_err(|refusal| match refusal {
-            merge::Refusal::HasLocation => TagError::HasLocation { file: name() },
-            merge::Refusal::Unfit(reason) => TagError::Sidecar { file: name(), reason },
-        })?;
-        (merged, Change::Merge)
+        (merged(&read(&file)?, tag, overwrite).map_err(refused)?, Change::Merge)
     } else {
         (xmp::packet(tag).into_bytes(), Change::Create)
     };

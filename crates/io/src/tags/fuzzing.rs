@@ -2,15 +2,13 @@
 
 use crate::tags::journal::{JOURNAL_NAME, hash, kept_folder};
 use crate::tags::{TagError, undo};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::{env, fs, process};
+use std::{collections::BTreeMap, env, fs, process};
 
 /// A folder with a journal in it, and things around it that are not to be touched.
 struct Sandbox {
     outer: PathBuf,
-    /// Everything around the folder, before.
     around: BTreeMap<PathBuf, Vec<u8>>,
 }
 
@@ -32,7 +30,6 @@ impl Sandbox {
         Self { outer, around }
     }
 
-    /// The folder as it is before every journal.
     fn fill(&self, journal: &[u8]) -> PathBuf {
         let folder = self.outer.join("d");
         let _ = fs::remove_dir_all(&folder);
@@ -77,10 +74,8 @@ fn files(folder: &Path, without: Option<&Path>) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Undoes a journal of any bytes in a folder of its own; how many files it dealt with.
-///
-/// # Panics
-/// Where something outside the folder changed, or something inside though the journal was refused.
+/// Undoes a journal of any bytes in a folder of its own; how many files it dealt with. Panics if something outside the
+/// folder changed, or something inside though the journal was refused.
 pub fn undo_journal(bytes: &[u8]) -> Option<usize> {
     static PLACE: LazyLock<Mutex<Sandbox>> = LazyLock::new(|| Mutex::new(Sandbox::new()));
     let sandbox = PLACE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,42 +112,16 @@ mod tests {
         let outer = env::temp_dir().join(format!("locdiff-fuzz-{}-undo", process::id()));
         let outside = outer.join("outside.txt").display().to_string();
         let sound = ["a.jpg", "sub/b.jpg", "new.jpg", "a.jpg_original", "deep/er/new.jpg"];
-        let hostile = [
-            "../outside.txt",
-            &outside,
-            "/etc/hostname",
-            "up/outside.txt",
-            "link",
-            "up",
-            "sub/linked/x.jpg",
-            "sub/../a.jpg",
-            "sub/../../outside.txt",
-            "./a.jpg",
-            "a.jpg/",
-            "sub//b.jpg",
-            "",
-            ".",
-            "..",
-            "sub",
-            "C:\\outside.txt",
-            "C:outside.txt",
-            "\\\\host\\outside.txt",
-            "..\\outside.txt",
-            "a.jpg\0",
-            "~/outside.txt/..",
-            "locdiff-journal.jsonl",
-            "locdiff-journal.kept/../../outside.txt",
-            "../locdiff-journal.kept",
-            "../d",
-            "../other/x.jpg",
-            "../other/a.jpg",
-        ];
-        let hashes: Vec<String> =
-            ["a.jpg", "a.jpg_original", "sub/b.jpg", "outside.txt", "other/x.jpg", "other/a.jpg_original"]
-                .map(|text| hash(text.as_bytes()))
-                .into_iter()
-                .chain([hash(OLD), "00".to_owned(), "../x".to_owned()])
-                .collect();
+        let hostile = format!(
+            "../outside.txt|{outside}|/etc/hostname|up/outside.txt|link|up|sub/linked/x.jpg|sub/../a.jpg|\
+             sub/../../outside.txt|./a.jpg|a.jpg/|sub//b.jpg||.|..|sub|C:\\outside.txt|C:outside.txt|\
+             \\\\host\\outside.txt|..\\outside.txt|a.jpg\0|~/outside.txt/..|locdiff-journal.jsonl|\
+             locdiff-journal.kept/../../outside.txt|../locdiff-journal.kept|../d|../other/x.jpg|../other/a.jpg"
+        );
+        let hostile: Vec<&str> = hostile.split('|').collect();
+        let names = "a.jpg a.jpg_original sub/b.jpg outside.txt other/x.jpg other/a.jpg_original".split(' ');
+        let others = [hash(OLD), "00".to_owned(), "../x".to_owned()];
+        let hashes: Vec<String> = names.map(|text| hash(text.as_bytes())).chain(others).collect();
         let kept = [
             kept_name(),
             outside.clone(),
@@ -173,8 +142,8 @@ mod tests {
             for _ in 0..=pick(3) {
                 let is_sound = pick(3) > 0;
                 let file = if is_sound { sound[pick(sound.len())] } else { hostile[pick(hostile.len())] };
-                let mut line =
-                    json!({"file": file, "hash": hashes[pick(if is_sound { 6 } else { hashes.len() })], "kept": null});
+                let hash = &hashes[pick(if is_sound { 6 } else { hashes.len() })];
+                let mut line = json!({"file": file, "hash": hash, "kept": null});
                 match pick(6) {
                     0 => line["kept"] = json!(kept[if is_sound { 0 } else { pick(kept.len()) }]),
                     1 => line["original"] = json!(hashes[pick(hashes.len())]),

@@ -3,9 +3,8 @@
 use crate::tags::exif::{
     DATE_STAMP, GPS_POINTER, LATITUDE, LATITUDE_REF, LONGITUDE, LONGITUDE_REF, TIME_STAMP, place, rationals,
 };
-use crate::tags::tag::DATUM;
 use crate::tags::tiff::{ASCII, BYTE, ByteOrder, Directory, Entry, LONG, RATIONAL, Reason, Tiff, UNDEFINED};
-use crate::tags::{GeoTag, Overwrite};
+use crate::tags::{GeoTag, Overwrite, error::Refusal, tag::DATUM};
 
 const VERSION: u16 = 0;
 const MAP_DATUM: u16 = 0x12;
@@ -13,32 +12,19 @@ const PROCESSING_METHOD: u16 = 0x1b;
 const AREA_INFORMATION: u16 = 0x1c;
 const POSITIONING_ERROR: u16 = 0x1f;
 
-/// Why EXIF data did not get a place.
-pub(crate) enum Refusal {
-    /// It has one.
-    HasLocation,
-    Unfit(Reason),
-}
-
-impl From<Reason> for Refusal {
-    fn from(reason: Reason) -> Self {
-        Self::Unfit(reason)
-    }
-}
-
 /// Writes a place into EXIF data. Other GPS tags stay where there was no position; with an old position its altitude and
 /// direction go too, and only the time stays, which tells the clock's offset. A position that is none, such as 0, 0 of a
 /// camera without a fix, is in nobody's way; one that cannot be read is not overwritten unasked.
 pub(crate) fn with_location(mut tiff: Tiff<'_>, tag: &GeoTag, overwrite: Overwrite) -> Result<Vec<u8>, Refusal> {
     let mut first = tiff.first()?;
     let mut kept = Vec::new();
-    if let Some(old) = gps(&tiff, &first)? {
-        let has_position = holds_position(&old);
+    if let Some(old) = first.find(GPS_POINTER).map(|entry| tiff.directory(tiff.pointer(entry))).transpose()? {
+        let has_position = old.find(LATITUDE).is_some() || old.find(LONGITUDE).is_some();
         if has_position && !overwrite.locations && place(&tiff, &old).is_some() {
             return Err(Refusal::HasLocation);
         }
         if has_position && !overwrite.locations && rationals(&tiff, &old, LATITUDE).is_none() {
-            return Err(Refusal::Unfit("it has a GPS tag that cannot be read here".to_owned()));
+            return Err("it has a GPS tag that cannot be read here".to_owned().into());
         }
         kept = old.entries;
         kept.retain(|entry| !has_position || [TIME_STAMP, DATE_STAMP].contains(&entry.tag));
@@ -46,23 +32,15 @@ pub(crate) fn with_location(mut tiff: Tiff<'_>, tag: &GeoTag, overwrite: Overwri
     let mut directory = Directory { entries: kept, next: 0 };
     entries(&mut tiff, tag)?.into_iter().for_each(|entry| directory.put(entry));
     let gps_offset = tiff.append_directory(directory)?;
-    let pointer = tiff.order().u32(gps_offset);
+    let pointer = tiff.order.u32(gps_offset);
     first.put(tiff.entry(GPS_POINTER, LONG, 1, &pointer)?);
     let first_offset = tiff.append_directory(first)?;
     tiff.set_first(first_offset);
-    Ok(tiff.into_bytes())
-}
-
-fn gps(tiff: &Tiff<'_>, first: &Directory) -> Result<Option<Directory>, Reason> {
-    first.find(GPS_POINTER).map(|entry| tiff.directory(tiff.pointer(entry))).transpose()
-}
-
-fn holds_position(gps: &Directory) -> bool {
-    gps.find(LATITUDE).is_some() || gps.find(LONGITUDE).is_some()
+    Ok(tiff.bytes.into_owned())
 }
 
 fn entries(tiff: &mut Tiff<'_>, tag: &GeoTag) -> Result<Vec<Entry>, Reason> {
-    let order = tiff.order();
+    let order = tiff.order;
     let (lat_deg, lon_deg) = (tag.place.lat_deg(), tag.place.lon_deg());
     let ascii = |text: &str| [text.as_bytes(), b"\0"].concat();
     let mut values: Vec<(u16, u16, u32, Vec<u8>)> = vec![
@@ -73,17 +51,14 @@ fn entries(tiff: &mut Tiff<'_>, tag: &GeoTag) -> Result<Vec<Entry>, Reason> {
         (LONGITUDE, RATIONAL, 3, degrees(lon_deg, order)),
         (MAP_DATUM, ASCII, DATUM.len() as u32 + 1, ascii(DATUM)),
     ];
-    let mut comment = |tag: u16, text: &str| {
+    let comment = |tag: u16, text: &str| {
         let bytes = coded_text(text, order);
-        values.push((tag, UNDEFINED, bytes.len() as u32, bytes));
+        (tag, UNDEFINED, bytes.len() as u32, bytes)
     };
-    comment(PROCESSING_METHOD, tag.method);
-    if let Some(area) = &tag.area {
-        comment(AREA_INFORMATION, area);
-    }
-    if let Some(metres) = tag.radius_m() {
-        values.push((POSITIONING_ERROR, RATIONAL, 1, [order.u32(metres), order.u32(1)].concat()));
-    }
+    values.push(comment(PROCESSING_METHOD, tag.method));
+    values.extend(tag.area.as_ref().map(|area| comment(AREA_INFORMATION, area)));
+    let error = |metres| (POSITIONING_ERROR, RATIONAL, 1, [order.u32(metres), order.u32(1)].concat());
+    values.extend(tag.radius_m().map(error));
     values.into_iter().map(|(tag, kind, count, value)| tiff.entry(tag, kind, count, &value)).collect()
 }
 

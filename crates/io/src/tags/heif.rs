@@ -24,7 +24,6 @@ pub fn heif_kind(contents: &[u8]) -> Option<&'static str> {
     brands().any(heic).then_some("HEIC")
 }
 
-/// An item: what it is.
 struct Item {
     id: u64,
     kind: [u8; 4],
@@ -32,7 +31,6 @@ struct Item {
     is_xmp: bool,
 }
 
-/// Where an item lies.
 #[derive(Clone)]
 struct Location {
     id: u64,
@@ -43,7 +41,6 @@ struct Location {
     extents: Vec<[u64; 3]>,
 }
 
-/// The tables of a file.
 pub(crate) struct Heif<'a> {
     file: &'a [u8],
     meta: IsoBox,
@@ -65,8 +62,8 @@ impl<'a> Heif<'a> {
     pub(crate) fn parse(file: &'a [u8]) -> Result<Self, Reason> {
         let (outer, _) = boxes(&mut Cursor::new(file), 0..file.len() as u64);
         let meta = outer.into_iter().find(|found| found.kind == *b"meta").ok_or("it has no meta box")?;
-        let (children, is_whole) =
-            boxes(&mut Cursor::new(file), (meta.body.start + 4).min(meta.body.end)..meta.body.end);
+        let inside = (meta.body.start + 4).min(meta.body.end)..meta.body.end;
+        let (children, is_whole) = boxes(&mut Cursor::new(file), inside);
         let mut heif = Self { file, meta, children, items: Vec::new(), shape: (0, 0), locations: Vec::new() };
         if !is_whole {
             return Err(damaged("meta box"));
@@ -80,7 +77,6 @@ impl<'a> Heif<'a> {
         self.children.iter().find(|child| child.kind == kind)
     }
 
-    /// A child's version, and the numbers after its flags.
     fn table(&self, kind: [u8; 4]) -> Option<(u64, Numbers<'a>)> {
         let mut numbers = Numbers(self.child(kind)?.of(self.file));
         Some((numbers.next(4)? >> 24, numbers))
@@ -138,7 +134,6 @@ impl<'a> Heif<'a> {
         Some(())
     }
 
-    /// An item's bytes, where they lie in the file.
     fn data(&self, id: u64) -> Option<Vec<u8>> {
         let location = self.locations.iter().find(|location| location.id == id)?;
         let source = match location.method {
@@ -157,7 +152,6 @@ impl<'a> Heif<'a> {
         Some(bytes)
     }
 
-    /// The XMP packet.
     pub(crate) fn xmp(&self) -> Option<Vec<u8>> {
         self.items.iter().find(|item| item.is_xmp).and_then(|item| self.data(item.id))
     }
@@ -190,10 +184,7 @@ impl<'a> Heif<'a> {
         }
         let payload = [&6_u32.to_be_bytes()[..], b"Exif\0\0", exif].concat();
         let own = self.exif_item();
-        let id = match own {
-            Some(id) => id,
-            None => self.free_id().ok_or("it has no free number for an item")?,
-        };
+        let id = own.or_else(|| self.free_id()).ok_or("it has no free number for an item")?;
         // Once to learn how long the tables become, once with that.
         let length = self.meta_with(id, own, (0, payload.len() as u64))?.len() as u64;
         let (start, end) = (self.meta.start as usize, self.meta.body.end as usize);
@@ -281,31 +272,23 @@ impl<'a> Heif<'a> {
         let wide = if version == 2 { 4 } else { 2 };
         let mut table = vec![version as u8, 0, 0, 0, (bytes as u8) * 0x11, index_bytes as u8];
         table.extend(number(locations.len() as u64, wide)?);
-        for location in locations {
-            table.extend(number(location.id, wide)?);
-            if version > 0 {
-                table.extend(number(location.method, 2)?);
-            }
-            table.extend(number(location.reference, 2)?);
-            table.extend(number(location.extents.len() as u64, 2)?);
-            for [index, at, length] in &location.extents {
-                table.extend(number(*index, index_bytes)?);
-                table.extend(number(*at, bytes)?);
-                table.extend(number(*length, bytes)?);
+        for Location { id, method, reference, extents } in locations {
+            let method = if version > 0 { number(*method, 2)? } else { Vec::new() };
+            let count = number(extents.len() as u64, 2)?;
+            table.extend([number(*id, wide)?, method, number(*reference, 2)?, count].concat());
+            for [index, at, length] in extents {
+                table.extend([number(*index, index_bytes)?, number(*at, bytes)?, number(*length, bytes)?].concat());
             }
         }
         Ok(table)
     }
 }
 
-/// A number in so many bytes.
 fn number(value: u64, bytes: usize) -> Result<Vec<u8>, Reason> {
     let all = value.to_be_bytes();
     let (above, number) = all.split_at(8 - bytes);
-    if above.iter().any(|&byte| byte != 0) {
-        return Err("its tables have no room for another item".to_owned());
-    }
-    Ok(number.to_vec())
+    let fits = above.iter().all(|&byte| byte == 0);
+    fits.then(|| number.to_vec()).ok_or_else(|| "its tables have no room for another item".to_owned())
 }
 
 fn sized(kind: [u8; 4], body: &[u8]) -> Result<Vec<u8>, Reason> {
@@ -321,6 +304,7 @@ mod tests {
     /// A file with two pictures (one in two parts), an item in `idat` and, where it is asked for, EXIF data; `tables` first or last.
     fn made(version: u8, bytes: usize, base: u64, exif: Option<&[u8]>, first: bool) -> Vec<u8> {
         let n = |value: u64, bytes| number(value, bytes).unwrap();
+        let sized = |kind: &[u8; 4], body: &[u8]| sized(*kind, body).unwrap();
         let block = exif.map(|exif| [&[0; 4], exif].concat()).unwrap_or_default();
         let data = [&b"PICTURE-ONE-picture-two"[..], &block].concat();
         let wide = if version == 2 { 4 } else { 2 };
@@ -338,7 +322,7 @@ mod tests {
             let mut iinf = [&[0; 4], &n(items.len() as u64, 2)[..]].concat();
             for (id, method, extents) in items {
                 let kind = if id == 3 { b"Exif" } else { b"hvc1" };
-                iinf.extend(sized(*b"infe", &[&[2, 0, 0, 0], &n(id, 2)[..], &[0, 0], kind, &[0]].concat()).unwrap());
+                iinf.extend(sized(b"infe", &[&[2, 0, 0, 0], &n(id, 2)[..], &[0, 0], kind, &[0]].concat()));
                 iloc.extend(n(id, wide));
                 iloc.extend(n(method, if version > 0 { 2 } else { 0 }));
                 let (from, base) = if method == 0 { (data_at, base) } else { (0, 0) };
@@ -347,27 +331,22 @@ mod tests {
                     iloc.extend([n(index as u64, index), n(from + at - base, bytes), n(length, bytes)].concat());
                 }
             }
-            let iref = sized(
-                *b"iref",
-                &[&[1, 0, 0, 0], &sized(*b"cdsc", &[0, 0, 0, 2, 0, 1, 0, 0, 0, 1]).unwrap()[..]].concat(),
-            );
-            let grpl =
-                sized(*b"grpl", &sized(*b"altr", &[0, 0, 0, 0, 0, 0, 0, if exif.is_some() { 9 } else { 3 }]).unwrap())
-                    .unwrap();
+            let cdsc = sized(b"cdsc", &[0, 0, 0, 2, 0, 1, 0, 0, 0, 1]);
+            let iref = sized(b"iref", &[&[1, 0, 0, 0], &cdsc[..]].concat());
+            let group = if exif.is_some() { 9 } else { 3 };
             let children = [
-                sized(*b"pitm", &[0, 0, 0, 0, 0, 1]).unwrap(),
-                sized(*b"iloc", &iloc).unwrap(),
-                sized(*b"iinf", &iinf).unwrap(),
-                if version == 1 { iref.unwrap() } else { Vec::new() },
-                sized(*b"idat", b"abcdef").unwrap(),
-                grpl,
+                sized(b"pitm", &[0, 0, 0, 0, 0, 1]),
+                sized(b"iloc", &iloc),
+                sized(b"iinf", &iinf),
+                if version == 1 { iref } else { Vec::new() },
+                sized(b"idat", b"abcdef"),
+                sized(b"grpl", &sized(b"altr", &[0, 0, 0, 0, 0, 0, 0, group])),
             ];
-            sized(*b"meta", &[&[0; 4], &children.concat()[..]].concat()).unwrap()
+            sized(b"meta", &[&[0; 4], &children.concat()[..]].concat())
         };
-        let head = sized(*b"ftyp", b"heic\0\0\0\0mif1").unwrap();
-        let mdat = sized(*b"mdat", &data).unwrap();
+        let (head, mdat) = (sized(b"ftyp", b"heic\0\0\0\0mif1"), sized(b"mdat", &data));
         let at = head.len() as u64 + 8;
-        let (length, tail) = (meta(200).len() as u64, sized(*b"free", b"tail").unwrap());
+        let (length, tail) = (meta(200).len() as u64, sized(b"free", b"tail"));
         if first { [head, meta(at + length), mdat, tail].concat() } else { [head, mdat, meta(at), tail].concat() }
     }
 
@@ -397,7 +376,6 @@ mod tests {
         }
     }
 
-    /// EXIF data that are there keep their other tags.
     #[test]
     fn other_tags_stay() {
         let file = made(1, 4, 0, Some(&sample(b'N', b'E')), true);
@@ -421,11 +399,10 @@ mod tests {
             let mut damaged = file.clone();
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             damaged[at] = (state >> 24) as u8;
-            if let Ok(heif) = Heif::parse(&damaged) {
-                let (_, _) = (heif.exif(), heif.xmp());
-                if let Ok(copy) = heif.with_exif(b"new") {
-                    assert_eq!(Heif::parse(&copy).unwrap().exif().unwrap().unwrap(), b"new");
-                }
+            let Ok(heif) = Heif::parse(&damaged) else { continue };
+            let (_, _) = (heif.exif(), heif.xmp());
+            if let Ok(copy) = heif.with_exif(b"new") {
+                assert_eq!(Heif::parse(&copy).unwrap().exif().unwrap().unwrap(), b"new");
             }
         }
         let film = [file, sized(*b"moov", b"").unwrap()].concat();

@@ -15,7 +15,6 @@ pub(crate) struct IsoBox {
 }
 
 impl IsoBox {
-    /// The body in a file in memory.
     pub(crate) fn of<'a>(&self, file: &'a [u8]) -> &'a [u8] {
         file.get(self.body.start as usize..self.body.end as usize).unwrap_or_default()
     }
@@ -23,8 +22,7 @@ impl IsoBox {
 
 /// The boxes in a part of a file, and whether they fill it; where one does not fit, those before it. Only heads are read.
 pub(crate) fn boxes(file: &mut (impl Read + Seek), part: Range<u64>) -> (Vec<IsoBox>, bool) {
-    let mut found = Vec::new();
-    let mut start = part.start;
+    let (mut found, mut start) = (Vec::new(), part.start);
     while start < part.end && found.len() < MOST_BOXES {
         let Some(next) = head(file, start, part.end) else { return (found, false) };
         start = next.body.end;

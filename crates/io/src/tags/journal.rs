@@ -1,7 +1,7 @@
 //! What was written, so that it can be undone.
 
 use crate::tags::{Result, TagError};
-use locdiff_base::{AtomicFile, WriteError, inside};
+use locdiff_base::{AtomicFile, WriteError, excerpt, inside};
 use serde::{Deserialize, Serialize};
 use std::path::{Component, Path, PathBuf};
 use std::{ffi::OsString, fs, io::Write};
@@ -25,10 +25,8 @@ pub(crate) struct Entry {
     pub(crate) original: Option<String>,
 }
 
-/// The files that an entry means.
 pub(crate) struct Places {
     pub(crate) file: PathBuf,
-    /// Where its old content is, and that one's hash.
     pub(crate) old: Option<(PathBuf, String)>,
 }
 
@@ -46,10 +44,9 @@ impl Entry {
             (None, None) => None,
             (None, Some(hash)) => Some((inside(&folder, &format!("{}_original", self.file))?, hash.clone())),
             (Some(kept), None) => {
-                let hash = kept.split_once('-').filter(|(target, _)| is_hash(target)).map(|(_, hash)| hash.to_owned());
-                let hash =
-                    hash.ok_or_else(|| format!("'{}' is not the name of a kept file", locdiff_base::excerpt(kept)))?;
-                Some((inside(&folder, &format!("{kept_folder}/{kept}"))?, hash))
+                let parts = kept.split_once('-').filter(|(target, _)| is_hash(target));
+                let (_, hash) = parts.ok_or_else(|| format!("'{}' is not the name of a kept file", excerpt(kept)))?;
+                Some((inside(&folder, &format!("{kept_folder}/{kept}"))?, hash.to_owned()))
             }
             (Some(_), Some(_)) => return Err("a file cannot have two old contents".to_owned()),
         };
@@ -84,10 +81,8 @@ impl Journal {
         if entry.original.is_none()
             && let Ok(old) = fs::read(target)
         {
-            let name = format!("{}-{}", hash(target.as_os_str().as_encoded_bytes()), hash(&old));
-            entry.kept = Some(name);
-            let places = entry.places(self.path()).map_err(unfit)?;
-            if let Some((kept, _)) = places.old {
+            entry.kept = Some(format!("{}-{}", hash(target.as_os_str().as_encoded_bytes()), hash(&old)));
+            if let Some((kept, _)) = entry.places(self.path()).map_err(unfit)?.old {
                 keep(&kept, target, &old)?;
             }
         }
@@ -102,7 +97,6 @@ pub(crate) fn original_path(photo: &Path) -> PathBuf {
     path.into()
 }
 
-/// A content's name.
 pub(crate) fn hash(contents: &[u8]) -> String {
     format!("{:032x}", XxHash3_128::oneshot(contents))
 }
@@ -111,12 +105,10 @@ fn is_hash(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The folder of the files that were replaced.
 pub(crate) fn kept_folder(journal: &Path) -> PathBuf {
     journal.with_extension("kept")
 }
 
-/// The folder that the names of a journal start from.
 pub(crate) fn folder(journal: &Path) -> PathBuf {
     let parent = journal.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
@@ -139,15 +131,12 @@ fn keep(kept: &Path, target: &Path, old: &[u8]) -> Result<()> {
     Ok(file.commit()?)
 }
 
-/// A file's name as seen from the journal's folder.
 fn relative(target: &Path, journal: &Path) -> std::result::Result<String, String> {
     let base = folder(journal);
     let absolute = folder(target).join(target.file_name().unwrap_or_default());
     let outside = || format!("it lies outside {}, the folder of the journal", base.display());
     let parts = absolute.strip_prefix(&base).map_err(|_| outside())?.components().map(|part| match part {
-        Component::Normal(part) => {
-            part.to_str().ok_or_else(|| "no journal can hold its name, which is not UTF-8".to_owned())
-        }
+        Component::Normal(part) => part.to_str().ok_or("no journal can hold its name, which is not UTF-8".to_owned()),
         _ => Err(outside()),
     });
     Ok(parts.collect::<std::result::Result<Vec<_>, _>>()?.join("/"))

@@ -1,14 +1,11 @@
 //! Names of a place in the XMP part of a JPEG.
 
-use crate::tags::PlaceNames;
 use crate::tags::xmp::{NAMES, RDF, description_of, name_properties, packet_of};
+use crate::tags::{PlaceNames, blocks::XMP_SEGMENT as XMP_HEAD};
 use img_parts::jpeg::{Jpeg, JpegSegment, markers::APP1, markers::APP2};
 use img_parts::{Bytes, ImageEXIF};
 use roxmltree::Document;
 
-/// What the XMP part of a JPEG begins with.
-const XMP_HEAD: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
-/// The most that a part of a JPEG holds.
 const MOST_BYTES: usize = 65_533;
 
 /// Whether XMP names a place already, in whatever field: that stays.

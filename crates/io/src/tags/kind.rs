@@ -1,6 +1,7 @@
-//! Files of an album by their names.
+//! Files of an album by their names, and those beside a photo.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// What a file's name says that it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,4 +55,26 @@ impl MediaKind {
 /// Whether a photo's place goes into a sidecar only, because files of its kind are never written.
 pub fn sidecar_only(photo: &Path) -> bool {
     MediaKind::of(photo) == MediaKind::Raw
+}
+
+/// The photo's path with `.xmp` after it, as darktable and digiKam look for it.
+///
+/// ```
+/// use std::path::Path;
+/// assert_eq!(locdiff_io::tags::sidecar_path(Path::new("a/b.jpg")), Path::new("a/b.jpg.xmp"));
+/// ```
+pub fn sidecar_path(photo: &Path) -> PathBuf {
+    let mut path: OsString = photo.as_os_str().to_owned();
+    path.push(".xmp");
+    path.into()
+}
+
+/// The photo's path with `.xmp` for its ending, as Lightroom and Camera Raw have it.
+///
+/// ```
+/// use std::path::Path;
+/// assert_eq!(locdiff_io::tags::adobe_sidecar_path(Path::new("a/b.jpg")), Path::new("a/b.xmp"));
+/// ```
+pub fn adobe_sidecar_path(photo: &Path) -> PathBuf {
+    photo.with_extension("xmp")
 }

@@ -1,19 +1,10 @@
 //! A place added to a sidecar that is there: the rating, the title and every other byte stay.
 
 use crate::tags::xmp::{EXIF, NAMES, RDF, description, properties};
-use crate::tags::{GeoTag, Overwrite, PlaceNames, xmp_facts};
+use crate::tags::{GeoTag, Overwrite, PlaceNames, error::Refusal, xmp_facts};
 use roxmltree::{Document, Node};
 use std::ops::Range;
 
-/// Why a sidecar did not get a place.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// It has one.
-    HasLocation,
-    Unfit(String),
-}
-
-/// The sidecar with the place in it.
 pub(crate) fn merged(sidecar: &[u8], tag: &GeoTag, overwrite: Overwrite) -> Result<Vec<u8>, Refusal> {
     let unfit = |reason: &str| Refusal::Unfit(reason.to_owned());
     let text = str::from_utf8(sidecar).map_err(|_| unfit("it is not UTF-8 text"))?;
@@ -22,11 +13,14 @@ pub(crate) fn merged(sidecar: &[u8], tag: &GeoTag, overwrite: Overwrite) -> Resu
     let root = root.ok_or_else(|| unfit("it has no rdf:RDF element"))?;
     let descriptions: Vec<Node<'_, '_>> =
         root.children().filter(|node| node.has_tag_name((RDF, "Description"))).collect();
-    let has_position = descriptions.iter().any(|node| holds_position(*node));
+    let holds_any = |names: &[(&str, &str)]| {
+        descriptions.iter().any(|node| names.iter().any(|(space, name)| holds(*node, space, name)))
+    };
+    let has_position = holds_any(&[(EXIF, "GPSLatitude"), (EXIF, "GPSLongitude")]);
     if has_position && !overwrite.locations && xmp_facts::has_location(sidecar) {
         return Err(Refusal::HasLocation);
     }
-    let has_names = descriptions.iter().any(|node| NAMES.iter().any(|(space, _, name)| holds(*node, space, name)));
+    let has_names = holds_any(&NAMES.map(|(space, _, name)| (space, name)));
     let without_names = tag.clone().names(PlaceNames::default());
     let replaces_names = overwrite.locations && tag.names != PlaceNames::default();
     let tag = if has_names && !replaces_names { &without_names } else { tag };
@@ -47,16 +41,9 @@ pub(crate) fn merged(sidecar: &[u8], tag: &GeoTag, overwrite: Overwrite) -> Resu
         result.push_str(&text[kept..cut.start]);
         kept = cut.end;
     }
-    result.push_str(&text[kept..at.start]);
-    result.push_str(&before);
-    result.push_str(&description(tag, about));
-    result.push_str(&after);
-    result.push_str(&text[at.end..]);
+    let added = description(tag, about);
+    result.extend([&text[kept..at.start], &before, &added, &after, &text[at.end..]]);
     Ok(result.into_bytes())
-}
-
-fn holds_position(description: Node<'_, '_>) -> bool {
-    ["GPSLatitude", "GPSLongitude"].iter().any(|name| holds(description, EXIF, name))
 }
 
 fn holds(description: Node<'_, '_>, space: &str, name: &str) -> bool {
@@ -66,13 +53,11 @@ fn holds(description: Node<'_, '_>, space: &str, name: &str) -> bool {
 /// The bytes of the properties of a description that go; all of it where it has no other.
 fn cuts_in(description: Node<'_, '_>, text: &str, goes: impl Fn(&str, &str) -> bool) -> Vec<Range<usize>> {
     let goes = |namespace: Option<&str>, name: &str| namespace.is_some_and(|space| goes(space, name));
-    let attributes = description.attributes();
     let (gone, rest): (Vec<_>, Vec<_>) =
-        attributes.partition(|attribute| goes(attribute.namespace(), attribute.name()));
-    let (gone_nodes, kept_nodes): (Vec<_>, Vec<_>) = description
-        .children()
-        .filter(Node::is_element)
-        .partition(|node| goes(node.tag_name().namespace(), node.tag_name().name()));
+        description.attributes().partition(|attribute| goes(attribute.namespace(), attribute.name()));
+    let goes_node = |node: &Node<'_, '_>| goes(node.tag_name().namespace(), node.tag_name().name());
+    let elements = description.children().filter(Node::is_element);
+    let (gone_nodes, kept_nodes): (Vec<_>, Vec<_>) = elements.partition(goes_node);
     let says_nothing_else = rest.iter().all(|attribute| attribute.name() == "about") && kept_nodes.is_empty();
     if says_nothing_else && gone.len() + gone_nodes.len() > 0 {
         return vec![with_blanks_before(description.range(), text)];

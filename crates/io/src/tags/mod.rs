@@ -1,6 +1,5 @@
-//! What photos say about themselves, read; and a place written into a copy of a photo as EXIF, or beside the photo as an XMP file, or,
-//! where that is asked for, into the photo, which stays beside itself. Everything else in it stays: the pixels, the other tags and
-//! whatever follows the picture.
+//! Reads what photos say about themselves. Writes a place into a copy of a photo, an XMP file or, if asked, the photo
+//! itself. Everything else in it stays: the pixels, the other tags and whatever follows the picture.
 //!
 //! | you want | item |
 //! |---|---|
@@ -34,7 +33,6 @@ mod blocks;
 mod containers;
 mod error;
 mod exif;
-mod exiftool;
 mod facts;
 mod files;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -45,14 +43,12 @@ mod gps_time;
 mod heif;
 mod iso;
 mod journal;
-mod jpeg;
 mod jpeg_names;
 mod kind;
 mod merge;
 mod raw;
 mod reader;
 mod rule;
-mod sidecar;
 mod tag;
 mod tagger;
 mod tiff;
@@ -64,18 +60,16 @@ mod xmp_facts;
 
 pub use containers::tagged;
 pub use error::{Result, TagError};
-pub use exiftool::{EXIFTOOL_COLUMNS, exiftool_row};
 pub use facts::{PhotoFacts, Taken};
 pub use files::{
     Change, Prepared, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar, write_copy, write_sidecar,
 };
 pub use heif::heif_kind;
 pub use journal::{JOURNAL_NAME, Journal};
-pub use kind::{MediaKind, sidecar_only};
+pub use kind::{MediaKind, adobe_sidecar_path, sidecar_only, sidecar_path};
 pub use raw::{raw_kind, raw_preview};
 pub use reader::{has_location, tiff_bytes};
 pub use rule::TagRule;
-pub use sidecar::{adobe_sidecar_path, sidecar_path};
-pub use tag::{GeoTag, Overwrite, PlaceNames};
+pub use tag::{EXIFTOOL_COLUMNS, GeoTag, Overwrite, PlaceNames, exiftool_row};
 pub use tagger::{Skip, TagPlace, TagPlan, TagStep, Tagged, Tagger};
 pub use undo::{Undo, undo};

@@ -3,10 +3,8 @@
 use crate::tags::exif::{EXIF_POINTER, facts_of};
 use crate::tags::facts::PhotoFacts;
 use crate::tags::iso::{IsoBox, boxes};
-use crate::tags::jpeg;
 use crate::tags::tiff::{ByteOrder, Directory, Tiff};
-use std::collections::HashSet;
-use std::io::Cursor;
+use std::{collections::HashSet, io::Cursor};
 
 const COMPRESSION: u16 = 0x103;
 const PHOTOMETRIC: u16 = 0x106;
@@ -30,26 +28,20 @@ const XMP: [u8; 16] = 0xbe7a_cfcb_97a9_42e8_9c71_9994_91e3_afac_u128.to_be_bytes
 
 /// Which RAW file it is, by its content: "CR2", "CR3", "DNG", "ORF", "RAF", or "RAW" for what is made alike (NEF, ARW).
 pub fn raw_kind(contents: &[u8]) -> Option<&'static str> {
-    if contents.starts_with(RAF) {
-        return Some("RAF");
-    }
-    if contents.get(4..12) == Some(b"ftypcrx ") {
-        return Some("CR3");
-    }
-    let tiff = Tiff::parse(contents).ok()?;
-    if !contents.starts_with(b"II*\0") && !contents.starts_with(b"MM\0*") {
-        return Some("ORF");
-    }
-    if contents.get(8..10) == Some(b"CR") {
-        return Some("CR2");
-    }
-    if tiff.first().ok()?.find(DNG_VERSION).is_some() {
-        return Some("DNG");
-    }
+    let tiff = match contents {
+        _ if contents.starts_with(RAF) => return Some("RAF"),
+        _ if contents.get(4..12) == Some(b"ftypcrx ") => return Some("CR3"),
+        _ => Tiff::parse(contents).ok()?,
+    };
     let is_sensor = |directory: &Directory| {
         [PHOTOMETRIC, COMPRESSION].iter().any(|tag| tiff.numbers(directory, *tag).iter().any(|n| SENSOR.contains(n)))
     };
-    directories(&tiff).iter().any(is_sensor).then_some("RAW")
+    match contents.first_chunk() {
+        Some(b"II*\0" | b"MM\0*") if contents.get(8..10) == Some(b"CR") => Some("CR2"),
+        Some(b"II*\0" | b"MM\0*") if tiff.first().ok()?.find(DNG_VERSION).is_some() => Some("DNG"),
+        Some(b"II*\0" | b"MM\0*") => directories(&tiff).iter().any(is_sensor).then_some("RAW"),
+        _ => Some("ORF"),
+    }
 }
 
 /// The largest JPEG picture in a RAW file, which the camera made of it; `None` where there is none, or the file is no RAW file.
@@ -61,11 +53,10 @@ pub fn raw_preview(contents: &[u8]) -> Option<&[u8]> {
         _ => tiff_pictures(&Tiff::parse(contents).ok()?),
     };
     let pictures = spans.into_iter().filter_map(|(start, length)| contents.get(start..start.checked_add(length)?));
-    let sized = pictures.filter_map(|picture| Some((jpeg::pixels(picture)?, picture)));
+    let sized = pictures.filter_map(|picture| Some((jpeg_pixels(picture)?, picture)));
     sized.max_by_key(|(pixels, _)| *pixels).map(|(_, picture)| picture)
 }
 
-/// All directories of pictures.
 fn directories(tiff: &Tiff<'_>) -> Vec<Directory> {
     let mut waiting: Vec<u32> = tiff.first_offset().into_iter().collect();
     let (mut seen, mut found) = (HashSet::new(), Vec::new());
@@ -99,14 +90,9 @@ fn tiff_pictures(tiff: &Tiff<'_>) -> Vec<(usize, usize)> {
 fn olympus_picture(tiff: &Tiff<'_>) -> Option<(usize, usize)> {
     let exif = tiff.below(&tiff.first().ok()?, EXIF_POINTER)?;
     let note_at = tiff.pointer(exif.find(MAKER_NOTE)?) as usize;
-    let note = tiff.bytes().get(note_at..)?;
-    let order_at = if note.starts_with(b"OLYMPUS\0") {
-        8
-    } else if note.starts_with(b"OM SYSTEM\0") {
-        12
-    } else {
-        return None;
-    };
+    let note = tiff.bytes.get(note_at..)?;
+    let heads = [(&b"OLYMPUS\0"[..], 8), (b"OM SYSTEM\0", 12)];
+    let (_, order_at) = heads.into_iter().find(|(head, _)| note.starts_with(head))?;
     let order = if note.get(order_at..)?.starts_with(b"MM") { ByteOrder::Big } else { ByteOrder::Little };
     let note = Tiff::part(note, order);
     let settings = note.pointer(note.directory(order_at as u32 + 4).ok()?.find(OLYMPUS_SETTINGS)?);
@@ -142,7 +128,6 @@ fn cr3_pictures(file: &[u8]) -> Vec<(usize, usize)> {
     previews.filter(|found| matches!(&found.kind, b"PRVW" | b"THMB")).filter_map(start).collect()
 }
 
-/// The XMP packet of a CR3 file.
 pub(crate) fn cr3_xmp(file: &[u8]) -> Option<&[u8]> {
     cr3_box(file, XMP).map(|found| &found.of(file)[16..])
 }
@@ -150,12 +135,34 @@ pub(crate) fn cr3_xmp(file: &[u8]) -> Option<&[u8]> {
 /// What a CR3 file says; each directory is a structure of its own.
 pub(crate) fn cr3_facts(file: &[u8]) -> PhotoFacts {
     let all = cr3_boxes(file, CR3_METADATA, 0);
-    let tiffs = [b"CMT1", b"CMT2", b"CMT4"].map(|kind| {
-        let found = all.iter().find(|found| found.kind == *kind)?;
-        Tiff::parse(found.of(file)).ok()
-    });
-    facts_of(tiffs.each_ref().map(|tiff| {
-        let tiff = tiff.as_ref()?;
-        Some((tiff, tiff.first().ok()?))
-    }))
+    let part = |kind: &[u8; 4]| Tiff::parse(all.iter().find(|found| found.kind == *kind)?.of(file)).ok();
+    let tiffs = [b"CMT1", b"CMT2", b"CMT4"].map(part);
+    facts_of(tiffs.each_ref().map(|tiff| tiff.as_ref().and_then(|tiff| Some((tiff, tiff.first().ok()?)))))
+}
+
+/// Markers and payloads up to the start of the compressed data.
+pub(crate) fn jpeg_segments(file: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    let mut rest = file.strip_prefix(b"\xff\xd8").unwrap_or_default();
+    std::iter::from_fn(move || {
+        while rest.get(1) == Some(&0xff) {
+            rest = &rest[1..]; // any number of 0xFF may stand before a marker
+        }
+        let (&[start, marker, high, low], _) = rest.split_first_chunk()?;
+        if start != 0xff || matches!(marker, 0xd9 | 0xda) {
+            return None;
+        }
+        let end = 2 + usize::from(u16::from_be_bytes([high, low]));
+        let payload = rest.get(4..end)?;
+        rest = &rest[end..];
+        Some((marker, payload))
+    })
+}
+
+/// Pixels of a picture that every decoder reads: no lossless one, as RAW files have.
+fn jpeg_pixels(file: &[u8]) -> Option<u64> {
+    let is_frame = |marker| matches!(marker, 0xc0..=0xcf) && !matches!(marker, 0xc4 | 0xc8 | 0xcc);
+    let (marker, frame) = jpeg_segments(file).find(|(marker, _)| is_frame(*marker))?;
+    let &[_, a, b, c, d] = frame.first_chunk()?;
+    let pixels = u64::from(u16::from_be_bytes([a, b])) * u64::from(u16::from_be_bytes([c, d]));
+    (marker <= 0xc2 && pixels > 0).then_some(pixels)
 }

@@ -1,20 +1,17 @@
 //! The one reader of what photos say about themselves.
 
-use crate::tags::blocks::blocks;
-use crate::tags::facts::PhotoFacts;
-use crate::tags::sidecar::{adobe_sidecar_path, sidecar_path};
+use crate::tags::kind::{adobe_sidecar_path, sidecar_path};
 use crate::tags::tiff::{BYTE, Tiff, UNDEFINED};
 use crate::tags::xmp_facts::{self, MOST_PACKET};
-use crate::tags::{exif, raw};
+use crate::tags::{blocks::blocks, exif, facts::PhotoFacts, raw};
 use std::path::Path;
 
 impl PhotoFacts {
     /// What a photo in memory says: JPEG, PNG, WebP, TIFF, HEIC, AVIF and RAW files.
     ///
-    /// Each of place and time comes from the last word on it: the sidecar `photo.jpg.xmp`, else the sidecar `photo.xmp` (both by
-    /// [`PhotoFacts::with_sidecars`]), else the XMP in the photo, else its EXIF data. EXIF is what the camera noted; XMP is where people's
-    /// programs put what they corrected later, and sidecars are where they put it when they leave the photo alone. The camera is
-    /// EXIF's, where it says one. 0° N 0° E is no place.
+    /// Place and time each come from the first of: the sidecar `photo.jpg.xmp`, the sidecar `photo.xmp` (both by
+    /// [`PhotoFacts::with_sidecars`]), the XMP in the photo, its EXIF data. Programs put corrections into XMP, and into
+    /// sidecars if they leave the photo alone. The camera is EXIF's, if it names one. 0° N 0° E is no place.
     pub fn read(contents: &[u8]) -> Self {
         let found = blocks(contents);
         let exif = match found.exif {

@@ -1,15 +1,6 @@
 //! When a place is sure enough to be written: the one rule of `locate`, `album` and `immich`.
 
 /// Which estimates become tags. People act on a tag, so by default only what is sure does.
-///
-/// ```
-/// use locdiff_io::tags::TagRule;
-/// let rule = TagRule::default();
-/// assert_eq!(rule.doubt(true, 12.0, None), None);
-/// assert_eq!(rule.doubt(true, 210.0, None).unwrap(), "not sure to within 25 km");
-/// assert_eq!(rule.doubt(false, 12.0, None).unwrap(), "I can't tell where it was taken");
-/// assert_eq!(TagRule::GUESSES.doubt(false, 5229.0, None), None);
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TagRule {
     /// The radius that holds 90 % may be this long; `None` for every guess.
@@ -28,14 +19,13 @@ impl TagRule {
 
     /// Why an estimate is not sure enough, in words; `odd` says what does not fit it.
     pub fn doubt(&self, can_tell: bool, radius_90_km: f64, odd: Option<&str>) -> Option<String> {
-        let within = self.sure_within_km?;
-        if !can_tell {
-            return Some("I can't tell where it was taken".to_owned());
+        match self.sure_within_km? {
+            _ if !can_tell => Some("I can't tell where it was taken".to_owned()),
+            within if radius_90_km.is_nan() || radius_90_km > within => {
+                Some(format!("not sure to within {}", distance(within)))
+            }
+            _ => odd.map(|odd| format!("it may not fit the others: {odd}")),
         }
-        if radius_90_km.is_nan() || radius_90_km > within {
-            return Some(format!("not sure to within {}", distance(within)));
-        }
-        odd.map(|odd| format!("it may not fit the others: {odd}"))
     }
 }
 

@@ -76,7 +76,6 @@ impl GeoTag {
         Self { method: if by_hand { BY_HAND } else { METHOD }, ..self }
     }
 
-    /// Metres, as a whole number.
     pub(crate) fn radius_m(&self) -> Option<u32> {
         self.radius_km.map(|km| (1000.0 * km).round().clamp(1.0, f64::from(u32::MAX)) as u32)
     }
@@ -85,5 +84,27 @@ impl GeoTag {
 /// The value of `GPSProcessingMethod`, so that an estimate is never taken for a measurement.
 const METHOD: &str = "LocDiff estimate from the picture";
 const BY_HAND: &str = "MANUAL";
-/// The datum of the coordinates.
 pub(crate) const DATUM: &str = "WGS-84";
+
+/// The columns that `exiftool -csv=FILE` knows.
+pub const EXIFTOOL_COLUMNS: [&str; 9] = [
+    "SourceFile",
+    "GPSLatitude",
+    "GPSLatitudeRef",
+    "GPSLongitude",
+    "GPSLongitudeRef",
+    "GPSMapDatum",
+    "GPSProcessingMethod",
+    "GPSHPositioningError",
+    "GPSAreaInformation",
+];
+
+/// The row of a photo, by the path that exiftool will be given.
+pub fn exiftool_row(photo: &str, tag: &GeoTag) -> [String; 9] {
+    let (lat_deg, lon_deg) = (tag.place.lat_deg(), tag.place.lon_deg());
+    let (lat, lon) = (format!("{:.8}", lat_deg.abs()), format!("{:.8}", lon_deg.abs()));
+    let (north, east) = (if lat_deg < 0.0 { "S" } else { "N" }, if lon_deg < 0.0 { "W" } else { "E" });
+    let radius = tag.radius_m().map_or_else(String::new, |metres| metres.to_string());
+    let area = tag.area.as_deref().unwrap_or_default();
+    [photo, &lat, north, &lon, east, DATUM, tag.method, &radius, area].map(str::to_owned)
+}

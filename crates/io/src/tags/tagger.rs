@@ -1,12 +1,10 @@
 //! Places into photos, copies, sidecars and exiftool's table: what people can trust, see first and take back.
 
 use crate::data::TableWriter;
-use crate::tags::rule::distance;
-use crate::tags::tree::Tree;
 use crate::tags::{
     EXIFTOOL_COLUMNS, GeoTag, JOURNAL_NAME, Journal, Overwrite, PlaceNames, Prepared, Result, TagError, TagRule,
     adobe_sidecar_path, exiftool_row, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar,
-    sidecar_path,
+    rule::distance, sidecar_path, tree::Tree,
 };
 use locdiff_base::{OutputLock, WriteError, counted, one_line};
 use locdiff_shdd::sphere::LatLon;
@@ -113,10 +111,7 @@ impl fmt::Display for TagStep {
             write!(f, " → {}", one_line(&file.to_string_lossy()))?;
         }
         write!(f, ": {at}   {place}, 90 % within {}", distance(self.radius_90_km))?;
-        match &self.reason {
-            Some(reason) => write!(f, "; no tag: {}", one_line(reason)),
-            None => Ok(()),
-        }
+        self.reason.as_ref().map_or(Ok(()), |reason| write!(f, "; no tag: {}", one_line(reason)))
     }
 }
 
@@ -144,12 +139,9 @@ pub struct Tagged {
 impl fmt::Display for Tagged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { tagged, unsure, already_tagged, cannot_hold, .. } = self;
-        let all = tagged + unsure + already_tagged + cannot_hold;
-        let (photos, would) = (counted(all, "photo"), if self.dry_run { "would be " } else { "" });
-        write!(
-            f,
-            "{photos}: {tagged} {would}tagged, {unsure} unsure, {already_tagged} already tagged, {cannot_hold} cannot hold a tag"
-        )
+        let photos = counted(tagged + unsure + already_tagged + cannot_hold, "photo");
+        write!(f, "{photos}: {tagged} {}tagged, ", if self.dry_run { "would be " } else { "" })?;
+        write!(f, "{unsure} unsure, {already_tagged} already tagged, {cannot_hold} cannot hold a tag")
     }
 }
 
@@ -193,12 +185,8 @@ impl Tagger {
         } else {
             doubt.map(|doubt| (Skip::Unsure, doubt))
         };
-        let mut steps = Vec::new();
-        let copy = match &self.plan.copies {
-            Some(folder) => self.tree.name(photo).map(|name| folder.join(name)),
-            None => None,
-        };
-        let mut is_copied = false;
+        let (mut steps, mut is_copied) = (Vec::new(), false);
+        let copy = self.plan.copies.as_ref().and_then(|folder| Some(folder.join(self.tree.name(photo)?)));
         let mut skip = match skip {
             Some(skip) => Some(skip),
             None => self.tag_sure(place, photo, copy.as_deref(), &mut steps, &mut is_copied)?,
@@ -258,8 +246,8 @@ impl Tagger {
         let mut skips: Vec<(Skip, String)> = Vec::new();
         for one in prepared {
             let written = one.and_then(|one| {
-                let done = step(place, one.change().word(), Some(one.file()), None);
-                *is_copied |= Some(one.file()) == copy;
+                let done = step(place, one.change.word(), Some(&one.file), None);
+                *is_copied |= Some(&*one.file) == copy;
                 self.write(one, photo).map(|()| done)
             });
             match written {
@@ -306,20 +294,17 @@ impl Tagger {
         }
     }
 
-    /// Writes a file about a photo, after a line in its journal.
     fn write(&mut self, prepared: Prepared, photo: &Path) -> Result<()> {
         if self.plan.dry_run {
             return Ok(());
         }
-        let copies = self.plan.copies.clone().filter(|folder| prepared.file().starts_with(folder));
+        let copies = self.plan.copies.clone().filter(|folder| prepared.file.starts_with(folder));
         let folder = copies.unwrap_or_else(|| self.tree.home(photo));
         let path = self.plan.journal.clone().unwrap_or_else(|| folder.join(JOURNAL_NAME));
         if !self.journals.contains_key(&path) {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let failed = |reason| WriteError::new(&folder.display().to_string(), reason);
-            fs::create_dir_all(folder).map_err(failed)?;
-            let lock = OutputLock::folder(folder)?;
-            self.journals.insert(path.clone(), (Journal::at(&path), lock));
+            fs::create_dir_all(folder).map_err(|reason| WriteError::new(&folder.display().to_string(), reason))?;
+            self.journals.insert(path.clone(), (Journal::at(&path), OutputLock::folder(folder)?));
         }
         let journal = self.journals.get_mut(&path).map(|(journal, _)| journal);
         self.tagged.written.push(prepared.write(journal)?);

@@ -17,7 +17,6 @@ pub(crate) const IFD: u16 = 13;
 /// Texts and lists of numbers that are read are shorter, in bytes.
 pub(crate) const MOST_TEXT: usize = 1 << 12;
 
-/// What is wrong with a structure, in words.
 pub(crate) type Reason = String;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +51,6 @@ pub(crate) struct Entry {
     pub(crate) rest: [u8; 10],
 }
 
-/// A directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Directory {
     pub(crate) entries: Vec<Entry>,
@@ -75,11 +73,10 @@ impl Directory {
     }
 }
 
-/// A TIFF structure.
 #[derive(Debug, Clone)]
 pub(crate) struct Tiff<'a> {
-    bytes: Cow<'a, [u8]>,
-    order: ByteOrder,
+    pub(crate) bytes: Cow<'a, [u8]>,
+    pub(crate) order: ByteOrder,
 }
 
 impl<'a> Tiff<'a> {
@@ -106,19 +103,6 @@ impl<'a> Tiff<'a> {
         Self { bytes: bytes.into(), order }
     }
 
-    pub(crate) fn order(&self) -> ByteOrder {
-        self.order
-    }
-
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.bytes.into_owned()
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The first directory.
     pub(crate) fn first(&self) -> Result<Directory, Reason> {
         self.directory(self.first_offset()?)
     }
@@ -130,12 +114,11 @@ impl<'a> Tiff<'a> {
     pub(crate) fn directory(&self, offset: u32) -> Result<Directory, Reason> {
         let start = offset as usize;
         let count = usize::from(self.order.read_u16(self.array_at(start)?));
-        let entries = (0..count)
-            .map(|index| {
-                let [a, b, rest @ ..] = self.array_at::<12>(start + 2 + 12 * index)?;
-                Ok(Entry { tag: self.order.read_u16([a, b]), rest })
-            })
-            .collect::<Result<_, Reason>>()?;
+        let entry = |index: usize| {
+            let [a, b, rest @ ..] = self.array_at::<12>(start + 2 + 12 * index)?;
+            Ok(Entry { tag: self.order.read_u16([a, b]), rest })
+        };
+        let entries = (0..count).map(entry).collect::<Result<_, Reason>>()?;
         // Some writers leave out the pointer at the very end.
         let next = self.u32_at(start + 2 + 12 * count).unwrap_or(0);
         Ok(Directory { entries, next })
@@ -169,7 +152,6 @@ impl<'a> Tiff<'a> {
         self.bytes.get(start..start.checked_add(length)?).map(<[u8]>::to_vec)
     }
 
-    /// The whole numbers of a tag.
     pub(crate) fn numbers(&self, directory: &Directory, tag: u16) -> Vec<u32> {
         let longs = |bytes: Vec<u8>| bytes.as_chunks().0.iter().map(|&four| self.order.read_u32(four)).collect();
         let shorts = |bytes: Vec<u8>| bytes.as_chunks().0.iter().map(|&two| self.order.read_u16(two).into()).collect();
@@ -177,12 +159,10 @@ impl<'a> Tiff<'a> {
         value.or_else(|| self.value(directory, tag, &[SHORT], MOST_TEXT).map(shorts)).unwrap_or_default()
     }
 
-    /// The directory that a tag points to.
     pub(crate) fn below(&self, directory: &Directory, tag: u16) -> Option<Directory> {
         self.directory(*self.numbers(directory, tag).first()?).ok()
     }
 
-    /// Appends a directory and says where it stands.
     pub(crate) fn append_directory(&mut self, directory: Directory) -> Result<u32, Reason> {
         let count = u16::try_from(directory.entries.len()).map_err(|_| "it has too many tags")?;
         let offset = self.append(&self.order.u16(count))?;
@@ -194,7 +174,6 @@ impl<'a> Tiff<'a> {
         Ok(offset)
     }
 
-    /// Makes a directory that stands at `offset` the first.
     pub(crate) fn set_first(&mut self, offset: u32) {
         self.bytes.to_mut()[4..8].copy_from_slice(&self.order.u32(offset));
     }
@@ -213,7 +192,6 @@ impl<'a> Tiff<'a> {
         Ok(Entry { tag, rest })
     }
 
-    /// Appends bytes at an even offset.
     fn append(&mut self, bytes: &[u8]) -> Result<u32, Reason> {
         if self.bytes.len() % 2 == 1 {
             self.bytes.to_mut().push(0);

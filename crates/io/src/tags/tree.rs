@@ -1,10 +1,8 @@
 //! Where the files about a photo go: the folders that were given, and what lies below them.
 
-use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
-use std::{fs, iter};
+use std::{collections::HashSet, fs, iter};
 
-/// The folders that were given, in which trees begin.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     roots: Vec<PathBuf>,
@@ -15,28 +13,28 @@ pub(crate) struct Tree {
 impl Tree {
     /// Of what was given: folders, and lists (`@list.txt`, `.csv`), whose own folder counts; other files have none.
     pub(crate) fn of(given: &[PathBuf]) -> Self {
-        let mut roots = Vec::new();
+        let mut this = Self::default();
         for path in given {
             let listed = path.to_str().and_then(|text| text.strip_prefix('@')).map(Path::new);
             let is_table = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
             let root = match listed.or(Some(path.as_path()).filter(|_| is_table && !path.is_dir())) {
-                Some(list) => list.parent().map(Path::to_owned),
-                None => Some(path.clone()).filter(|path| path.is_dir()),
+                Some(list) => list.parent(),
+                None => Some(path.as_path()).filter(|path| path.is_dir()),
             };
-            roots.extend(root.filter(|root| !roots.contains(root)));
+            let is_new = |root: &&Path| !this.roots.iter().any(|known| known == root);
+            this.roots.extend(root.filter(is_new).map(Path::to_owned));
         }
-        Self { roots, copies: HashSet::new() }
+        this
     }
 
     /// A file's name in a copy of what was given: as seen from the folder, under that folder's name where several were given. A number
     /// tells files of one name apart.
     pub(crate) fn name(&mut self, file: &Path) -> Option<PathBuf> {
-        let own = || file.file_name().map(PathBuf::from);
         let below = self.roots.iter().filter_map(|root| Some((root, plain(file.strip_prefix(root).ok()?)?)));
         let name = match below.min_by_key(|(root, _)| root.components().count()) {
             Some((root, below)) if self.roots.len() > 1 => Path::new(root.file_name().unwrap_or_default()).join(below),
             Some((_, below)) => below.to_owned(),
-            None => own()?,
+            None => file.file_name().map(PathBuf::from)?,
         };
         let numbered = (2..).map(|number| {
             let mut other = name.file_stem().unwrap_or_default().to_owned();
@@ -60,7 +58,6 @@ impl Tree {
     }
 }
 
-/// A path of plain names.
 fn plain(path: &Path) -> Option<&Path> {
     let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));
     (is_plain && path.file_name().is_some()).then_some(path)

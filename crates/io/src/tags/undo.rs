@@ -4,8 +4,9 @@
 use crate::tags::journal::{Entry, JOURNAL_NAME, Places, folder, hash, kept_folder};
 use crate::tags::{Journal, Result, TagError};
 use locdiff_base::{AtomicFile, OutputLock, WriteError};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::{collections::HashMap, fs, io::Write};
+use std::{collections::HashMap, fs};
 
 /// What became of a written file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,26 +43,10 @@ impl Undo {
     }
 }
 
-/// Undoes what a journal lists, the last first: files that were created are removed, files that were changed are
-/// restored, and those that changed since stay as they are and remain in the journal. With `dry_run` nothing is changed.
-/// `journal` may be the folder that holds it. Nothing outside the journal's folder is read or changed, whatever it
-/// says. Fails if the journal cannot be read, is none or names anything else than files inside its folder, another run
-/// writes there, or a file cannot be removed or written.
-///
-/// ```
-/// use locdiff_io::tags::{GeoTag, Journal, Overwrite, Undo, prepare_sidecar, undo};
-/// # let folder = tempfile::tempdir()?;
-/// # let (photo, list) = (folder.path().join("a.jpg"), folder.path().join("list.jsonl"));
-/// # std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/rgb.jpg"), &photo)?;
-/// let tag = GeoTag::new(locdiff_shdd::sphere::LatLon::new(48.86, 2.35)?);
-/// prepare_sidecar(&photo, &tag, Overwrite::NEVER)?.write(Some(&mut Journal::at(&list)))?;
-/// let done = undo(&list, false)?;
-/// assert_eq!(done[0].1, Undo::Removed);
-/// // A line that leaves the folder: refused, by its number.
-/// std::fs::write(&list, "{\"file\":\"../a.jpg\",\"hash\":\"00\",\"kept\":null}")?;
-/// assert!(undo(&list, false).unwrap_err().to_string().contains("line 1: "));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// Undoes what a journal, or the one in a folder, lists, the last first: removes files that were created, restores files
+/// that were changed. Those that changed since stay, also in the journal. With `dry_run` nothing is changed. Nothing
+/// outside the journal's folder is ever read or changed. Fails if the journal cannot be read or names other files,
+/// another run writes there, or a file cannot be removed or written.
 pub fn undo(journal: &Path, dry_run: bool) -> Result<Vec<(PathBuf, Undo)>> {
     let journal = if journal.is_dir() { journal.join(JOURNAL_NAME) } else { journal.to_owned() };
     let mut list = Journal::at(&journal).0;
@@ -79,22 +64,19 @@ pub fn undo(journal: &Path, dry_run: bool) -> Result<Vec<(PathBuf, Undo)>> {
     // An interrupt before this leaves lines whose files are as they were: nothing to do the next time.
     let (refused, rest): (Vec<Step>, Vec<Step>) = steps.into_iter().rev().partition(|step| step.what.is_refusal());
     list.rewrite(&refused.into_iter().map(|step| step.entry).collect::<Vec<_>>())?;
-    let kept = rest.into_iter().filter(|step| step.entry.kept.is_some()).filter_map(|step| step.places.old);
-    for (kept, _) in kept {
+    for (kept, _) in rest.into_iter().filter(|step| step.entry.kept.is_some()).filter_map(|step| step.places.old) {
         let _ = fs::remove_file(kept);
     }
     let _ = fs::remove_dir(kept_folder(&journal)); // stays where it still holds something
     Ok(done)
 }
 
-/// What is done about an entry.
 struct Step {
     entry: Entry,
     places: Places,
     what: Undo,
 }
 
-/// What is to be done, the last entry first; nothing is touched.
 fn plan(journal: &Path, entries: Vec<Entry>) -> Result<Vec<Step>> {
     // Files that were dealt with, by what they will hold: one file may stand in several lines.
     let mut seen: HashMap<PathBuf, Option<String>> = HashMap::new();
@@ -104,19 +86,23 @@ fn plan(journal: &Path, entries: Vec<Entry>) -> Result<Vec<Step>> {
             file: journal.display().to_string(),
             reason: format!("it changed while it was read: {reason}"),
         })?;
+        // The hash of what it held before, and whether that is still kept; nothing where there was no file.
         let old = match &places.old {
-            None => Before::Absent,
-            Some((file, hash)) if current(file)?.as_ref() == Some(hash) => Before::Was(hash.clone()),
-            Some(_) => Before::Lost,
+            None => None,
+            Some((file, hash)) => Some((hash.clone(), current(file)?.as_ref() == Some(hash))),
         };
-        let now = match seen.get(&places.file) {
-            Some(now) => now.clone(),
-            None => current(&places.file)?,
+        let now = seen.get(&places.file).cloned().map_or_else(|| current(&places.file), Ok)?;
+        let what = match (&now, &old) {
+            (None, _) => Undo::Nothing,
+            (Some(now), Some((old, true))) if now == old => Undo::Nothing,
+            (Some(now), _) if *now != entry.hash => Undo::Changed,
+            (_, Some((_, true))) => Undo::Restored,
+            (_, Some((_, false))) => Undo::Lost,
+            (_, None) => Undo::Removed,
         };
-        let what = judge(now.as_deref(), &entry.hash, &old);
         let left = match (what, old) {
             (Undo::Removed, _) => None,
-            (Undo::Restored, Before::Was(hash)) => Some(hash),
+            (Undo::Restored, Some((hash, _))) => Some(hash),
             _ => now,
         };
         seen.insert(places.file.clone(), left);
@@ -125,36 +111,11 @@ fn plan(journal: &Path, entries: Vec<Entry>) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// The hash of what a file holds; nothing where there is none.
 fn current(file: &Path) -> Result<Option<String>> {
     match fs::read(file) {
         Ok(contents) => Ok(Some(hash(&contents))),
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
-            Ok(None)
-        }
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(source) => Err(TagError::Read { file: file.display().to_string(), source }),
-    }
-}
-
-/// What a file held before it was written.
-enum Before {
-    /// There was none.
-    Absent,
-    /// Something of this hash.
-    Was(String),
-    /// Something that is no longer kept.
-    Lost,
-}
-
-/// What to do with a file by what it holds now, what was written, and what it held before.
-fn judge(now: Option<&str>, written: &str, before: &Before) -> Undo {
-    match (now, before) {
-        (None, _) => Undo::Nothing,
-        (Some(now), Before::Was(old)) if now == old => Undo::Nothing,
-        (Some(now), _) if now != written => Undo::Changed,
-        (_, Before::Was(_)) => Undo::Restored,
-        (_, Before::Lost) => Undo::Lost,
-        (_, Before::Absent) => Undo::Removed,
     }
 }
 
@@ -165,11 +126,8 @@ fn act(step: &Step, base: &Path) -> Result<()> {
         (Undo::Removed, _) => {
             fs::remove_file(file).map_err(failed)?;
             // Folders that held nothing else: those of a copy.
-            for folder in file.ancestors().skip(1).take_while(|folder| *folder != base) {
-                if fs::remove_dir(folder).is_err() {
-                    break;
-                }
-            }
+            let mut folders = file.ancestors().skip(1).take_while(|folder| *folder != base);
+            while folders.next().is_some_and(|folder| fs::remove_dir(folder).is_ok()) {}
         }
         (Undo::Restored, Some((original, _))) if step.entry.original.is_some() => {
             fs::rename(original, file).map_err(failed)?;

@@ -17,10 +17,9 @@ const TIME_KEY: &str = "com.apple.quicktime.creationdate";
 const CAMERA_KEYS: [&str; 2] = ["com.apple.quicktime.make", "com.apple.quicktime.model"];
 
 impl PhotoFacts {
-    /// Where, when and by which camera a film was taken, so that it can serve as a tagged member of an album: from MP4, MOV, M4V and
-    /// 3GP files; others say nothing. The place is that of Apple's `com.apple.quicktime.location.ISO6709`, else of `©xyz`, else of 3GPP's `loci`; the
-    /// time Apple's `creationdate`, with its offset, or else the film's own in UTC (which some cameras set to local time). Files of any
-    /// size cost a few reads. Fails for a file that cannot be opened.
+    /// Where, when and by which camera an MP4, MOV, M4V or 3GP film was taken. The place is that of Apple's
+    /// `com.apple.quicktime.location.ISO6709`, else of `©xyz`, else of 3GPP's `loci`; the time Apple's `creationdate`, or
+    /// else the film's own in UTC (which some cameras set to local time). Fails for a file that cannot be opened.
     pub fn of_video(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let length = if file.metadata()?.is_file() { file.seek(SeekFrom::End(0))? } else { 0 };
@@ -76,13 +75,11 @@ fn location(body: &[u8]) -> Option<LatLon> {
 fn created(head: &[u8]) -> Option<String> {
     let mut numbers = Numbers(head);
     let version = numbers.next(4)? >> 24;
-    let seconds = i64::try_from(numbers.next(if version == 1 { 8 } else { 4 })?).ok()?;
-    let seconds = seconds - EPOCH;
+    let seconds = i64::try_from(numbers.next(if version == 1 { 8 } else { 4 })?).ok()? - EPOCH;
     // Cameras without a clock write 0.
     (0..=253_402_300_799).contains(&seconds).then(|| civil_time(seconds))
 }
 
-/// Apple's table of keys and texts.
 fn apple(file: &mut (impl Read + Seek), meta: &IsoBox) -> Option<Vec<(String, String)>> {
     // In MP4 files the box has a version, in MOV files it has none.
     let start = meta.body.start;
@@ -123,19 +120,14 @@ fn degrees(text: &str, digits: usize) -> Option<f64> {
     let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
     let number = text.get(1..)?;
     let whole = number.split('.').next()?.len();
-    let unit = match whole.checked_sub(digits)? {
-        0 => return Some(sign * number.parse::<f64>().ok()?),
-        2 => 60.0,
-        4 => 3600.0,
+    let part = |from: usize, to: usize| number.get(from..to)?.parse::<f64>().ok();
+    let end = number.len();
+    Some(match whole.checked_sub(digits)? {
+        0 => sign * part(0, end)?,
+        2 => sign * (part(0, whole - 2)? + part(whole - 2, end)? / 60.0),
+        4 => sign * (part(0, whole - 4)? + part(whole - 4, whole - 2)? / 60.0 + part(whole - 2, end)? / 3600.0),
         _ => return None,
-    };
-    let minutes_at = whole - if unit > 60.0 { 4 } else { 2 };
-    let mut sum = number.get(..minutes_at)?.parse::<f64>().ok()?;
-    if unit > 60.0 {
-        sum += number.get(minutes_at..minutes_at + 2)?.parse::<f64>().ok()? / 60.0;
-    }
-    let last = number.get(whole - 2..)?.parse::<f64>().ok()?;
-    Some(sign * (sum + last / unit))
+    })
 }
 
 #[cfg(test)]
@@ -151,11 +143,8 @@ mod tests {
         let mvhd = sized(b"mvhd", &[&[0; 4], &seconds.to_be_bytes()[..], &[0; 92]].concat());
         let place = [&[0, 18, 0x15, 0xc7], &b"+48.8577+002.2950/"[..]].concat();
         let udta = sized(b"udta", &sized(b"\xa9xyz", &place));
-        let pairs = [
-            (PLACE_KEY, "-33.8568+151.2153+005.000/"),
-            (TIME_KEY, "2024-05-12T23:45:10+1000"),
-            (CAMERA_KEYS[1], "P 9"),
-        ];
+        let (at, time) = ("-33.8568+151.2153+005.000/", "2024-05-12T23:45:10+1000");
+        let pairs = [(PLACE_KEY, at), (TIME_KEY, time), (CAMERA_KEYS[1], "P 9")];
         let keys: Vec<u8> = pairs.iter().flat_map(|(key, _)| sized(b"mdta", key.as_bytes())).collect();
         let value = |(k, (_, text)): (usize, &(&str, &str))| {
             let data = sized(b"data", &[&[0, 0, 0, 1, 0, 0, 0, 0], text.as_bytes()].concat());
@@ -174,24 +163,17 @@ mod tests {
         let read = |film: &[u8]| facts(&mut Cursor::new(film), film.len() as u64).unwrap_or_default();
         let plain = read(&film(false, 3_798_359_110));
         assert_eq!(plain.gps, LatLon::new(48.8577, 2.295).ok());
-        let text =
-            |facts: &PhotoFacts| [facts.taken.time.clone(), facts.taken.offset.clone()].map(Option::unwrap_or_default);
-        assert_eq!(text(&plain), ["2024-05-12T11:45:10", "+00:00"]);
-        let loci = [
-            &[0, 0, 0, 0, 0x55, 0xc4][..],
-            b"Lima\0\0",
-            &(-5_046_272_i32).to_be_bytes(),
-            &(-786_432_i32).to_be_bytes(),
-        ];
-        let moov =
-            sized(b"moov", &sized(b"udta", &sized(b"loci", &[&loci.concat()[..], &[0; 4], b"earth\0\0"].concat())));
+        let text = |Taken { time, offset, camera }: &Taken| {
+            [time, offset, camera].map(|text| text.as_deref().unwrap_or_default().to_owned())
+        };
+        assert_eq!(text(&plain.taken), ["2024-05-12T11:45:10", "+00:00", ""]);
+        let [lon, lat] = [-5_046_272_i32, -786_432].map(i32::to_be_bytes);
+        let loci = [&[0, 0, 0, 0, 0x55, 0xc4], &b"Lima\0\0"[..], &lon, &lat, &[0; 4], b"earth\0\0"].concat();
+        let moov = sized(b"moov", &sized(b"udta", &sized(b"loci", &loci)));
         assert_eq!(read(&moov).gps, LatLon::new(-12.0, -77.0).ok());
         let apple = read(&film(true, 0));
         assert_eq!(apple.gps, LatLon::new(-33.8568, 151.2153).ok());
-        assert_eq!(
-            (text(&apple), apple.taken.camera.as_deref()),
-            (["2024-05-12T23:45:10", "+10:00"].map(str::to_owned), Some("P 9"))
-        );
+        assert_eq!(text(&apple.taken), ["2024-05-12T23:45:10", "+10:00", "P 9"]);
         assert_eq!(read(&film(false, 0)).taken.time, None, "no clock");
         let whole = film(true, 1);
         let mut state = 1_u32;
@@ -224,9 +206,7 @@ mod tests {
         for text in ["", "+", "+/", "+91+181/", "+0.0+000.0/", "+00.0+000.0/", "48.8+2.2", "+4é.8+002.2/", "+48.8"] {
             assert_eq!(of(text), None, "{text}");
         }
-        assert_eq!(
-            [0, 951_782_400, 1_709_164_800, 253_402_300_799].map(civil_time),
-            ["1970-01-01T00:00:00", "2000-02-29T00:00:00", "2024-02-29T00:00:00", "9999-12-31T23:59:59"]
-        );
+        let times = ["1970-01-01T00:00:00", "2000-02-29T00:00:00", "2024-02-29T00:00:00", "9999-12-31T23:59:59"];
+        assert_eq!([0, 951_782_400, 1_709_164_800, 253_402_300_799].map(civil_time), times);
     }
 }

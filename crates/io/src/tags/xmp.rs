@@ -1,10 +1,8 @@
 //! The same facts as an XMP packet.
 
-use crate::tags::tag::DATUM;
-use crate::tags::{GeoTag, PlaceNames};
+use crate::tags::{GeoTag, PlaceNames, tag::DATUM};
 use locdiff_base::escape_markup;
 
-/// The namespace of EXIF's properties.
 pub(crate) const EXIF: &str = "http://ns.adobe.com/exif/1.0/";
 pub(crate) const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 /// Namespaces, prefixes and properties of the names of places.
@@ -18,12 +16,10 @@ pub(crate) const NAMES: [(&str, &str, &str); 5] = [
 const EXTENSION: &str = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/";
 pub(crate) const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 
-/// An XMP file with a location.
 pub(crate) fn packet(tag: &GeoTag) -> String {
     packet_of(&description(tag, ""))
 }
 
-/// An XMP file with a description.
 pub(crate) fn packet_of(description: &str) -> String {
     format!(
         "<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n\
@@ -51,22 +47,22 @@ pub(crate) fn name_properties(names: &PlaceNames) -> String {
         let value = escape_markup(value.as_deref()?);
         Some(format!("   <{prefix}:{name} xmlns:{prefix}=\"{space}\">{value}</{prefix}:{name}>\n"))
     });
-    let mut lines = plain.collect::<Vec<_>>();
-    if !lines.is_empty() {
-        let parts = ["City", "ProvinceState", "CountryName", "CountryCode"].iter().zip(values);
-        let parts = parts.filter_map(|(name, value)| {
-            let value = escape_markup(value.as_deref()?);
-            Some(format!("    <Iptc4xmpExt:{name}>{value}</Iptc4xmpExt:{name}>\n"))
-        });
-        lines.push(format!(
-            "   <Iptc4xmpExt:LocationCreated xmlns:Iptc4xmpExt=\"{EXTENSION}\"><rdf:Bag><rdf:li rdf:parseType=\"Resource\">\n{}   </rdf:li></rdf:Bag></Iptc4xmpExt:LocationCreated>\n",
-            parts.collect::<Vec<_>>().concat()
-        ));
+    let plain = plain.collect::<Vec<_>>().concat();
+    if plain.is_empty() {
+        return plain;
     }
-    lines.concat()
+    let parts = ["City", "ProvinceState", "CountryName", "CountryCode"].iter().zip(values);
+    let parts = parts.filter_map(|(name, value)| {
+        let value = escape_markup(value.as_deref()?);
+        Some(format!("    <Iptc4xmpExt:{name}>{value}</Iptc4xmpExt:{name}>\n"))
+    });
+    let parts = parts.collect::<Vec<_>>().concat();
+    format!(
+        "{plain}   <Iptc4xmpExt:LocationCreated xmlns:Iptc4xmpExt=\"{EXTENSION}\"><rdf:Bag><rdf:li \
+         rdf:parseType=\"Resource\">\n{parts}   </rdf:li></rdf:Bag></Iptc4xmpExt:LocationCreated>\n"
+    )
 }
 
-/// An element of properties with their namespaces.
 pub(crate) fn description_of(about: &str, namespaces: &str, properties: &str) -> String {
     let about = escape_markup(about);
     format!(
@@ -84,12 +80,8 @@ pub(crate) fn properties(tag: &GeoTag) -> Vec<(&'static str, String)> {
         ("GPSMapDatum", DATUM.to_owned()),
         ("GPSProcessingMethod", tag.method.to_owned()),
     ];
-    if let Some(metres) = tag.radius_m() {
-        properties.push(("GPSHPositioningError", format!("{metres}/1")));
-    }
-    if let Some(area) = &tag.area {
-        properties.push(("GPSAreaInformation", area.clone()));
-    }
+    properties.extend(tag.radius_m().map(|metres| ("GPSHPositioningError", format!("{metres}/1"))));
+    properties.extend(tag.area.clone().map(|area| ("GPSAreaInformation", area)));
     properties
 }
 

@@ -42,20 +42,10 @@ fn row_counts_are_known_up_front() {
 
 #[test]
 fn matrices_of_every_width_order_and_version_are_read() {
-    let names = [
-        "matrix_f16.npy",
-        "matrix_f32.npy",
-        "matrix_f64.npy",
-        "matrix_f16.safetensors",
-        "matrix_f32.safetensors",
-        "matrix_f64.safetensors",
-        "matrix_bf16.safetensors",
-        "matrix_big_endian.npy",
-        "matrix_version_2.npy",
-        "matrix_version_3.npy",
-    ];
-    for name in names {
-        assert_eq!(matrix(name, None).unwrap(), MATRIX, "{name}");
+    let npy = "f16.npy f32.npy f64.npy big_endian.npy version_2.npy version_3.npy";
+    let safetensors = "f16.safetensors f32.safetensors f64.safetensors bf16.safetensors";
+    for name in npy.split(' ').chain(safetensors.split(' ')) {
+        assert_eq!(matrix(&format!("matrix_{name}"), None).unwrap(), MATRIX, "{name}");
     }
     assert_eq!(matrix("several.safetensors", Some("codes")).unwrap(), MATRIX);
     assert_eq!(matrix("row_1d.npy", None).unwrap(), MATRIX[1..2]);

@@ -3,7 +3,7 @@
 use locdiff_io::data::{Dtype, Format, MatrixReader, MatrixWriter, PointColumns, PointReader, PointWriter};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 const CHILD: &str = "LOCDIFF_DATA_STREAM_CHILD";
 
@@ -39,14 +39,14 @@ fn child() {
     }
 }
 
+fn spawn(kind: &str) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["data::streams::child", "--exact", "--nocapture"]).env(CHILD, kind);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
 fn run(kind: &str, input: &str) -> String {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["child", "--exact", "--nocapture"])
-        .env(CHILD, kind)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = spawn(kind);
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
@@ -67,13 +67,7 @@ fn matrices_flow_through() {
 
 #[test]
 fn a_reader_that_goes_away_is_told_apart() {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["child", "--exact", "--nocapture"])
-        .env(CHILD, "broken pipe")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = spawn("broken pipe");
     // The harness of the child prints first, and gives up if it cannot: leave only once the rows come.
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();

@@ -1,8 +1,6 @@
 //! Whom a photo's facts are taken from.
 
-use crate::tags::common;
-
-use common::{bare, decoded, fixture};
+use crate::tags::common::{bare, decoded, fixture};
 use locdiff_io::tags::{GeoTag, Overwrite, PhotoFacts, has_location, tagged, write_sidecar};
 use locdiff_shdd::sphere::LatLon;
 use locdiff_vision::{Photo, PhotoLimits};
@@ -55,15 +53,15 @@ fn sidecars_before_xmp_before_exif() {
     let (at, taken) = read();
     assert_eq!((at, taken.time.as_deref()), (41.0, Some("2024-05-06T07:08:09")));
     assert_eq!(taken.camera.as_deref(), Some("Example Camera 5"), "EXIF's");
-    fs::write(folder.path().join("a.xmp"), packet(42.0, "exif:DateTimeOriginal=\"2024-05-06T07:08:09+02:00\""))
-        .unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("a.xmp", &packet(42.0, "exif:DateTimeOriginal=\"2024-05-06T07:08:09+02:00\""));
     assert_eq!((read().0, read().1.offset.as_deref()), (42.0, Some("+02:00")));
-    fs::write(folder.path().join("a.jpg.xmp"), packet(43.0, "")).unwrap();
+    write("a.jpg.xmp", &packet(43.0, ""));
     assert_eq!((read().0, read().1.offset.as_deref()), (43.0, Some("+02:00")), "what it leaves open stays");
-    fs::write(folder.path().join("a.jpg.xmp"), packet(43.0, "exif:DateTimeOriginal=\"2025-01-01T00:00:00\"")).unwrap();
+    write("a.jpg.xmp", &packet(43.0, "exif:DateTimeOriginal=\"2025-01-01T00:00:00\""));
     assert_eq!(read().1.offset, None, "another time has another offset");
-    fs::write(folder.path().join("a.jpg.xmp"), "no XMP").unwrap();
-    fs::write(folder.path().join("a.xmp"), packet(0.0, "").replace("5,0E", "0,0E")).unwrap();
+    write("a.jpg.xmp", "no XMP");
+    write("a.xmp", &packet(0.0, "").replace("5,0E", "0,0E"));
     assert_eq!(read().0, 41.0, "0, 0 is no place");
 }
 

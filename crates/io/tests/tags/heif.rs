@@ -1,8 +1,6 @@
 //! HEIC and AVIF: the place goes into their EXIF item, and exiftool and libheif read the result.
 
-use crate::tags::common;
-
-use common::{bare, exiftool, skipped};
+use crate::tags::common::{bare, exiftool, skipped};
 use locdiff_io::tags::{GeoTag, Overwrite, PhotoFacts, has_location, tagged};
 use locdiff_shdd::sphere::LatLon;
 use locdiff_vision::{Photo, PhotoLimits, VisionError};

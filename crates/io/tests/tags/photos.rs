@@ -1,8 +1,6 @@
 //! Tags written into real files and read back: by this project's own reader, by the crate `exif`, and as pixels.
 
-use crate::tags::common;
-
-use common::{bare, decoded, fixture};
+use crate::tags::common::{bare, decoded, fixture};
 use exif::{In, Reader, Tag, Value};
 use locdiff_io::tags::{GeoTag, Overwrite, TagError, has_location, sidecar_path, tagged, write_copy, write_sidecar};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
@@ -33,11 +31,9 @@ fn fields_of(photo: &[u8]) -> exif::Exif {
 fn other_fields(photo: &[u8]) -> Vec<String> {
     let exif = fields_of(photo);
     let is_gps = |tag: Tag| tag.context() == exif::Context::Gps;
-    let mut fields: Vec<String> = exif
-        .fields()
-        .filter(|field| !is_gps(field.tag))
-        .map(|field| format!("{:?} {:?} {:?}", field.ifd_num, field.tag, field.value))
-        .collect();
+    let others = exif.fields().filter(|field| !is_gps(field.tag));
+    let mut fields: Vec<_> =
+        others.map(|field| format!("{:?} {:?} {:?}", field.ifd_num, field.tag, field.value)).collect();
     fields.sort();
     fields
 }
@@ -69,19 +65,14 @@ fn all_gps_tags_are_there() {
             Value::Undefined(bytes, _) => bytes.clone(),
             other => panic!("{other:?}"),
         };
-        assert_eq!(exif.get_field(Tag::GPSLatitudeRef, In::PRIMARY).unwrap().display_value().to_string(), "S");
-        assert_eq!(exif.get_field(Tag::GPSLongitudeRef, In::PRIMARY).unwrap().display_value().to_string(), "W");
+        let side = |tag| exif.get_field(tag, In::PRIMARY).unwrap().display_value().to_string();
+        assert_eq!([side(Tag::GPSLatitudeRef), side(Tag::GPSLongitudeRef)], ["S", "W"]);
         let Value::Rational(metres) = field(Tag::GPSHPositioningError) else { panic!() };
         assert_eq!((metres[0].num, metres[0].denom), (123, 1));
         assert!(text(Tag::GPSProcessingMethod).starts_with(b"ASCII\0\0\0LocDiff"), "{name}");
         let area = text(Tag::GPSAreaInformation);
-        let units: Vec<u16> = area[8..]
-            .chunks_exact(2)
-            .map(|pair| {
-                let pair = [pair[0], pair[1]];
-                if exif.little_endian() { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) }
-            })
-            .collect();
+        let unit = if exif.little_endian() { u16::from_le_bytes } else { u16::from_be_bytes };
+        let units: Vec<u16> = area[8..].as_chunks().0.iter().map(|pair| unit(*pair)).collect();
         assert_eq!((&area[..8], String::from_utf16(&units).unwrap().as_str()), (&b"UNICODE\0"[..], "près de Santiago"));
     }
 }

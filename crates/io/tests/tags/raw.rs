@@ -1,8 +1,6 @@
 //! RAW files of each make, made on the spot: their previews are decoded upright, and they say where and when.
 
-use crate::tags::common;
-
-use common::{bare, decoded, exiftool, fixture};
+use crate::tags::common::{bare, decoded, exiftool, fixture};
 use locdiff_io::tags::{
     GeoTag, Overwrite, PhotoFacts, TagError, raw_kind, raw_preview, sidecar_only, tagged, write_sidecar,
 };
@@ -28,6 +26,14 @@ fn ascii(tag: u16, text: &str) -> Entry {
 
 fn rationals(tag: u16, values: [u32; 3]) -> Entry {
     (tag, 5, values.iter().flat_map(|value| [value.to_le_bytes(), 1_u32.to_le_bytes()].concat()).collect())
+}
+
+fn gps_entries() -> Vec<Entry> {
+    vec![ascii(1, "N"), rationals(2, [10, 30, 0]), ascii(3, "E"), rationals(4, [20, 15, 0])]
+}
+
+fn main_entries(maker: &str) -> Vec<Entry> {
+    vec![ascii(0x10f, maker), ascii(0x110, "R 5"), short(0x112, 6)]
 }
 
 impl Builder {
@@ -58,10 +64,9 @@ impl Builder {
     fn facts(&mut self, maker: &str, note: Option<Entry>) -> Vec<Entry> {
         let time = ascii(0x9003, "2024:05:12 13:45:10");
         let exif = self.directory([time, ascii(0x9011, "+02:00")].into_iter().chain(note).collect(), 0);
-        let gps =
-            self.directory(vec![ascii(1, "N"), rationals(2, [10, 30, 0]), ascii(3, "E"), rationals(4, [20, 15, 0])], 0);
-        let main = vec![ascii(0x10f, maker), ascii(0x110, "R 5"), short(0x112, 6)];
-        main.into_iter().chain([longs(0x8769, &[exif]), longs(0x8825, &[gps])]).collect()
+        let gps = self.directory(gps_entries(), 0);
+        let pointers = [longs(0x8769, &[exif]), longs(0x8825, &[gps])];
+        main_entries(maker).into_iter().chain(pointers).collect()
     }
 
     fn done(mut self, first: u32) -> Vec<u8> {
@@ -151,9 +156,9 @@ fn cr3() -> Vec<u8> {
         let first = part.directory(entries, 0);
         part.done(first)
     };
-    let main = alone(vec![ascii(0x10f, "Canon"), ascii(0x110, "R 5"), short(0x112, 6)]);
+    let main = alone(main_entries("Canon"));
     let exif = alone(vec![ascii(0x9003, "2024:05:12 13:45:10"), ascii(0x9011, "+02:00")]);
-    let gps = alone(vec![ascii(1, "N"), rationals(2, [10, 30, 0]), ascii(3, "E"), rationals(4, [20, 15, 0])]);
+    let gps = alone(gps_entries());
     let picture = |kind: &[u8], picture: &[u8]| sized(kind, &[&[0; 16], picture].concat());
     let id = 0x85c0_b687_820f_11e0_8111_f4ce_462b_6a48_u128.to_be_bytes();
     let parts = [sized(b"CMT1", &main), sized(b"CMT2", &exif), sized(b"CMT4", &gps), picture(b"THMB", &small)].concat();
@@ -184,12 +189,12 @@ fn previews_are_upright_and_files_say_where_and_when() {
         assert!(raw_preview(&file).unwrap().starts_with(&wanted), "{name}");
         let (photo, preview) = (decoded(&file), decoded(&wanted));
         // Fuji's preview says itself how it was held.
-        let turned =
-            if name == "a.raf" { (preview.width(), preview.height()) } else { (preview.height(), preview.width()) };
-        assert_eq!((photo.width(), photo.height()), turned, "{name}");
-        assert_eq!(photo.gps(), LatLon::new(10.5, 20.25).ok(), "{name}");
-        let time = photo.taken().time.as_deref();
-        assert_eq!(time, Some(if name == "a.raf" { "2024:05:06 07:08:09" } else { "2024:05:12 13:45:10" }), "{name}");
+        let (size, time) = match name {
+            "a.raf" => ((preview.width(), preview.height()), "2024:05:06 07:08:09"),
+            _ => ((preview.height(), preview.width()), "2024:05:12 13:45:10"),
+        };
+        assert_eq!((photo.width(), photo.height()), size, "{name}");
+        assert_eq!((photo.gps(), photo.taken().time.as_deref()), (LatLon::new(10.5, 20.25).ok(), Some(time)), "{name}");
     }
 }
 
@@ -223,11 +228,8 @@ fn exiftool_agrees() {
         let Some(said) = exiftool(&path) else { return };
         let length = format!("(Binary data {} bytes", raw_preview(&file).unwrap().len());
         assert!(said.to_string().contains(&length), "{name}: {said}");
-        assert_eq!(
-            (said["GPSLatitude"].as_f64(), said["GPSLongitude"].as_f64()),
-            (Some(10.5), Some(20.25)),
-            "{name}: {said}"
-        );
+        let place = ["GPSLatitude", "GPSLongitude"].map(|tag| said[tag].as_f64());
+        assert_eq!(place, [Some(10.5), Some(20.25)], "{name}: {said}");
     }
 }
 

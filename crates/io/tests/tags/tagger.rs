@@ -3,17 +3,16 @@
 use crate::tags::common::{fixture_path, skipped};
 use locdiff_io::tags::{PlaceNames, Skip, TagError, TagPlace, TagPlan, TagRule, Tagger, has_location, undo};
 use locdiff_shdd::sphere::LatLon;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::{fs, process::Command};
+use std::{collections::BTreeMap, fs, process::Command};
+
+const TAGGABLE: [&str; 4] = ["a.jpg", "gps.jpg", "day 2/a.jpg", "day 2/b.png"];
 
 /// An album: photos in two folders, one with a tag, a sidecar, and a picture that cannot hold a tag.
 fn album(folder: &Path) -> PathBuf {
     let album = folder.join("trip");
     fs::create_dir_all(album.join("day 2")).unwrap();
-    for (from, to) in
-        [("camera.jpg", "a.jpg"), ("gps.jpg", "gps.jpg"), ("camera.jpg", "day 2/a.jpg"), ("camera.png", "day 2/b.png")]
-    {
+    for (from, to) in ["camera.jpg", "gps.jpg", "camera.jpg", "camera.png"].into_iter().zip(TAGGABLE) {
         fs::copy(fixture_path(from), album.join(to)).unwrap();
     }
     fs::write(album.join("c.bmp"), "BM no room for tags").unwrap();
@@ -49,14 +48,8 @@ fn guesses_are_no_tags() {
     let folder = tempfile::tempdir().unwrap();
     let album = album(folder.path());
     let run = |rule: TagRule| {
-        let plan = TagPlan {
-            given: vec![album.clone()],
-            copies: Some(folder.path().join("t")),
-            rule,
-            dry_run: true,
-            ..TagPlan::default()
-        };
-        let mut tagger = Tagger::new(plan).unwrap();
+        let (given, copies) = (vec![album.clone()], Some(folder.path().join("t")));
+        let mut tagger = Tagger::new(TagPlan { given, copies, rule, dry_run: true, ..TagPlan::default() }).unwrap();
         let mut lines = Vec::new();
         for (name, radius, can_tell, odd) in [
             ("a.jpg", 12.0, true, None),
@@ -74,12 +67,9 @@ fn guesses_are_no_tags() {
     };
     let (lines, summary) = run(TagRule::default());
     assert_eq!(summary, "4 photos: 1 would be tagged, 3 unsure, 0 already tagged, 0 cannot hold a tag");
-    assert!(
-        lines[0].0.is_none()
-            && lines[0].1.contains("create")
-            && lines[0].1.ends_with("in Paris, France, 90 % within 12 km"),
-        "{lines:?}"
-    );
+    let (skipped, line) = &lines[0];
+    assert!(skipped.is_none() && line.contains("create"), "{lines:?}");
+    assert!(line.ends_with("in Paris, France, 90 % within 12 km"), "{lines:?}");
     for (line, end) in lines[1..].iter().zip([
         "90 % within 5229 km; no tag: not sure to within 25 km",
         "no tag: I can't tell where it was taken",
@@ -119,11 +109,7 @@ fn copies_are_albums() {
     run(true);
     let mut copied = files(&copies);
     assert!(copied.remove("locdiff-journal.jsonl").is_some());
-    assert_eq!(
-        copied.keys().collect::<Vec<_>>(),
-        before.keys().collect::<Vec<_>>(),
-        "every file of the album is there"
-    );
+    assert!(copied.keys().eq(before.keys()), "every file of the album is there: {:?}", copied.keys());
     for (name, bytes) in &copied {
         let is_tagged = ["a.jpg", "day 2/a.jpg"].contains(&name.as_str());
         assert_eq!(*bytes == before[name], !is_tagged, "{name}");
@@ -197,22 +183,14 @@ fn names_of_places_are_written() {
     let copies = folder.path().join("t");
     let named = "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"><rdf:Description rdf:about=\"\" xmlns:photoshop=\"http://ns.adobe.com/photoshop/1.0/\" photoshop:City=\"Lutetia\"/></rdf:RDF></x:xmpmeta>";
     fs::write(album.join("a.jpg.xmp"), named).unwrap();
-    let plan = TagPlan {
-        given: vec![album.clone()],
-        copies: Some(copies.clone()),
-        sidecars: true,
-        rule: TagRule::GUESSES,
-        ..TagPlan::default()
-    };
+    let (given, rule) = (vec![album.clone()], TagRule::GUESSES);
+    let plan = TagPlan { given, copies: Some(copies.clone()), sidecars: true, rule, ..TagPlan::default() };
     let mut tagger = Tagger::new(plan).unwrap();
     for (name, radius) in [("a.jpg", 3.0), ("day 2/a.jpg", 3.0), ("day 2/b.png", 4000.0)] {
         let photo = album.join(name);
-        let names = PlaceNames {
-            city: Some("Paris".into()),
-            state: Some("Île-de-France & <co>".into()),
-            country: Some("France".into()),
-            country_code: Some("FR".into()),
-        };
+        let names = ["Paris", "Île-de-France & <co>", "France", "FR"].map(|name| Some(name.to_owned()));
+        let [city, state, country, country_code] = names;
+        let names = PlaceNames { city, state, country, country_code };
         tagger.tag(&TagPlace { names: Some(names), ..place(&photo, radius) }, Some(&photo)).unwrap();
     }
     let tagged = tagger.finish().unwrap();
@@ -220,37 +198,20 @@ fn names_of_places_are_written() {
     let read = |file: &str| String::from_utf8_lossy(&fs::read(folder.path().join(file)).unwrap()).into_owned();
     let (kept, new, guess) = (read("trip/a.jpg.xmp"), read("trip/day 2/a.jpg.xmp"), read("trip/day 2/b.png.xmp"));
     assert!(kept.contains("Lutetia") && kept.contains("GPSLatitude") && !kept.contains("Paris</"), "{kept}");
-    assert!(
-        new.contains(">Paris</photoshop:City>")
-            && new.contains("<Iptc4xmpExt:ProvinceState>Île-de-France &amp; &lt;co&gt;</"),
-        "{new}"
-    );
-    assert!(
-        guess.contains("GPSLatitude") && !guess.contains("photoshop:City"),
-        "no town is named for a guess: {guess}"
-    );
+    assert!(new.contains(">Paris</photoshop:City>"), "{new}");
+    assert!(new.contains("<Iptc4xmpExt:ProvinceState>Île-de-France &amp; &lt;co&gt;</"), "{new}");
+    assert!(guess.contains("GPSLatitude") && !guess.contains("photoshop:City"), "no town for a guess: {guess}");
     assert!(read("t/day 2/a.jpg").contains(">FR</Iptc4xmpCore:CountryCode>"));
-    let fields = [
-        "-s3",
-        "-XMP-photoshop:City",
-        "-XMP-photoshop:State",
-        "-XMP-photoshop:Country",
-        "-XMP-iptcCore:CountryCode",
-        "-XMP-iptcExt:LocationCreatedCity",
-        "-XMP-iptcExt:LocationCreatedCountryName",
-        "-EXIF:GPSLatitude#",
-    ];
+    let fields = "-s3 -XMP-photoshop:City -XMP-photoshop:State -XMP-photoshop:Country -XMP-iptcCore:CountryCode \
+                  -XMP-iptcExt:LocationCreatedCity -XMP-iptcExt:LocationCreatedCountryName -EXIF:GPSLatitude#";
     if Command::new("exiftool").arg("-ver").output().is_err() {
         return skipped("exiftool reads names of places: exiftool is not installed (libimage-exiftool-perl)");
     }
     for (file, lines) in [("t/day 2/a.jpg", 7), ("trip/day 2/a.jpg.xmp", 6)] {
-        let output = Command::new("exiftool").args(fields).arg(folder.path().join(file)).output().unwrap();
+        let output = Command::new("exiftool").args(fields.split(' ')).arg(folder.path().join(file)).output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
-        assert!(
-            said.starts_with("Paris\nÎle-de-France & <co>\nFrance\nFR\nParis\nFrance\n")
-                && said.lines().count() == lines,
-            "{file}: {said}"
-        );
+        assert!(said.starts_with("Paris\nÎle-de-France & <co>\nFrance\nFR\nParis\nFrance\n"), "{file}: {said}");
+        assert_eq!(said.lines().count(), lines, "{file}: {said}");
     }
     for journal in tagged.journals {
         undo(&journal, false).unwrap();

@@ -43,12 +43,12 @@ fn all_is_as_before() {
     fs::write(path("b.jpg.xmp"), RATED).unwrap();
     let mut journal = Journal::at(&path(JOURNAL_NAME));
     let copy = prepare_copy(&a, &path("copy.jpg"), &tag(), Overwrite::NEVER).unwrap();
-    assert_eq!(copy.change(), Change::Create);
+    assert_eq!(copy.change, Change::Create);
     assert!(!path("copy.jpg").exists() && !journal.path().exists(), "nothing happens before `write`");
     copy.write(Some(&mut journal)).unwrap();
     prepare_sidecar(&a, &tag(), Overwrite::NEVER).unwrap().write(Some(&mut journal)).unwrap();
     let merged = prepare_sidecar(&b, &tag(), Overwrite::NEVER).unwrap();
-    assert_eq!(merged.change(), Change::Merge);
+    assert_eq!(merged.change, Change::Merge);
     merged.write(Some(&mut journal)).unwrap();
     // Again, by another run: the same journal goes on.
     let mut journal = Journal::at(journal.path());
@@ -115,10 +115,8 @@ fn a_journal_cannot_leave_its_folder() {
     let victim = outer.path().join("victim.txt");
     fs::write(&victim, "mine").unwrap();
     let a = photo(&folder, "a.jpg");
-    prepare_sidecar(&a, &tag(), Overwrite::NEVER)
-        .unwrap()
-        .write(Some(&mut Journal::at(&folder.join(JOURNAL_NAME))))
-        .unwrap();
+    let mut journal = Journal::at(&folder.join(JOURNAL_NAME));
+    prepare_sidecar(&a, &tag(), Overwrite::NEVER).unwrap().write(Some(&mut journal)).unwrap();
     let sound = fs::read_to_string(folder.join(JOURNAL_NAME)).unwrap();
     let hash = "0".repeat(32);
     let path = victim.display();
@@ -153,13 +151,12 @@ fn links_are_not_written_through() {
     fs::write(outer.path().join("other.xmp"), RATED).unwrap();
     std::os::unix::fs::symlink("../other.xmp", folder.join("a.jpg.xmp")).unwrap();
     let mut journal = Journal::at(&folder.join(JOURNAL_NAME));
-    let refused = |prepared: locdiff_io::tags::Prepared, journal: &mut Journal| {
-        prepared.write(Some(journal)).unwrap_err().to_string()
-    };
     let sidecar = prepare_sidecar(&a, &tag(), Overwrite::NEVER).unwrap();
-    assert!(refused(sidecar, &mut journal).contains("leads over a link"));
     let copy = prepare_copy(&a, &outer.path().join("copy.jpg"), &tag(), Overwrite::NEVER).unwrap();
-    assert!(refused(copy, &mut journal).contains("outside"));
+    for (prepared, part) in [(sidecar, "leads over a link"), (copy, "outside")] {
+        let message = prepared.write(Some(&mut journal)).unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    }
     assert_eq!(fs::read_to_string(outer.path().join("other.xmp")).unwrap(), RATED);
     assert!(!outer.path().join("copy.jpg").exists() && !journal.path().exists());
 }

@@ -18,13 +18,8 @@ use std::str::FromStr;
 pub enum ShardChoice {
     /// From the first to the last, both counted.
     Range(u32, u32),
-    /// Every n-th.
-    Every {
-        /// The first of them.
-        first: u32,
-        /// The n.
-        step: u32,
-    },
+    /// Every n-th: the first of them, and the n.
+    Every(u32, u32),
 }
 
 impl FromStr for ShardChoice {
@@ -32,16 +27,11 @@ impl FromStr for ShardChoice {
 
     fn from_str(text: &str) -> Result<Self, BatchError> {
         let number = |part: &str| part.trim().parse::<u32>().ok();
-        let read = if let Some((first, step)) = text.split_once('/') {
-            number(first)
-                .zip(number(step))
-                .filter(|(first, step)| first < step)
-                .map(|(first, step)| Self::Every { first, step })
-        } else if let Some((first, last)) = text.split_once('-') {
-            number(first)
-                .zip(number(last))
-                .filter(|(first, last)| first <= last)
-                .map(|(first, last)| Self::Range(first, last))
+        let two = |(first, second): (&str, &str)| number(first).zip(number(second));
+        let read = if let Some(parts) = text.split_once('/') {
+            two(parts).filter(|(first, step)| first < step).map(|(first, step)| Self::Every(first, step))
+        } else if let Some(parts) = text.split_once('-') {
+            two(parts).filter(|(first, last)| first <= last).map(|(first, last)| Self::Range(first, last))
         } else {
             number(text).map(|one| Self::Range(one, one))
         };
@@ -50,15 +40,12 @@ impl FromStr for ShardChoice {
 }
 
 impl ShardChoice {
-    /// The shards of a job that has so many.
-    ///
-    /// # Errors
-    /// A shard that the job does not have. Every n-th may be none.
+    /// The shards of a job that has so many. Fails on a shard that the job does not have. Every n-th may be none.
     pub fn of(self, shards: u32) -> Result<Vec<u32>, BatchError> {
         match self {
             Self::Range(_, last) if last >= shards => Err(BatchError::NoShard { shard: last.into(), shards }),
             Self::Range(first, last) => Ok((first..=last).collect()),
-            Self::Every { first, step } => Ok((first..shards).step_by(step as usize).collect()),
+            Self::Every(first, step) => Ok((first..shards).step_by(step as usize).collect()),
         }
     }
 }

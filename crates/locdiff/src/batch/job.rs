@@ -1,23 +1,32 @@
-//! A job's folder.
+//! A job's folder, and photos into shards.
 
 use crate::FlatOptions;
 use crate::batch::sealed::{self, sum};
-use crate::batch::{BatchError, Result, Task};
+use crate::batch::{BatchError, Result, manifest};
+use locdiff_base::{OutputLock, WriteError, named, setting};
+use locdiff_vision::sources::Photos;
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The file that makes a folder a job.
-pub const JOB_FILE: &str = "job.json";
 pub(crate) const FORMAT: &str = "locdiff-job";
-/// No job's description is longer.
 const LONGEST: u64 = 1 << 20;
-/// No shard has more photos: its part is held in memory.
-pub const MOST_PHOTOS_A_SHARD: usize = 20_000;
-/// No job has more shards.
-pub(crate) const MOST_SHARDS: u32 = 10_000_000;
+const MOST_SHARDS: u32 = 10_000_000;
 
-/// A job: photos in shards, and what is to be made of them.
+named! {
+    /// What a job makes of its photos. See [`Job::plan`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Task: "task" {
+        #[default]
+        Locate = "locate", "where each photo was taken: the answers of `locate`";
+        Embed = "embed", "the photos as embeddings: the rows of `embed`";
+    }
+}
+
+/// A job: photos in shards, and what is to be made of them. The module has an [example](crate::batch).
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct Job {
     folder: PathBuf,
     about: About,
@@ -36,19 +45,19 @@ struct About {
 }
 
 impl Job {
-    /// The job in a folder.
-    ///
-    /// # Errors
-    /// A folder without one, or one that is damaged.
+    /// The file that makes a folder a job.
+    pub const FILE: &'static str = "job.json";
+    /// No shard has more photos: its part is held in memory.
+    pub const MOST_PHOTOS_A_SHARD: usize = 20_000;
+
+    /// The job in a folder. Fails on a folder without one, or one that is damaged.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
-        let bytes = sealed::read(&folder.join(JOB_FILE), LONGEST)?;
-        Self::parse(folder, bytes)
+        Self::parse(folder, sealed::read(&folder.join(Self::FILE), LONGEST)?)
     }
 
-    /// The job that bytes in the place of its file describe.
     pub(crate) fn parse(folder: &Path, bytes: Vec<u8>) -> Result<Self> {
-        let path = folder.join(JOB_FILE);
+        let path = folder.join(Self::FILE);
         let opened = sealed::open::<serde_json::Value>(&path, FORMAT, bytes)?;
         let damaged = |error: serde_json::Error| sealed::damaged(&path, locdiff_base::excerpt(&error.to_string()));
         let mut body: serde_json::Value = serde_json::from_slice(&opened.body).map_err(damaged)?;
@@ -60,27 +69,12 @@ impl Job {
         }
         let about: About = serde_json::from_value(body).map_err(damaged)?;
         if about.shards == 0 || about.shards > MOST_SHARDS {
-            let reason = format!("it says that it has {} shards", about.shards);
-            return Err(sealed::damaged(&path, reason));
+            return Err(sealed::damaged(&path, format!("it says that it has {} shards", about.shards)));
         }
         Ok(Self { folder: folder.to_owned(), about })
     }
 
-    pub(crate) fn create(
-        folder: &Path,
-        task: Task,
-        settings: FlatOptions,
-        (photos, shards): (u64, u32),
-        base: PathBuf,
-    ) -> Result<Self> {
-        let about = About { task, photos, shards, base, settings };
-        let body = serde_json::to_vec_pretty(&about).expect("settings of texts and numbers");
-        sealed::write(&folder.join(JOB_FILE), FORMAT, serde_json::json!({}), &body)?;
-        Ok(Self { folder: folder.to_owned(), about })
-    }
-
     /// The same with another folder where relative paths begin.
-    #[must_use]
     pub fn with_base(mut self, base: impl Into<PathBuf>) -> Self {
         self.about.base = base.into();
         self
@@ -130,10 +124,56 @@ impl Job {
         self.folder.join("parts").join(format!("{shard:05}"))
     }
 
-    /// Fails for a shard that there is not.
     pub(crate) fn check_shard(&self, shard: u32) -> Result<()> {
         let shards = self.shards();
         if shard < shards { Ok(()) } else { Err(BatchError::NoShard { shard: shard.into(), shards }) }
+    }
+}
+
+impl Job {
+    /// Makes a job in a folder: the photos in their order, so many a shard. A job that is there is refused, see [`BatchError::Exists`].
+    /// Fails on a folder that holds a job, is in use by another run or cannot be written, a photo that is in no file,
+    /// settings out of range.
+    pub fn plan(
+        photos: &Photos,
+        folder: &Path,
+        task: Task,
+        settings: FlatOptions,
+        shard_photos: usize,
+    ) -> Result<Self> {
+        if shard_photos == 0 || shard_photos > Self::MOST_PHOTOS_A_SHARD {
+            let remedy = format!("1 to {}", Self::MOST_PHOTOS_A_SHARD);
+            return Err(setting::<BatchError>("photos of a shard", shard_photos, remedy));
+        }
+        if task == Task::Embed && settings.locate.views != 1 {
+            return Err(setting::<BatchError>("views", settings.locate.views, "embeddings are of the photo itself: 1"));
+        }
+        settings.check_no_album()?;
+        drop(settings.locate.resolved()?);
+        let sources = photos.sources();
+        let shards = sources.len().div_ceil(shard_photos);
+        let shards = u32::try_from(shards).ok().filter(|shards| *shards <= MOST_SHARDS).ok_or_else(|| {
+            setting::<BatchError>("photos of a shard", shard_photos, format!("more: {shards} shards are too many"))
+        })?;
+        if folder.join(Self::FILE).exists() {
+            return Err(BatchError::Exists { folder: folder.to_owned() });
+        }
+        let cannot = |path: &Path, reason| WriteError::new(&path.display().to_string(), reason);
+        for inner in ["manifest", "parts"].map(|inner| folder.join(inner)) {
+            fs::create_dir_all(&inner).map_err(|reason| cannot(&inner, reason))?;
+        }
+        let _lock = OutputLock::folder(folder)?;
+        let base = std::env::current_dir().map_err(|reason| cannot(Path::new("."), reason))?;
+        let settings = settings.anchored(&base);
+        let (folder, photos) = (folder.to_owned(), sources.len() as u64);
+        let job = Self { folder, about: About { task, photos, shards, base, settings } };
+        for (shard, sources) in (0_u32..).zip(sources.chunks(shard_photos)) {
+            manifest::write(&job.manifest_path(shard), shard, sources)?;
+        }
+        // The job's own file comes last: without it there is no job.
+        let body = serde_json::to_vec_pretty(&job.about).expect("settings of texts and numbers");
+        sealed::write(&job.folder.join(Self::FILE), FORMAT, serde_json::json!({}), &body)?;
+        Ok(job)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::LatLon;
 use crate::batch::sealed::{self, Opened, damaged};
-use crate::batch::{BatchError, Result, job::MOST_PHOTOS_A_SHARD};
+use crate::batch::{BatchError, Job, Result};
 use locdiff_vision::sources::{PhotoSource, PlaceSource};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,6 @@ pub(crate) struct Head {
     pub(crate) photos: usize,
 }
 
-/// A photo as a manifest names it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -26,7 +25,6 @@ struct Entry {
     /// The file, where that is not the name.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
-    /// Offset and length inside that file.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<(u64, u64)>,
     /// Its size unpacked, where it is deflated there.
@@ -47,14 +45,8 @@ impl Entry {
         }
         let file = source.path().to_string_lossy().into_owned();
         let at = source.place().map(|(place, from)| (place.lat_deg(), place.lon_deg(), from.name().to_owned()));
-        Ok(Self {
-            photo: source.name().to_owned(),
-            file: Some(file).filter(|file| file != source.name()),
-            bytes: source.span(),
-            deflated: source.deflated_size(),
-            row: source.row_number(),
-            at,
-        })
+        let (photo, file) = (source.name().to_owned(), Some(file).filter(|file| file != source.name()));
+        Ok(Self { photo, file, bytes: source.span(), deflated: source.deflated_size(), row: source.row_number(), at })
     }
 
     /// The photo, with relative paths from `base`; `None` where the place is none.
@@ -66,15 +58,11 @@ impl Entry {
             (None, None) => PhotoSource::file(path).called(&self.photo),
             (Some(_), Some(_)) => return None,
         };
-        let source = match self.deflated {
-            Some(size) => source.deflated(size),
-            None => source,
-        };
         let place = match self.at {
             Some((lat, lon, from)) => Some((LatLon::new(lat, lon).ok()?, PlaceSource::from_name(&from)?)),
             None => None,
         };
-        Some(source.at(place))
+        Some(if let Some(size) = self.deflated { source.deflated(size) } else { source }.at(place))
     }
 }
 
@@ -99,9 +87,8 @@ pub(crate) fn read(path: &Path, shard: u32, base: &Path) -> Result<Manifest> {
 
 pub(crate) fn parse(path: &Path, bytes: Vec<u8>, shard: u32, base: &Path) -> Result<Manifest> {
     let Opened { head, body, sum } = sealed::open::<Head>(path, FORMAT, bytes)?;
-    if head.shard != shard || head.photos > MOST_PHOTOS_A_SHARD {
-        let reason = format!("it says that it is shard {} of {} photos", head.shard, head.photos);
-        return Err(damaged(path, reason));
+    if head.shard != shard || head.photos > Job::MOST_PHOTOS_A_SHARD {
+        return Err(damaged(path, format!("it says that it is shard {} of {} photos", head.shard, head.photos)));
     }
     let mut photos = Vec::new();
     for (k, line) in body.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {

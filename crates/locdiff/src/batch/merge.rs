@@ -3,7 +3,10 @@
 use crate::batch::part::{Origin, Part};
 use crate::batch::{BatchError, Job, Result, Task, manifest, sealed::damaged};
 use crate::embed::{EmbedFiles, EmbedTables};
-use crate::{AnswerRow, LatLon};
+use crate::{
+    LatLon,
+    table::{ANSWER_COLUMNS, AnswerRow},
+};
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_io::data::{Dtype, MatrixWriter, TableWriter};
 use locdiff_vision::sources::PlaceSource;
@@ -11,7 +14,7 @@ use serde_json::Value;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// What a merged file holds.
+/// What a merged file holds. See [`Job::merge`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merged {
@@ -23,41 +26,24 @@ pub struct Merged {
     pub files: Vec<PathBuf>,
 }
 
-/// Writes all parts into one file, in the photos' order. Answers become `.csv` (the table that `locate` writes) or `.jsonl` (the
-/// lines that it prints); embeddings `.safetensors` or `.npy`, with the tables that `embed` writes beside them.
-///
-/// # Errors
-/// Parts that are missing, damaged or made by different programs; a file that cannot be written.
-pub fn merge(job: &Job, out: &Path) -> Result<Merged> {
-    merge_as(job, out, Dtype::F32)
-}
-
-/// As [`merge`], with embeddings in a number type: f16 is half the size, which `train` reads as well.
-///
-/// # Errors
-/// As [`merge`].
-pub fn merge_as(job: &Job, out: &Path, dtype: Dtype) -> Result<Merged> {
-    let end = out.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
-    match (job.task(), end.as_deref()) {
-        (Task::Locate, Some("csv")) => csv(job, out),
-        (Task::Locate, Some("jsonl")) => lines(job, out),
-        (Task::Embed, Some("safetensors" | "npy")) => embeddings(job, out, dtype),
-        (task, _) => {
-            let kinds = match task {
-                Task::Locate => "a .csv or .jsonl file (Parquet: locdiff.batch.merge of the Python package)",
-                Task::Embed => "a .safetensors or .npy file (Parquet: locdiff.batch.merge of the Python package)",
-            };
-            Err(BatchError::Format { path: out.to_owned(), kinds })
-        }
-    }
-}
-
 impl Job {
+    /// Writes all parts into one file, in the photos' order. Answers become `.csv` (the table that `locate` writes) or `.jsonl`
+    /// (the lines that it prints); embeddings `.safetensors` or `.npy` of a number type, with the tables that `embed` writes.
+    /// Fails on parts that are missing, damaged or made by different programs, and on a file that cannot be written.
+    pub fn merge(&self, out: &Path, dtype: Dtype) -> Result<Merged> {
+        let end = out.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+        let kinds = match (self.task(), end.as_deref()) {
+            (Task::Locate, Some("csv")) => return csv(self, out),
+            (Task::Locate, Some("jsonl")) => return lines(self, out),
+            (Task::Embed, Some("safetensors" | "npy")) => return embeddings(self, out, dtype),
+            (Task::Locate, _) => "a .csv or .jsonl file (Parquet: locdiff.batch.merge of the Python package)",
+            (Task::Embed, _) => "a .safetensors or .npy file (Parquet: locdiff.batch.merge of the Python package)",
+        };
+        Err(BatchError::Format { path: out.to_owned(), kinds })
+    }
+
     /// What came of a shard: a JSON object for each photo, in their order, and the embeddings where the job makes them, one
-    /// after another with their length.
-    ///
-    /// # Errors
-    /// A part that is missing or damaged.
+    /// after another with their length. Fails on a part that is missing or damaged.
     pub fn part(&self, shard: u32) -> Result<(Vec<Value>, Vec<f32>, usize)> {
         self.check_shard(shard)?;
         let part = whole_part(self, shard)?;
@@ -79,37 +65,31 @@ fn whole_part(job: &Job, shard: u32) -> Result<Part> {
 
 /// All parts in their order; fails before the first where one is missing, and where one is another program's.
 fn parts(job: &Job) -> Result<impl Iterator<Item = Result<(PathBuf, Part)>>> {
-    let missing = job.missing();
-    let unfinished = |missing: usize, first: u32| BatchError::Unfinished { missing, shards: job.shards(), first };
-    if let Some(first) = missing.first() {
-        return Err(unfinished(missing.len(), *first));
+    if let [first, rest @ ..] = &job.missing()[..] {
+        return Err(BatchError::Unfinished { missing: 1 + rest.len(), shards: job.shards(), first: *first });
     }
     let mut expected: Option<String> = None;
     Ok((0..job.shards()).map(move |shard| {
         let part = whole_part(job, shard)?;
-        match &expected {
-            Some(expected) if *expected != part.maker => {
-                Err(BatchError::OtherMaker { shard, met: part.maker, expected: expected.clone() })
-            }
-            _ => {
-                expected.get_or_insert_with(|| part.maker.clone());
-                Ok((job.part_path(shard), part))
-            }
+        let expected = expected.get_or_insert_with(|| part.maker.clone());
+        if *expected != part.maker {
+            return Err(BatchError::OtherMaker { shard, met: part.maker, expected: expected.clone() });
         }
+        Ok((job.part_path(shard), part))
     }))
 }
 
 fn csv(job: &Job, out: &Path) -> Result<Merged> {
     let mut merged = Merged::default();
     let parts = parts(job)?;
-    let mut table = TableWriter::create(out, &AnswerRow::COLUMNS)?;
+    let mut table = TableWriter::create(out, &ANSWER_COLUMNS.split(' ').collect::<Vec<_>>())?;
     for part in parts {
         let (path, part) = part?;
         for (k, object) in part.objects(&path)?.iter().enumerate() {
             let row = AnswerRow::from_json(object)
                 .ok_or_else(|| damaged(&path, format!("line {} is not an answer's", k + 2)))?;
-            *(if row.is_answered() { &mut merged.answered } else { &mut merged.failed }) += 1;
-            table.write(&row.fields().each_ref().map(String::as_str))?;
+            *(if row.found.is_ok() { &mut merged.answered } else { &mut merged.failed }) += 1;
+            table.write(&row.fields().iter().map(String::as_str).collect::<Vec<_>>())?;
         }
     }
     table.finish()?;
@@ -142,17 +122,15 @@ fn embeddings(job: &Job, out: &Path, dtype: Dtype) -> Result<Merged> {
     let mut first = String::new();
     for part in parts {
         let (path, part) = part?;
-        if writer.is_none() {
-            let (columns, encoder) = (part.columns, &part.encoder);
-            let names = ["embeddings"];
-            writer = Some(MatrixWriter::create_embeddings(out, columns, dtype, &names, encoder)?);
-        }
+        let create = || MatrixWriter::create_embeddings(out, part.columns, dtype, &["embeddings"], &part.encoder);
+        let writer = match &mut writer {
+            Some(writer) => writer,
+            none => none.insert(create()?),
+        };
         for row in part.rows.chunks_exact(part.columns) {
-            if let Some(writer) = &mut writer {
-                writer.write_row(&row.iter().map(|&value| value.into()).collect::<Vec<f64>>())?;
-            }
+            writer.write_row(&row.iter().map(|&value| value.into()).collect::<Vec<f64>>())?;
         }
-        let before = tables.counts().rows;
+        let before = tables.counts.rows;
         for (k, object) in part.objects(&path)?.iter().enumerate() {
             let strange = || damaged(&path, format!("line {} is not a photo's", k + 2));
             let photo = object.get("photo").and_then(Value::as_str).ok_or_else(strange)?;
@@ -166,11 +144,11 @@ fn embeddings(job: &Job, out: &Path, dtype: Dtype) -> Result<Merged> {
                 tables.embedded(photo, at.map(|at| place(at).ok_or_else(strange)).transpose()?)?;
             }
         }
-        if tables.counts().rows - before != part.rows.len() / part.columns {
+        if tables.counts.rows - before != part.rows.len() / part.columns {
             return Err(damaged(&path, "it holds another number of embeddings than photos"));
         }
     }
-    let counts = tables.counts();
+    let counts = tables.counts;
     tables.finish()?;
     let Some(writer) = writer.filter(|_| counts.rows > 0) else {
         return Err(BatchError::NoneUsable { photos: job.photos(), list: files.bad, first });
@@ -181,7 +159,6 @@ fn embeddings(job: &Job, out: &Path, dtype: Dtype) -> Result<Merged> {
     Ok(Merged { answered: counts.rows as u64, failed: counts.bad as u64, files: written })
 }
 
-/// A place in a part: latitude, longitude and what says so.
 fn place(at: &Value) -> Option<(LatLon, PlaceSource)> {
     let place = LatLon::new(at.get(0)?.as_f64()?, at.get(1)?.as_f64()?).ok()?;
     Some((place, PlaceSource::from_name(at.get(2)?.as_str()?)?))

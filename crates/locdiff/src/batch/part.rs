@@ -16,9 +16,7 @@ const LONGEST: u64 = 1 << 31;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     pub(crate) shard: u32,
-    /// Checksum of the photos' list.
     pub(crate) manifest: String,
-    /// Checksum of the settings.
     pub(crate) settings: String,
 }
 
@@ -29,22 +27,18 @@ struct Head {
     maker: String,
     encoder: Fingerprint,
     photos: usize,
-    /// Bytes of the lines.
     lines: usize,
     /// Numbers of an embedding; 0 where there are none.
     columns: usize,
 }
 
-/// What came of a shard's photos.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Part {
     pub(crate) maker: String,
     pub(crate) encoder: Fingerprint,
-    /// A line for each photo, in their order.
     pub(crate) lines: Vec<String>,
     /// Numbers of an embedding; 0 where there are none.
     pub(crate) columns: usize,
-    /// The embeddings, one after another.
     pub(crate) rows: Vec<f32>,
 }
 
@@ -88,7 +82,6 @@ impl Part {
         Ok(Self { maker: head.maker, encoder: head.encoder, lines, columns: head.columns, rows })
     }
 
-    /// The JSON object of each photo.
     pub(crate) fn objects(&self, path: &Path) -> Result<Vec<Value>> {
         let read = |(k, line): (usize, &String)| {
             serde_json::from_str(line).map_err(|_| damaged(path, format!("line {} is no JSON", k + 2)))

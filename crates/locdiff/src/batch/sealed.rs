@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::Path;
 use twox_hash::XxHash3_128;
 
-/// What all of them say of themselves.
 #[derive(Serialize, Deserialize)]
 struct Seal<H> {
     format: String,
@@ -17,15 +16,12 @@ struct Seal<H> {
     xxh3: String,
 }
 
-/// The version of all formats of a job.
 const VERSION: u32 = 1;
 
-/// A checksum in words.
 pub(crate) fn sum(bytes: &[u8]) -> String {
     format!("{:032x}", XxHash3_128::oneshot(bytes))
 }
 
-/// The bytes of a file.
 pub(crate) fn seal<H: Serialize>(format: &str, head: H, body: &[u8]) -> Vec<u8> {
     let seal = Seal { format: format.to_owned(), version: VERSION, head, xxh3: sum(body) };
     let mut bytes = serde_json::to_vec(&seal).expect("a head of texts and numbers");
@@ -34,7 +30,6 @@ pub(crate) fn seal<H: Serialize>(format: &str, head: H, body: &[u8]) -> Vec<u8> 
     bytes
 }
 
-/// Writes a file that appears whole or not at all.
 pub(crate) fn write<H: Serialize>(path: &Path, format: &str, head: H, body: &[u8]) -> Result<()> {
     Ok(AtomicFile::write_whole(path, &seal(format, head, body))?)
 }
@@ -46,7 +41,6 @@ pub(crate) struct Opened<H> {
     pub(crate) sum: String,
 }
 
-/// Reads a file of at most `most` bytes.
 pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     read_bounded(path, most).map_err(|reason| BatchError::Read { path: path.to_owned(), reason })
 }
@@ -69,7 +63,6 @@ pub(crate) fn open<H: DeserializeOwned>(path: &Path, format: &str, mut bytes: Ve
     Ok(Opened { head: seal.head, body: bytes, sum })
 }
 
-/// The error for a file that is not what was written.
 pub(crate) fn damaged(path: &Path, reason: impl Into<String>) -> BatchError {
     let remedy = "copy it again, or delete it and make it anew";
     BatchError::Damaged { path: path.to_owned(), reason: reason.into(), remedy }

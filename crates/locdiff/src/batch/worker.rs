@@ -1,16 +1,15 @@
 //! What makes parts: a locator or an encoder, opened once for any number of shards.
 
 use crate::batch::{Job, Result, Task, part::Part, sealed::sum};
-use crate::{
-    Control, DeviceSpec, EmbedSources, Encoder, LocateError, LocateOptions, Locator, Origin, Progress, Read, Source,
-};
+use crate::pipeline::EmbedSources;
+use crate::{Control, DeviceSpec, LocateError, LocateOptions, Locator, Origin, Progress, Read, Source};
 use locdiff_io::data::Fingerprint;
 use locdiff_nn::Device;
-use locdiff_vision::sources::PhotoSource;
+use locdiff_vision::{Encoder, sources::PhotoSource};
 use serde_json::{Value, json};
 use std::{sync::Arc, sync::atomic::AtomicBool};
 
-/// What makes parts of a job.
+/// What makes parts of a job: a locator or an encoder. The module has an [example](crate::batch).
 pub struct Worker {
     kind: Kind,
     options: Arc<LocateOptions>,
@@ -25,9 +24,7 @@ enum Kind {
 
 impl Worker {
     /// Opens what a job asks for, on a device. If that is `auto`, a device that the job names goes first.
-    ///
-    /// # Errors
-    /// Folders that cannot be used, or a failure of the device.
+    /// Fails on folders that cannot be used, or a failure of the device.
     pub fn open(job: &Job, device: DeviceSpec) -> Result<Self> {
         let settings = job.settings();
         settings.check_no_album()?;
@@ -52,17 +49,16 @@ impl Worker {
         Ok(Self { kind: Kind::Locate(Box::new(locator)), options, maker, encoder: by })
     }
 
-    /// What came of photos; `None` where `stop` became true. `taken` is told of each.
+    /// What came of photos; `None` where `stop` became true.
     pub(crate) fn make(
         &self,
         photos: Vec<PhotoSource>,
         stop: &AtomicBool,
-        taken: &(dyn Fn() + Sync),
+        progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Option<Part>> {
         let (maker, encoder) = (self.maker.clone(), self.encoder.clone());
         let mut part = Part { maker, encoder, lines: Vec::new(), columns: 0, rows: Vec::new() };
-        let told = |_: Progress| taken();
-        let control = Control::new().with_stop(stop).with_progress(&told);
+        let control = Control::new().with_stop(stop).with_progress(progress);
         let sources = photos.into_iter().map(Source::from);
         match &self.kind {
             Kind::Locate(locator) => {
@@ -93,7 +89,6 @@ impl Worker {
     }
 }
 
-/// A photo's embedding and place, or why it has none.
 fn add_row(Read { origin, photo, .. }: Read, part: &mut Part) {
     let line: Value = match photo {
         Ok(photo) => {

@@ -1,7 +1,7 @@
 //! The files that a run over photos leaves behind.
 
 use super::error::Result;
-use super::{EmbedCounts, EmbedError, EmbedOutput, EmbedSettings, EmbedTables};
+use super::{EmbedCounts, EmbedError, EmbedSettings, EmbedTables};
 use super::{journal::EmbedJournal, outcome::EmbedOutcome};
 use locdiff_base::AtomicFile;
 use locdiff_io::data::{Fingerprint, MatrixWriter};
@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 /// assert_eq!(files.journal().to_str(), Some("photos.safetensors.partial"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EmbedFiles {
     /// The embeddings, a row for each photo that could be used: `.safetensors` (tensors `embeddings`, `augmented_1`, …),
     /// `.npy`, `.csv` or `.jsonl`.
@@ -49,11 +50,11 @@ impl EmbedFiles {
     /// Finds out before hours of work that an output cannot be written, or would destroy one of `inputs`.
     pub(crate) fn check<'a>(&self, settings: &EmbedSettings, inputs: impl Iterator<Item = &'a Path>) -> Result<()> {
         let outputs = [
-            (EmbedOutput::Embeddings, &self.embeddings),
-            (EmbedOutput::Locations, &self.locations),
-            (EmbedOutput::Bad, &self.bad),
+            ("the embeddings", &self.embeddings),
+            ("the locations", &self.locations),
+            ("the list of bad photos", &self.bad),
         ];
-        let mut seen: BTreeMap<PathBuf, EmbedOutput> = BTreeMap::new();
+        let mut seen: BTreeMap<PathBuf, &str> = BTreeMap::new();
         for (second, path) in outputs {
             drop(AtomicFile::create(path)?);
             if let Some(first) = seen.insert(absolute(path), second) {
@@ -86,7 +87,7 @@ impl EmbedFiles {
         encoder: &Fingerprint,
     ) -> Result<EmbedCounts> {
         let tables = self.tables(photos, journal)?;
-        let counts = tables.counts();
+        let counts = tables.counts;
         if counts.rows == 0 {
             tables.finish()?;
             return Ok(counts); // no embeddings and no locations: files of no rows would only be errors later
@@ -105,7 +106,6 @@ impl EmbedFiles {
         Ok(counts)
     }
 
-    /// Both tables, filled but not finished.
     fn tables(&self, photos: &[PhotoSource], journal: &EmbedJournal) -> Result<EmbedTables> {
         let mut tables = EmbedTables::create(&self.locations, &self.bad, self.always_list_bad)?;
         for (photo, outcome) in photos.iter().zip(journal.outcomes()?) {

@@ -12,14 +12,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// The file of finished photos.
 pub(crate) struct EmbedJournal {
     path: PathBuf,
     file: File,
     /// Where the records begin.
     start: u64,
-    /// Photos finished.
-    done: usize,
+    pub(crate) done: usize,
     _lock: OutputLock,
 }
 
@@ -45,10 +43,9 @@ impl EmbedJournal {
         let mut line = Vec::new();
         reader.by_ref().take(1 << 16).read_until(b'\n', &mut line).map_err(cannot)?;
         compare(&path, &line, settings)?;
-        let mut records = Records { input: reader };
         let (mut end, mut whole_end) = (this.start, this.start);
         let mut found = 0;
-        while let Some((bytes, _)) = records.next_record() {
+        while let Some((bytes, _)) = next_record(&mut reader) {
             found += 1;
             end += bytes;
             if found % batch == 0 || found == count {
@@ -60,12 +57,6 @@ impl EmbedJournal {
         Ok(this)
     }
 
-    /// Photos finished.
-    pub(crate) fn done(&self) -> usize {
-        self.done
-    }
-
-    /// Adds a batch.
     pub(crate) fn append(&mut self, batch: &[EmbedOutcome]) -> Result<()> {
         let mut bytes = Vec::new();
         for outcome in batch {
@@ -79,13 +70,12 @@ impl EmbedJournal {
         Ok(())
     }
 
-    /// All outcomes, in the photos' order.
     pub(crate) fn outcomes(&self) -> Result<impl Iterator<Item = EmbedOutcome>> {
         let failed = |reason| self.failed(reason);
         let mut file = File::open(&self.path).map_err(failed)?;
         file.seek(SeekFrom::Start(self.start)).map_err(failed)?;
-        let mut records = Records { input: BufReader::with_capacity(1 << 16, file) };
-        Ok(std::iter::from_fn(move || records.next_record().map(|(_, outcome)| outcome)))
+        let mut records = BufReader::with_capacity(1 << 16, file);
+        Ok(std::iter::from_fn(move || next_record(&mut records).map(|(_, outcome)| outcome)))
     }
 
     /// Removes the file: the run is complete.
@@ -117,29 +107,20 @@ fn compare(path: &Path, line: &[u8], settings: &Value) -> Result<()> {
     Ok(())
 }
 
-struct Records<R> {
-    input: R,
-}
-
-impl<R: Read> Records<R> {
-    /// The next record and its length in the file; `None` at the end, or where a record is cut off or damaged.
-    fn next_record(&mut self) -> Option<(u64, EmbedOutcome)> {
-        /// No embedding is longer, however many views it has.
-        const LONGEST: u32 = 1 << 30;
-        let mut head = [0; 8];
-        self.input.read_exact(&mut head).ok()?;
-        let (length, sum) = (head.first_chunk()?, head.last_chunk()?);
-        let length = u32::from_le_bytes(*length);
-        if length > LONGEST {
-            return None;
-        }
-        let mut payload = Vec::new();
-        self.input.by_ref().take(length.into()).read_to_end(&mut payload).ok()?;
-        if payload.len() != length as usize || crc32fast::hash(&payload) != u32::from_le_bytes(*sum) {
-            return None;
-        }
-        Some((8 + u64::from(length), EmbedOutcome::from_bytes(&payload)?))
+/// The next record and its length in the file; `None` at the end, or where a record is cut off or damaged.
+fn next_record(input: &mut impl Read) -> Option<(u64, EmbedOutcome)> {
+    /// No embedding is longer, however many views it has.
+    const LONGEST: u32 = 1 << 30;
+    let mut head = [0; 8];
+    input.read_exact(&mut head).ok()?;
+    let [length, sum] = [head.first_chunk()?, head.last_chunk()?].map(|four| u32::from_le_bytes(*four));
+    if length > LONGEST {
+        return None;
     }
+    let mut payload = Vec::new();
+    input.take(length.into()).read_to_end(&mut payload).ok()?;
+    let is_whole = payload.len() == length as usize && crc32fast::hash(&payload) == sum;
+    Some((8 + u64::from(length), EmbedOutcome::from_bytes(&payload).filter(|_| is_whole)?))
 }
 
 #[cfg(test)]
@@ -176,8 +157,8 @@ mod tests {
         for cut in settings.to_string().len() + 1..=whole.len() {
             std::fs::write(&path, &whole[..cut]).unwrap();
             let mut journal = open(true).unwrap();
-            seen.push(journal.done());
-            for batch in outcomes()[journal.done()..].chunks(2) {
+            seen.push(journal.done);
+            for batch in outcomes()[journal.done..].chunks(2) {
                 journal.append(batch).unwrap();
             }
             assert_eq!(journal.outcomes().unwrap().collect::<Vec<_>>(), outcomes());

@@ -1,7 +1,7 @@
 //! Photos into files of embeddings, by a run that can be cut off and resumed.
 //!
 //! The journal beside the output is no cache: it is the unfinished output itself, record by record in the photos' order, so that a resumed
-//! run ends with the same bytes. What may be forgotten is in [`crate::EmbeddingCache`].
+//! run ends with the same bytes. What may be forgotten is in `cache.rs`.
 
 mod error;
 mod files;
@@ -13,6 +13,6 @@ mod tables;
 
 pub use error::EmbedError;
 pub use files::EmbedFiles;
-pub use run::{EmbedProgress, EmbedRun};
-pub use settings::{EmbedCounts, EmbedOutput, EmbedSettings};
-pub use tables::EmbedTables;
+pub use run::EmbedRun;
+pub use settings::{EmbedCounts, EmbedSettings};
+pub(crate) use tables::EmbedTables;

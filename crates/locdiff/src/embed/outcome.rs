@@ -3,12 +3,13 @@
 use crate::{EmbeddedPhoto, LocateError};
 use locdiff_shdd::sphere::LatLon;
 
-/// What came of a photo.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum EmbedOutcome {
     /// The embeddings of the photo and of its other views, one after another, and the place in its EXIF data.
-    Embedded { values: Vec<f32>, gps: Option<LatLon> },
-    /// It could not be read, and why.
+    Embedded {
+        values: Vec<f32>,
+        gps: Option<LatLon>,
+    },
     Bad(String),
     /// It has no place and was to be left out without one.
     WithoutPlace,
@@ -41,10 +42,8 @@ impl EmbedOutcome {
         match self {
             Self::Embedded { values, gps } => {
                 bytes.push(if gps.is_some() { EMBEDDED_WITH_GPS } else { EMBEDDED });
-                if let Some(place) = gps {
-                    bytes.extend(place.lat_deg().to_le_bytes());
-                    bytes.extend(place.lon_deg().to_le_bytes());
-                }
+                let at = gps.iter().flat_map(|place| [place.lat_deg(), place.lon_deg()]);
+                bytes.extend(at.flat_map(f64::to_le_bytes));
                 bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
             }
             Self::Bad(reason) => {
@@ -62,10 +61,9 @@ impl EmbedOutcome {
             EMBEDDED | EMBEDDED_WITH_GPS => {
                 let mut gps = None;
                 if kind == EMBEDDED_WITH_GPS {
-                    let (lat, after) = rest.split_first_chunk()?;
-                    let (lon, after) = after.split_first_chunk()?;
-                    gps = Some(LatLon::new(f64::from_le_bytes(*lat), f64::from_le_bytes(*lon)).ok()?);
-                    rest = after;
+                    let (at, after) = rest.split_at_checked(16)?;
+                    let [lat, lon] = [at.first_chunk()?, at.last_chunk()?].map(|eight| f64::from_le_bytes(*eight));
+                    (gps, rest) = (Some(LatLon::new(lat, lon).ok()?), after);
                 }
                 let values = rest.as_chunks().0.iter().map(|&four| f32::from_le_bytes(four)).collect();
                 Self::Embedded { values, gps }

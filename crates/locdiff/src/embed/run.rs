@@ -12,17 +12,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// How far a run is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct EmbedProgress {
-    /// Photos finished by an earlier run that was cut off.
-    pub resumed: usize,
-    /// Photos finished.
-    pub done: usize,
-    /// Photos read: those that are finished, and some that wait for the encoder.
-    pub read: usize,
-}
-
 /// Embeds photos, or goes on where it was cut off: a run that is resumed ends with the same bytes.
 ///
 /// ```
@@ -35,7 +24,8 @@ pub struct EmbedProgress {
 /// let encoder = Encoder::open(&root.join("models/streetview-lite2"))?;
 /// let photos = Photos::gather(&[root.join("fixtures/vision/china.jpg")], None)?;
 /// let files = EmbedFiles::beside(folder.path().join("china.safetensors"));
-/// let run = EmbedRun { photos: &photos, files: &files, settings: &EmbedSettings::default(), resume: false };
+/// let settings = EmbedSettings::default();
+/// let run = EmbedRun::new(&photos, &files, &settings, false);
 /// run.check(&[""; 0])?;
 /// let counts = run.run(&encoder, &AtomicBool::new(false), |_| {})?;
 /// assert_eq!(counts.map(|counts| counts.rows), Some(1));
@@ -45,21 +35,24 @@ pub struct EmbedProgress {
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct EmbedRun<'a> {
-    /// The photos.
-    pub photos: &'a Photos,
-    /// Where to write.
-    pub files: &'a EmbedFiles,
-    /// What to make of them.
-    pub settings: &'a EmbedSettings,
-    /// Go on with a run that was cut off, where there is one.
-    pub resume: bool,
+    photos: &'a Photos,
+    files: &'a EmbedFiles,
+    settings: &'a EmbedSettings,
+    resume: bool,
 }
 
-impl EmbedRun<'_> {
+impl<'a> EmbedRun<'a> {
+    /// Of photos into files. With `resume` it goes on with a run that was cut off, if there is one.
+    pub fn new(photos: &'a Photos, files: &'a EmbedFiles, settings: &'a EmbedSettings, resume: bool) -> Self {
+        Self { photos, files, settings, resume }
+    }
+
+    /// How many photos there are.
+    pub fn count(&self) -> usize {
+        self.photos.sources().len()
+    }
+
     /// Finds out before hours of work that an output cannot be written, or would overwrite a photo or one of `inputs`.
-    ///
-    /// # Errors
-    /// What would be wrong in the end.
     pub fn check(&self, inputs: &[impl AsRef<Path>]) -> Result<()> {
         let photos = self.photos.sources().iter().map(PhotoSource::path);
         self.files.check(self.settings, photos.chain(inputs.iter().map(AsRef::as_ref)))
@@ -68,27 +61,26 @@ impl EmbedRun<'_> {
     /// Embeds the photos and writes the files; `progress` is told after each photo that is read and each
     /// batch that is finished, from any thread. `None` where `stop` became true
     /// before the end: what is finished stays in the journal.
-    ///
-    /// # Errors
-    /// A journal that is in use or of another run, files that cannot be written, a failure of the encoder, or photos none
-    /// of which could be used.
+    /// Fails on a journal that is in use or of another run, files that cannot be written, a failure of the encoder, or
+    /// photos none of which could be used.
     pub fn run(
         &self,
         encoder: &Encoder,
         stop: &AtomicBool,
-        progress: impl Fn(EmbedProgress) + Sync,
+        progress: impl Fn(EmbedCounts) + Sync,
     ) -> Result<Option<EmbedCounts>> {
         let sources = self.photos.sources();
         let (described, ()) =
             rayon::join(|| timed("describing the run", || self.describe(encoder)), || encoder.warm_up());
         let batch = self.settings.photos_per_batch();
         let mut journal = EmbedJournal::open(self.files.journal(), &described?, sources.len(), batch, self.resume)?;
-        let resumed = journal.done();
+        let resumed = journal.done;
         let (read, done) = (AtomicUsize::new(resumed), AtomicUsize::new(resumed));
-        let tell = || {
+        let counts = || {
             let (read, done) = (read.load(Ordering::Relaxed), done.load(Ordering::Relaxed));
-            progress(EmbedProgress { resumed, done, read });
+            EmbedCounts { resumed, done, read, ..EmbedCounts::default() }
         };
+        let tell = || progress(counts());
         tell();
         let was_read = |_: Progress| {
             read.fetch_add(1, Ordering::Relaxed);
@@ -98,25 +90,25 @@ impl EmbedRun<'_> {
         while let Some(block) = stage.next_block()? {
             let outcomes: Vec<EmbedOutcome> = block.into_iter().map(|read| read.photo.into()).collect();
             timed("journal", || journal.append(&outcomes))?;
-            done.store(journal.done(), Ordering::Relaxed);
+            done.store(journal.done, Ordering::Relaxed);
             tell();
         }
-        if journal.done() < sources.len() {
+        if journal.done < sources.len() {
             return Ok(None);
         }
         let columns = encoder.embedding();
         let write = || self.files.write(self.settings, sources, &journal, columns, encoder.fingerprint());
-        let counts = timed("writing the files", write)?;
-        let first = if counts.rows == 0 { journal.outcomes()?.next() } else { None };
+        let EmbedCounts { rows, bad, left_out, without_place, .. } = timed("writing the files", write)?;
+        let first = if rows == 0 { journal.outcomes()?.next() } else { None };
         journal.remove()?;
-        if counts.rows == 0 {
+        if rows == 0 {
             let first = match first {
                 Some(EmbedOutcome::Bad(reason)) => reason,
                 _ => "the first has no location, and a location was required".to_owned(),
             };
             return Err(EmbedError::NoneUsable { photos: sources.len(), list: self.files.bad.clone(), first });
         }
-        Ok(Some(counts))
+        Ok(Some(EmbedCounts { rows, bad, left_out, without_place, ..counts() }))
     }
 
     /// The photos from number `first` on, in batches. A batch is whole or not begun, whenever it is stopped.
@@ -134,12 +126,8 @@ impl EmbedRun<'_> {
         let sources = rest.map_while(move |(k, photo)| goes_on(k).then(|| Source::from(photo.clone())));
         let options = Arc::new(LocateOptions::default());
         let views = Views { others: *augment, augmentation: augmentation.clone(), seed: *seed, by_number: true };
-        EmbedSources::new(Some(encoder), true, sources, options, control).for_files(
-            (first, batch),
-            views,
-            *limits,
-            *require_place,
-        )
+        let stage = EmbedSources::new(Some(encoder), true, sources, options, control);
+        stage.for_files((first, batch), views, *limits, *require_place)
     }
 
     /// Everything that decides a finished record: a run goes on only where all of it is the same.

@@ -1,11 +1,11 @@
-//! What a run makes of each photo, what it writes, and what came of it.
+//! What a run makes of each photo, and what came of it.
 
 use locdiff_io::data::Dtype;
 use locdiff_vision::{Augmentation, PhotoLimits};
-use std::fmt;
 
-/// What is made of each photo.
+/// What is made of each photo. See [`EmbedRun`](super::EmbedRun).
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct EmbedSettings {
     /// Other views of each photo that are embedded too.
     pub augment: u32,
@@ -26,15 +26,8 @@ pub struct EmbedSettings {
 impl Default for EmbedSettings {
     /// No other views, photos without a location too, f32, 32 pictures at a time.
     fn default() -> Self {
-        Self {
-            augment: 0,
-            augmentation: Augmentation::default(),
-            seed: 0,
-            require_place: false,
-            dtype: Dtype::F32,
-            batch: 32,
-            limits: PhotoLimits::default(),
-        }
+        let (augmentation, limits) = (Augmentation::default(), PhotoLimits::default());
+        Self { augment: 0, augmentation, seed: 0, require_place: false, dtype: Dtype::F32, batch: 32, limits }
     }
 }
 
@@ -44,18 +37,23 @@ impl EmbedSettings {
         (self.batch / (self.augment + 1)).max(1) as usize
     }
 
-    /// The names of the tensors, in their order.
     pub(crate) fn tensors(&self) -> Vec<String> {
         let copies = (1..=self.augment).map(|k| format!("augmented_{k}"));
         std::iter::once("embeddings".to_owned()).chain(copies).collect()
     }
 }
 
-/// What the files hold in the end.
+/// How far a run is, and what its files hold in the end. See [`EmbedRun::run`](super::EmbedRun::run).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EmbedCounts {
-    /// Photos embedded.
+    /// Photos finished by an earlier run that was cut off.
+    pub resumed: usize,
+    /// Photos finished.
+    pub done: usize,
+    /// Photos read: those that are finished, and some that wait for the encoder.
+    pub read: usize,
+    /// Photos embedded. This and the following are 0 until the files are written.
     pub rows: usize,
     /// Photos that could not be read.
     pub bad: usize,
@@ -63,25 +61,4 @@ pub struct EmbedCounts {
     pub left_out: usize,
     /// Photos embedded without a location.
     pub without_place: usize,
-}
-
-/// One of the files of [`EmbedFiles`](super::EmbedFiles).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EmbedOutput {
-    /// The embeddings.
-    Embeddings,
-    /// The table of locations.
-    Locations,
-    /// The list of photos that could not be used.
-    Bad,
-}
-
-impl fmt::Display for EmbedOutput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Embeddings => "the embeddings",
-            Self::Locations => "the locations",
-            Self::Bad => "the list of bad photos",
-        })
-    }
 }

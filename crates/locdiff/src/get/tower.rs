@@ -10,7 +10,6 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
-/// Longer headers are no encoder's.
 const LONGEST_HEADER: u64 = 16 << 20;
 
 /// The tensors that are wanted, in the order of their bytes.
@@ -19,7 +18,6 @@ pub(super) struct Tower {
 }
 
 impl Tower {
-    /// Reads the header of a file elsewhere.
     pub(super) fn find(remote: &Remote, place: &Place, head: &Head, wanted: &[&str]) -> Result<Self, GetError> {
         let bad = |reason: String| GetError::Tensors { file: place.to_string(), reason };
         let cut = |error: std::io::Error| bad(format!("it breaks off in its header ({error})"));
@@ -36,16 +34,12 @@ impl Tower {
         remote.open(place, head, 0, end)?.input.take(end).read_to_end(&mut header).map_err(cut)?;
         let header = TensorHeader::read(&header[..], head.bytes).map_err(|error| bad(error.to_string()))?;
         let is_wanted = |name: &String| wanted.iter().any(|begin| name.starts_with(begin));
-        let mut tensors: Vec<(String, TensorPlace, Element)> = header
-            .names()
-            .into_iter()
-            .filter(is_wanted)
-            .filter_map(|name| {
-                let place = header.find(&name)?;
-                let element = place.element().ok()?; // numbers of positions are no weights
-                Some((name, place, element))
-            })
-            .collect();
+        let tensor = |name: String| {
+            let place = header.find(&name)?;
+            let element = place.element().ok()?; // numbers of positions are no weights
+            Some((name, place, element))
+        };
+        let mut tensors: Vec<_> = header.names().into_iter().filter(is_wanted).filter_map(tensor).collect();
         tensors.sort_by_key(|(_, place, _)| place.offset);
         if tensors.is_empty() {
             return Err(bad(format!("it has no tensor whose name begins with {}", wanted.join(" or "))));
@@ -66,19 +60,14 @@ impl Tower {
         ranges
     }
 
-    /// Writes them as f16, whole or not at all, from a file that holds their bytes one after the other. A tensor with values that f16 cannot
-    /// hold stays as it is.
-    pub(super) fn write(&self, part: &Path, out: &Path) -> Result<(), GetError> {
-        self.write_at(part, out, false)
-    }
-
-    /// The same from the whole file.
-    pub(super) fn write_from_whole(&self, file: &Path, out: &Path) -> Result<(), GetError> {
-        self.write_at(file, out, true)
-    }
-
-    fn write_at(&self, part: &Path, out: &Path, is_whole: bool) -> Result<(), GetError> {
-        let overflows = self.overflows(part, is_whole)?;
+    /// Writes them as f16, whole or not at all, from the whole file, or from one that holds their bytes one after the other. A
+    /// tensor with values that f16 cannot hold stays as it is.
+    pub(super) fn write(&self, part: &Path, out: &Path, is_whole: bool) -> Result<(), GetError> {
+        let mut overflows = Vec::new();
+        self.each(part, is_whole, |element, bytes| {
+            overflows.push(element.to_f32(bytes).iter().any(|value| !f16::from_f32(*value).is_finite()));
+            Ok(())
+        })?;
         let mut header = Map::new();
         let mut end = 0;
         for ((name, place, element), stays) in self.tensors.iter().zip(&overflows) {
@@ -107,17 +96,6 @@ impl Tower {
         })?;
         let file = file.into_inner().map_err(|error| unwritable(out)(error.into_error()))?;
         Ok(file.commit()?)
-    }
-
-    /// Which tensors hold values that f16 cannot.
-    fn overflows(&self, part: &Path, is_whole: bool) -> Result<Vec<bool>, GetError> {
-        let mut found = Vec::new();
-        self.each(part, is_whole, |element, bytes| {
-            let values = element.to_f32(bytes);
-            found.push(values.iter().any(|value| !f16::from_f32(*value).is_finite()));
-            Ok(())
-        })?;
-        Ok(found)
     }
 
     fn each(

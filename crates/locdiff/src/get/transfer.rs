@@ -11,12 +11,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Bytes that are asked for at a time.
 const PIECE: u64 = 64 << 20;
 /// Tries without a byte of progress.
 const TRIES: u32 = 4;
 
-/// What is to come of a file.
 pub(super) struct Transfer<'a> {
     pub(super) remote: &'a Remote,
     pub(super) place: &'a Place,
@@ -27,7 +25,6 @@ pub(super) struct Transfer<'a> {
     pub(super) part: &'a Path,
     /// The SHA-256 of the whole file, and who says so.
     pub(super) sha256: Option<(&'a str, &'static str)>,
-    /// The pause before a second try.
     pub(super) pause: Duration,
 }
 
@@ -45,20 +42,12 @@ impl Transfer<'_> {
         self.ranges.iter().map(|range| range.end - range.start).sum()
     }
 
-    fn is_whole(&self) -> bool {
-        self.wanted() == self.head.bytes
-    }
-
     fn mark(&self) -> Mark {
-        Mark {
-            address: self.place.to_string(),
-            bytes: self.head.bytes,
-            version: self.head.version.clone(),
-            ranges: self.ranges.iter().map(|range| (range.start, range.end)).collect(),
-        }
+        let ranges = self.ranges.iter().map(|range| (range.start, range.end)).collect();
+        let (address, version) = (self.place.to_string(), self.head.version.clone());
+        Mark { address, bytes: self.head.bytes, version, ranges }
     }
 
-    /// How much an earlier run brought.
     pub(super) fn done(&self) -> u64 {
         let mark = fs::read(mark_path(self.part)).ok().and_then(|text| serde_json::from_slice::<Mark>(&text).ok());
         let length = fs::metadata(self.part).map_or(0, |there| there.len());
@@ -96,7 +85,10 @@ impl Transfer<'_> {
             }
         }
         file.sync_all().map_err(unwritable(self.part))?;
-        self.check()
+        match self.sha256.filter(|_| self.wanted() == self.head.bytes) {
+            Some(wanted) => self.compare(&sha256_of(self.part)?, wanted),
+            None => Ok(()),
+        }
     }
 
     /// A piece of a range; where the server knows no ranges, the whole file from its beginning.
@@ -164,26 +156,14 @@ impl Transfer<'_> {
         (self.head.bytes, self.head.bytes)
     }
 
-    fn check(&self) -> Result<(), GetError> {
-        match self.sha256.filter(|_| self.is_whole()) {
-            Some(wanted) => self.compare(&sha256_of(self.part)?, wanted),
-            None => Ok(()),
-        }
-    }
-
     fn compare(&self, met: &str, (wanted, whose): (&str, &'static str)) -> Result<(), GetError> {
         if met.eq_ignore_ascii_case(wanted) {
             return Ok(());
         }
-        self.forget();
-        let (met, wanted) = (met.to_owned(), wanted.to_owned());
-        Err(GetError::Hash { address: self.place.to_string(), met, wanted, whose })
-    }
-
-    /// Removes what came.
-    pub(super) fn forget(&self) {
         let _ = fs::remove_file(self.part);
         let _ = fs::remove_file(mark_path(self.part));
+        let (met, wanted) = (met.to_owned(), wanted.to_owned());
+        Err(GetError::Hash { address: self.place.to_string(), met, wanted, whose })
     }
 }
 
@@ -197,7 +177,6 @@ fn mark_path(part: &Path) -> PathBuf {
     part.with_added_extension("json")
 }
 
-/// A file's SHA-256.
 pub(super) fn sha256_of(path: &Path) -> Result<String, GetError> {
     let mut file = File::open(path).map_err(unreadable(path))?;
     let (mut hash, mut buffer) = (Context::new(&SHA256), vec![0; 1 << 20]);
@@ -210,9 +189,5 @@ pub(super) fn sha256_of(path: &Path) -> Result<String, GetError> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}"); // a String never fails
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

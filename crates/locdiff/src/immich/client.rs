@@ -1,20 +1,17 @@
 //! The server's interface, as far as it is needed here. Requests that fail by the server's fault are tried again.
 
-use crate::immich::asset::{Asset, is_id};
 use crate::immich::{ApiKey, ImmichError, Result};
 use locdiff_shdd::sphere::LatLon;
 use serde_json::{Value, json};
 use std::time::Duration;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
-/// Assets of a page.
 const PAGE: usize = 250;
 /// Pages at the most: a server whose list never ends is not believed.
 const MOST_PAGES: usize = 100_000;
-/// No list and no preview is larger.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Which photos.
+/// Which photos of a server. See [`Immich::assets`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filter {
@@ -26,8 +23,9 @@ pub struct Filter {
     pub album: Option<String>,
 }
 
-/// A server.
+/// A server. See [`Immich::new`].
 #[derive(Debug)]
+#[must_use]
 pub struct Immich {
     agent: ureq::Agent,
     server: String,
@@ -35,7 +33,6 @@ pub struct Immich {
     pause: Duration,
 }
 
-/// The certificates of a PEM file.
 fn roots(pem: &[u8]) -> Option<RootCerts> {
     let certificate = |item| if let PemItem::Certificate(found) = item { Some(found) } else { None };
     let found: Vec<Certificate<'static>> = parse_pem(pem).filter_map(|item| item.ok().and_then(certificate)).collect();
@@ -49,28 +46,18 @@ enum Ask<'a> {
 }
 
 impl Immich {
-    /// The server at an address such as `http://127.0.0.1:2283` or `https://photos.example`. Nothing is sent yet. Over https its certificate is
-    /// checked by Mozilla's list.
+    /// The server at an address such as `http://127.0.0.1:2283` or `https://photos.example`. Nothing is sent yet. Over https its
+    /// certificate is checked by authorities of one's own, as PEM, else by Mozilla's list. Fails on an address or authorities
+    /// that cannot be read.
     ///
     /// ```
     /// use locdiff::immich::{ApiKey, Immich};
-    /// let server = Immich::new("http://127.0.0.1:2283/api/", ApiKey::new("key")?)?;
+    /// let server = Immich::new("http://127.0.0.1:2283/api/", ApiKey::new("key")?, None)?;
     /// assert_eq!(server.server(), "http://127.0.0.1:2283");
-    /// assert!(Immich::new("photos.example", ApiKey::new("key")?).is_err());
+    /// assert!(Immich::new("photos.example", ApiKey::new("key")?, None).is_err());
     /// # Ok::<(), locdiff::immich::ImmichError>(())
     /// ```
-    ///
-    /// # Errors
-    /// An address that is none.
-    pub fn new(address: &str, key: ApiKey) -> Result<Self> {
-        Self::trusting(address, key, None)
-    }
-
-    /// The same, where its certificate is checked by authorities of one's own, as PEM.
-    ///
-    /// # Errors
-    /// An address that is none, or authorities that are none.
-    pub fn trusting(address: &str, key: ApiKey, authorities: Option<&[u8]>) -> Result<Self> {
+    pub fn new(address: &str, key: ApiKey, authorities: Option<&[u8]>) -> Result<Self> {
         let bad = |reason| ImmichError::Address { address: locdiff_base::excerpt(address), reason };
         let server = address.trim().trim_end_matches('/');
         let server = server.strip_suffix("/api").unwrap_or(server).trim_end_matches('/');
@@ -94,7 +81,6 @@ impl Immich {
     }
 
     /// With another pause before the second try, which grows for the third.
-    #[must_use]
     pub fn with_pause(self, pause: Duration) -> Self {
         Self { pause, ..self }
     }
@@ -105,20 +91,17 @@ impl Immich {
     }
 
     /// All photos that fit, page by page; `seen` gets their number so far.
-    ///
-    /// # Errors
-    /// A server that does not answer, refuses, or is no immich.
+    /// Fails on a server that does not answer, refuses, or is no immich.
     pub fn assets(&self, filter: &Filter, mut seen: impl FnMut(usize)) -> Result<Vec<Asset>> {
         let mut found = Vec::new();
         let mut page = 1;
         for _ in 0..MOST_PAGES {
             let mut body = json!({"page": page, "size": PAGE, "type": "IMAGE", "withExif": true});
+            let album = filter.album.as_ref().map(|album| json!([album]));
             let texts = [("takenAfter", &filter.after), ("takenBefore", &filter.before)];
-            for (name, text) in texts.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?))) {
-                body[name] = json!(text);
-            }
-            if let Some(album) = &filter.album {
-                body["albumIds"] = json!([album]);
+            let texts = texts.map(|(name, text)| (name, text.as_ref().map(|text| json!(text))));
+            for (name, value) in texts.into_iter().chain([("albumIds", album)]) {
+                value.into_iter().for_each(|value| body[name] = value);
             }
             let what = format!("the search for photos, page {page}");
             let answer = self.json(&Ask::Post(&body), "/api/search/metadata", &what)?;
@@ -135,10 +118,7 @@ impl Immich {
         Err(self.strange("the search for photos", "its pages do not end"))
     }
 
-    /// A photo as it is now; `None` where it is gone.
-    ///
-    /// # Errors
-    /// As [`Immich::assets`].
+    /// A photo as it is now; `None` where it is gone. Fails as [`Immich::assets`] does.
     pub fn asset(&self, id: &str) -> Result<Option<Asset>> {
         let what = format!("the photo {id}");
         // immich answers 400 both for what is gone and for what is another's.
@@ -150,32 +130,19 @@ impl Immich {
     }
 
     /// The bytes of its preview, a JPEG or WebP of some 1440 pixels; `small` for the thumbnail.
-    ///
-    /// # Errors
-    /// As [`Immich::assets`].
+    /// Fails as [`Immich::assets`] does.
     pub fn preview(&self, id: &str, small: bool) -> Result<Vec<u8>> {
         let size = if small { "thumbnail" } else { "preview" };
         let path = self.path(id, &format!("/thumbnail?size={size}"))?;
         self.bytes(&Ask::Get, &path, &format!("the preview of {id}"))
     }
 
-    /// Gives a photo its place.
-    ///
-    /// # Errors
-    /// As [`Immich::assets`].
+    /// Gives a photo its place. Fails as [`Immich::assets`] does.
     pub fn set_place(&self, id: &str, place: LatLon) -> Result<()> {
         self.put(id, place.lat_deg(), place.lon_deg())
     }
 
-    /// Takes its place away: 0, 0, which immich takes for none.
-    ///
-    /// # Errors
-    /// As [`Immich::assets`].
-    pub fn clear_place(&self, id: &str) -> Result<()> {
-        self.put(id, 0.0, 0.0)
-    }
-
-    fn put(&self, id: &str, latitude: f64, longitude: f64) -> Result<()> {
+    pub(crate) fn put(&self, id: &str, latitude: f64, longitude: f64) -> Result<()> {
         self.path(id, "")?;
         let body = json!({"ids": [id], "latitude": latitude, "longitude": longitude});
         self.bytes(&Ask::Put(&body), "/api/assets", &format!("the place of {id}")).map(|_| ())
@@ -221,7 +188,7 @@ impl Immich {
             let reason = locdiff_base::one_line(&error.to_string());
             ImmichError::Network { server: self.server.clone(), reason }
         };
-        let key = self.key.secret();
+        let key = &self.key.0;
         let sent = match ask {
             Ask::Get => self.agent.get(&url).header("x-api-key", key).call(),
             Ask::Post(body) | Ask::Put(body) => {
@@ -246,4 +213,47 @@ impl Immich {
         }
         answer.body_mut().with_config().limit(MOST_BYTES).read_to_vec().map_err(failed)
     }
+}
+
+/// A photo's metadata on the server.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Asset {
+    /// Its number.
+    pub id: String,
+    /// Its file's name.
+    pub name: String,
+    /// When it was taken, as immich writes it.
+    pub time: Option<String>,
+    /// The camera.
+    pub camera: Option<String>,
+    /// Where it was taken; 0° N 0° E is no place.
+    pub place: Option<LatLon>,
+}
+
+impl Asset {
+    /// Of immich's `AssetResponseDto`; `None` for what is no photo, or has a number that is none.
+    pub(crate) fn of(value: &Value) -> Option<Self> {
+        let id = value["id"].as_str().filter(|id| is_id(id))?.to_owned();
+        if value["type"].as_str().is_some_and(|kind| kind != "IMAGE") {
+            return None;
+        }
+        let exif = &value["exifInfo"];
+        let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let place = exif["latitude"].as_f64().zip(exif["longitude"].as_f64());
+        let place = place.filter(|(lat, lon)| lat.abs().max(lon.abs()) >= 1e-6); // as in photos
+        let camera: Vec<String> = [text(&exif["make"]), text(&exif["model"])].into_iter().flatten().collect();
+        Some(Self {
+            name: text(&value["originalFileName"]).unwrap_or_else(|| id.clone()),
+            time: text(&exif["dateTimeOriginal"]).or_else(|| text(&value["fileCreatedAt"])),
+            camera: (!camera.is_empty()).then(|| camera.join(" ")),
+            place: place.and_then(|(lat, lon)| LatLon::new(lat, lon).ok()),
+            id,
+        })
+    }
+}
+
+/// Whether a text may stand in a path: immich's numbers are UUIDs.
+pub(crate) fn is_id(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }

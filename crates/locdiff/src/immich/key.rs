@@ -5,13 +5,13 @@ use std::{fmt, path::Path};
 
 /// A key; messages show dots in its place.
 #[derive(Clone, PartialEq, Eq)]
-pub struct ApiKey(String);
+pub struct ApiKey(pub(crate) String);
 
 impl ApiKey {
     /// The variable that a key is read from.
     pub const VARIABLE: &'static str = "IMMICH_API_KEY";
 
-    /// A key, without the white space around it.
+    /// A key, without the white space around it. Fails if it is empty or has characters that no key has.
     ///
     /// ```
     /// use locdiff::immich::ApiKey;
@@ -19,9 +19,6 @@ impl ApiKey {
     /// assert!(ApiKey::new("").is_err() && ApiKey::new("a b").is_err());
     /// # Ok::<(), locdiff::immich::ImmichError>(())
     /// ```
-    ///
-    /// # Errors
-    /// Nothing, or characters that no key has.
     pub fn new(text: &str) -> Result<Self> {
         let text = text.trim();
         if text.is_empty() || text.len() > 1000 || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -32,9 +29,7 @@ impl ApiKey {
     }
 
     /// From a file, or else from [`ApiKey::VARIABLE`].
-    ///
-    /// # Errors
-    /// Neither, a file that cannot be read, and what is no key.
+    /// Fails if there is neither, a file cannot be read, or the text is not a key.
     pub fn find(file: Option<&Path>) -> Result<Self> {
         if let Some(file) = file {
             let text = locdiff_base::read_text_bounded(file, 10_000)
@@ -42,16 +37,10 @@ impl ApiKey {
             return Self::new(&text);
         }
         let variable = Self::VARIABLE;
-        let text = std::env::var(variable).map_err(|_| ImmichError::Key {
-            reason: format!(
-                "no API key: put one into {variable}, or name a file that holds one (immich: Account Settings, API Keys; it needs asset.read, asset.view and asset.update)"
-            ),
-        })?;
-        Self::new(&text)
-    }
-
-    pub(crate) fn secret(&self) -> &str {
-        &self.0
+        let reason = format!(
+            "no API key: put one into {variable}, or name a file that holds one (immich: Account Settings, API Keys; it needs asset.read, asset.view and asset.update)"
+        );
+        Self::new(&std::env::var(variable).map_err(|_| ImmichError::Key { reason })?)
     }
 }
 

@@ -1,18 +1,19 @@
 //! Suggestions under review: looked at, ticked, corrected, written to the server and taken back.
 
-use crate::PhotoTime;
-use crate::immich::{Immich, Journal, Result, Suggestion, Suggestions, apply, suggestions::Corrected, undo};
+use crate::immich::suggestions::{Corrected, Suggestion};
+use crate::immich::{Applied, Immich, Result, Suggestions, write::Journal};
 use crate::review::{
     ChosenPlace, ReviewBackend, ReviewDecisions, ReviewError, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress,
 };
-use locdiff_album::parse_time;
+use locdiff_album::{PhotoTime, parse_time};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The suggestions of a file; every decision is written to it at once, so that `apply` finds it.
+/// The suggestions of a file for a [`ReviewSession`](crate::review::ReviewSession). Every decision is written to the file at once,
+/// so that `apply` finds it.
 #[derive(Debug)]
 pub struct Review {
     immich: Arc<Immich>,
@@ -23,9 +24,7 @@ pub struct Review {
 
 impl Review {
     /// Reads the suggestions of a file; what is written by the session stands in the journal.
-    ///
-    /// # Errors
-    /// As [`Suggestions::read`].
+    /// Fails as [`Suggestions::read`] does.
     pub fn open(immich: Arc<Immich>, file: &Path, journal: &Path) -> Result<Self> {
         let mut suggestions = Suggestions::read(file, immich.server())?;
         for one in &mut suggestions.suggestions {
@@ -47,13 +46,10 @@ impl Review {
     }
 }
 
-/// A suggestion as the page needs it.
 fn said(one: &Suggestion) -> Value {
     let time = parse_time(&one.time, None).ok().map(PhotoTime::read);
-    let mut when = json!({ "seconds": null, "text": null, "utc": null });
-    if let Some(time) = time {
-        when = json!({ "seconds": time.seconds, "text": time.text(), "utc": time.utc() });
-    }
+    let (text, utc) = (time.and_then(|time| time.text()), time.and_then(|time| time.utc()));
+    let when = json!({ "seconds": time.map(|time| time.seconds), "text": text, "utc": utc });
     let warning = one.warning.as_ref().map(|reason| json!({ "probability": 0.5, "reason": reason }));
     json!({
         "best": one.at, "place": one.place, "radius_50_km": one.radius_50_km, "radius_90_km": one.radius_90_km, "can_tell": true,
@@ -75,14 +71,10 @@ impl ReviewBackend for Review {
     }
 
     fn place(&self, _: &ReviewDecisions, _: &AtomicBool, _: TellProgress<'_>) -> ReviewResult<ReviewPhotos> {
-        let photo = |one: &Suggestion| ReviewPhoto {
-            key: one.asset.clone(),
-            name: one.name.clone(),
-            camera: None,
-            gps: None,
-            said: Ok(said(one)),
-            is_sure: one.sure.unwrap_or(one.take),
-            is_written: false,
+        let photo = |one: &Suggestion| {
+            let (key, name, said, is_sure) =
+                (one.asset.clone(), one.name.clone(), Ok(said(one)), one.sure.unwrap_or(one.take));
+            ReviewPhoto { key, name, camera: None, gps: None, said, is_sure, is_written: false }
         };
         Ok(ReviewPhotos { photos: self.suggestions().suggestions.iter().map(photo).collect(), clocks: Vec::new() })
     }
@@ -113,16 +105,14 @@ impl ReviewBackend for Review {
         let suggestions = self.suggestions().clone();
         let done = AtomicUsize::new(0);
         let step = || told("Writing", done.fetch_add(1, Ordering::Relaxed) + 1, chosen.len());
-        let applied = apply(&self.immich, &suggestions, &mut Journal::at(&self.journal), stop, step);
-        let applied = applied.map_err(ReviewError::of)?;
-        let [written, had_place, gone] = [applied.written, applied.had_place, applied.gone];
-        Ok(format!("{written} tagged on the server, {had_place} had a place already and keep it, {gone} are gone."))
+        let Applied { done, kept, nothing, .. } =
+            self.immich.apply(&suggestions, &self.journal, stop, step).map_err(ReviewError::of)?;
+        Ok(format!("{done} tagged on the server, {kept} had a place already and keep it, {nothing} are gone."))
     }
 
     fn take_back(&self, stop: &AtomicBool) -> ReviewResult<String> {
-        let undone = undo(&self.immich, &mut Journal::at(&self.journal), stop, || ()).map_err(ReviewError::of)?;
-        let [cleared, changed] = [undone.cleared, undone.changed];
-        Ok(format!("{cleared} taken back, {changed} were changed since and stay."))
+        let undone = self.immich.undo(&self.journal, stop, || ()).map_err(ReviewError::of)?;
+        Ok(format!("{} taken back, {} were changed since and stay.", undone.done, undone.kept))
     }
 
     fn written(&self) -> ReviewResult<Vec<String>> {

@@ -1,11 +1,11 @@
 //! Suggestions: the server's photos, trip by trip, answered together.
 
-use crate::immich::{Asset, Immich, Result, Suggestion};
+use crate::immich::{Immich, Result, client::Asset, suggestions::Suggestion};
 use crate::{
-    AlbumAnswer, AlbumOptions, Control, EmbeddedPhoto, EmbeddingCache, KnownPlace, LocateError, Locator, Origin, Photo,
-    PhotoTime, Progress, Source, WrongClock,
+    AlbumAnswer, AlbumOptions, Control, EmbeddedPhoto, LocateError, Locator, Origin, Photo, Progress, Source,
+    cache::EmbeddingCache,
 };
-use locdiff_album::{TripStop, beside, parse_time, trips};
+use locdiff_album::{KnownPlace, PhotoTime, TripStop, WrongClock, beside, parse_time, trips};
 use locdiff_io::tags::TagRule;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -14,10 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// How well a place in immich is known.
 const TAG_KM: f64 = 0.05;
 
-/// A photo and when it was taken.
 type Timed = (Asset, f64);
 
-/// A server's photos with a time, as trips.
+/// A server's photos with a time, as trips for a [`Suggester`].
 #[derive(Debug)]
 pub struct Trips {
     photos: Vec<Timed>,
@@ -67,6 +66,7 @@ impl Trips {
 
 /// What came of a trip.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct TripSuggestions {
     /// A suggestion for each photo without a place.
     pub suggestions: Vec<Suggestion>,
@@ -76,12 +76,11 @@ pub struct TripSuggestions {
     pub failures: Vec<String>,
 }
 
-/// Answers trips, and keeps the embeddings of their photos: a run that was cut off goes on.
+/// Answers [`Trips`], and keeps the embeddings of their photos: a run that was cut off goes on.
 pub struct Suggester<'a> {
     locator: &'a Locator,
     server: Arc<Immich>,
     cache: Mutex<EmbeddingCache>,
-    /// Why an embedding could not be kept.
     failure: Mutex<Option<LocateError>>,
     options: AlbumOptions,
     rule: TagRule,
@@ -89,9 +88,7 @@ pub struct Suggester<'a> {
 
 impl<'a> Suggester<'a> {
     /// Embeddings are kept beside `file`. Suggestions that are sure enough by the rule are ticked.
-    ///
-    /// # Errors
-    /// A file of embeddings that cannot be read or written.
+    /// Fails on a file of embeddings that cannot be read or written.
     pub fn new(
         locator: &'a Locator,
         server: Arc<Immich>,
@@ -113,9 +110,7 @@ impl<'a> Suggester<'a> {
     }
 
     /// One trip's suggestions, where places next to it are `known`; `seen` is called for each photo. A photo without a preview that can be read is left out.
-    ///
-    /// # Errors
-    /// It was stopped, the server or the model fails, or an embedding cannot be kept.
+    /// Fails if it was stopped, the server or the model fails, or an embedding cannot be kept.
     pub fn trip(
         &self,
         trip: &[&Timed],
@@ -143,30 +138,20 @@ impl<'a> Suggester<'a> {
         Ok(found)
     }
 
-    /// Everything was answered: the embeddings are removed.
-    ///
-    /// # Errors
-    /// A file that cannot be removed.
+    /// Everything was answered: the embeddings are removed. Fails on a file that cannot be removed.
     pub fn done(self) -> Result<()> {
         Ok(self.cache.into_inner().unwrap_or_else(PoisonError::into_inner).remove()?)
     }
 
     fn suggestion(&self, asset: &Asset, answer: AlbumAnswer) -> Suggestion {
         let odd = answer.outlier.as_ref().or(answer.hint.as_ref()).map(|odd| odd.reason.clone());
-        Suggestion {
-            asset: asset.id.clone(),
-            name: asset.name.clone(),
-            time: asset.time.clone().unwrap_or_default(),
-            take: self.rule.doubt(answer.can_tell, answer.radius_90_km, odd.as_deref()).is_none(),
-            at: answer.best,
-            place: answer.place.clone(),
-            radius_50_km: answer.radius_50_km,
-            radius_90_km: answer.radius_90_km,
-            because: answer.because,
-            warning: odd,
-            sure: None,
-            corrected: None,
-        }
+        let take = self.rule.doubt(answer.can_tell, answer.radius_90_km, odd.as_deref()).is_none();
+        let (name, time) = (asset.name.clone(), asset.time.clone().unwrap_or_default());
+        let (at, place) = (answer.best, answer.place.clone());
+        let (radius_50_km, radius_90_km) = (answer.radius_50_km, answer.radius_90_km);
+        let (asset, because, warning) = (asset.id.clone(), answer.because, odd);
+        let (sure, corrected) = (None, None);
+        Suggestion { asset, name, time, at, place, radius_50_km, radius_90_km, because, warning, take, sure, corrected }
     }
 
     fn cache(&self) -> MutexGuard<'_, EmbeddingCache> {

@@ -1,12 +1,11 @@
 //! Suggestions in a file, each with whether it is to be written.
 
-use crate::immich::{ImmichError, Result, asset::is_id};
+use crate::immich::{ImmichError, Result, client::is_id};
 use locdiff_base::AtomicFile;
 use locdiff_shdd::sphere::LatLon;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Far more than any library has.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// A place for a photo.
@@ -14,39 +13,28 @@ const MOST_BYTES: u64 = 1 << 30;
 pub struct Suggestion {
     /// The photo's number.
     pub asset: String,
-    /// Its file's name.
-    pub name: String,
-    /// When it was taken.
-    pub time: String,
-    /// Where.
+    pub(crate) name: String,
+    pub(crate) time: String,
     #[serde(flatten)]
-    pub at: LatLon,
-    /// That in words.
-    pub place: String,
-    /// Half of all such photos were taken within this distance.
-    pub radius_50_km: f64,
-    /// Nine in ten.
-    pub radius_90_km: f64,
-    /// Why.
-    pub because: String,
-    /// What does not fit, in words.
-    pub warning: Option<String>,
+    pub(crate) at: LatLon,
+    pub(crate) place: String,
+    pub(crate) radius_50_km: f64,
+    pub(crate) radius_90_km: f64,
+    pub(crate) because: String,
+    pub(crate) warning: Option<String>,
     /// Whether it is to be written.
     pub take: bool,
-    /// Whether the rule would have it written; said once somebody has looked.
+    /// Whether the rule would have it written; stated once somebody has reviewed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sure: Option<bool>,
-    /// Where somebody says that it was taken.
+    pub(crate) sure: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub corrected: Option<Corrected>,
+    pub(crate) corrected: Option<Corrected>,
 }
 
-/// A place that somebody gave.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Corrected {
-    /// Where.
+pub(crate) struct Corrected {
     #[serde(flatten)]
-    pub at: LatLon,
+    pub(crate) at: LatLon,
 }
 
 impl Suggestion {
@@ -56,8 +44,19 @@ impl Suggestion {
     }
 }
 
-/// All of a server.
+/// The suggestions for a server's photos, in a file. [`Immich::apply`](crate::immich::Immich::apply) writes those that are ticked.
+///
+/// ```
+/// use locdiff::immich::Suggestions;
+/// # let folder = tempfile::tempdir()?;
+/// # let file = folder.path().join("suggestions.json");
+/// Suggestions::new("https://photos.example", Vec::new()).write(&file)?;
+/// assert_eq!(Suggestions::read(&file, "https://photos.example")?.suggestions.len(), 0);
+/// assert!(Suggestions::read(&file, "https://elsewhere.example").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Suggestions {
     /// The server's address.
     pub server: String,
@@ -66,10 +65,12 @@ pub struct Suggestions {
 }
 
 impl Suggestions {
-    /// Reads a file, which must be about this server.
-    ///
-    /// # Errors
-    /// A file that is none, or of another server.
+    /// Those for a server at an address.
+    pub fn new(server: &str, suggestions: Vec<Suggestion>) -> Self {
+        Self { server: server.to_owned(), suggestions }
+    }
+
+    /// Reads a file, which must be about this server. Fails on a file that is none, or of another server.
     pub fn read(file: &Path, server: &str) -> Result<Self> {
         let failed = |reason: String| ImmichError::File { file: file.to_owned(), reason };
         let text = locdiff_base::read_text_bounded(file, MOST_BYTES)
@@ -86,10 +87,7 @@ impl Suggestions {
         Ok(read)
     }
 
-    /// Writes them, whole or not at all.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
+    /// Writes them, whole or not at all. Fails on a file that cannot be written.
     pub fn write(&self, file: &Path) -> Result<()> {
         let text = serde_json::to_vec_pretty(self).unwrap_or_default();
         Ok(AtomicFile::write_whole(file, &text)?)

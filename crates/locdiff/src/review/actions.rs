@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 const RADII_KM: std::ops::RangeInclusive<f64> = 0.01..=2000.0;
 /// No clock is further off: some have the year wrong.
 const MOST_AHEAD_S: f64 = 40.0 * 366.0 * 86_400.0;
-/// No text of an act is longer.
 const LONGEST: usize = 200;
 
 /// One action, as a line of the session's journal. Photos go by their keys.
@@ -24,39 +23,16 @@ const LONGEST: usize = 200;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the variants describe their fields")]
 pub enum ReviewAction {
-    /// Ticks photos, refuses them, or leaves them to the rule.
-    Take {
-        /// Which.
-        photos: Vec<String>,
-        /// `None`: by the rule.
-        take: Option<bool>,
-    },
-    /// Says where photos were taken.
-    Move {
-        /// Which.
-        photos: Vec<String>,
-        /// Latitude in degrees.
-        lat: f64,
-        /// Longitude in degrees.
-        lon: f64,
-        /// How well that is known.
-        radius_km: f64,
-        /// By what: a pin, a town, another photo.
-        how: String,
-    },
-    /// Takes such a word back.
-    Release {
-        /// Which.
-        photos: Vec<String>,
-    },
-    /// Sets a camera's clock.
-    Clock {
-        /// The camera.
-        camera: String,
-        /// How far it is ahead; `None`: as it was found.
-        ahead_s: Option<f64>,
-    },
+    /// Ticks photos, refuses them, or with `None` leaves them to the rule.
+    Take { photos: Vec<String>, take: Option<bool> },
+    /// States where photos were taken, in degrees, how well that is known, and by what: a pin, a town, another photo.
+    Move { photos: Vec<String>, lat: f64, lon: f64, radius_km: f64, how: String },
+    /// Takes such a statement back.
+    Release { photos: Vec<String> },
+    /// Sets how far a camera's clock is ahead, with `None` as it was found.
+    Clock { camera: String, ahead_s: Option<f64> },
     /// Takes the last act back.
     Undo,
     /// Does it again.
@@ -64,23 +40,18 @@ pub enum ReviewAction {
 }
 
 impl ReviewAction {
-    /// The photos it is about.
-    pub fn photos(&self) -> &[String] {
+    pub(crate) fn photos(&self) -> &[String] {
         match self {
             Self::Take { photos, .. } | Self::Move { photos, .. } | Self::Release { photos } => photos,
             Self::Clock { .. } | Self::Undo | Self::Redo => &[],
         }
     }
 
-    /// Whether other photos are placed anew by it.
     pub(crate) fn moves(&self) -> bool {
         !matches!(self, Self::Take { .. })
     }
 
-    /// Whether its numbers mean something.
-    ///
-    /// # Errors
-    /// In words.
+    /// Whether its numbers mean something. Fails with a reason in words.
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self::Move { lat, lon, radius_km, how, .. } => {
@@ -112,26 +83,20 @@ impl ReviewAction {
     }
 }
 
-/// Where somebody says that a photo was taken.
+/// Where somebody says that a photo was taken, and by what.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PlacedByHand {
-    /// Where.
-    pub at: LatLon,
-    /// Within this distance.
-    pub radius_km: f64,
-    /// By what.
-    pub how: String,
+pub(crate) struct PlacedByHand {
+    pub(crate) at: LatLon,
+    pub(crate) radius_km: f64,
+    pub(crate) how: String,
 }
 
 /// All that was decided.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReviewDecisions {
-    /// Photos that are ticked or refused.
-    pub takes: BTreeMap<String, bool>,
-    /// Photos that somebody placed.
-    pub moves: BTreeMap<String, PlacedByHand>,
-    /// Clocks that somebody set.
-    pub clocks: BTreeMap<String, f64>,
+    pub(crate) takes: BTreeMap<String, bool>,
+    pub(crate) moves: BTreeMap<String, PlacedByHand>,
+    pub(crate) clocks: BTreeMap<String, f64>,
 }
 
 impl ReviewDecisions {
@@ -186,7 +151,6 @@ impl History {
         Some(moves)
     }
 
-    /// What follows from the acts that hold.
     pub(crate) fn decisions(&self) -> ReviewDecisions {
         let mut decisions = ReviewDecisions::default();
         self.done.iter().for_each(|act| decisions.follow(act));

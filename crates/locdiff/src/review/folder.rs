@@ -4,12 +4,9 @@ use super::{
     ChosenPlace, ReviewBackend, ReviewDecisions, ReviewError, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress,
 };
 use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
-use crate::cache::FileStamp;
-use crate::{
-    AlbumAnswer, AlbumOptions, Control, EmbeddingCache, LatLon, LocateError, Locator, Photo, Progress, Source,
-    WrongClock, pipeline::Read,
-};
-use locdiff_album::Track;
+use crate::cache::{EmbeddingCache, FileStamp};
+use crate::{AlbumAnswer, AlbumOptions, Control, LatLon, LocateError, Locator, Photo, Progress, Read, Source};
+use locdiff_album::{Track, WrongClock};
 use locdiff_io::tags::{
     JOURNAL_NAME, Overwrite, TagPlace, TagPlan, TagRule, Tagger, Undo, adobe_sidecar_path, sidecar_path, undo,
 };
@@ -25,24 +22,15 @@ const OWN: &str = ".locdiff-review";
 /// The longer side of the photo that is looked at, and the most bytes of it.
 const LARGE: (u32, usize) = (960, 400_000);
 
-/// What a folder's review is opened with.
-#[derive(Debug, Clone)]
-pub struct FolderReviewSettings {
-    /// The folder.
-    pub folder: PathBuf,
-    /// Its photos.
-    pub photos: Vec<PathBuf>,
-    /// Where tagged copies go.
-    pub copies: PathBuf,
-    /// Which places are ticked unasked.
-    pub rule: TagRule,
-    /// What is asked of the album.
-    pub options: AlbumOptions,
-}
-
-/// A folder's photos.
+/// The photos of a folder for a [`ReviewSession`](super::ReviewSession).
 pub struct FolderReview {
-    settings: FolderReviewSettings,
+    folder: PathBuf,
+    photos: Vec<PathBuf>,
+    /// Where tagged copies go.
+    copies: PathBuf,
+    /// Which places are ticked unasked.
+    rule: TagRule,
+    options: AlbumOptions,
     /// As seen from the folder, with `/` between folders.
     keys: Vec<String>,
     locator: Mutex<Locator>,
@@ -59,46 +47,49 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl FolderReview {
-    /// A folder's photos, of which nothing is read yet.
-    ///
-    /// # Errors
-    /// A track that cannot be read, and settings out of range.
-    pub fn new(locator: Locator, settings: FolderReviewSettings) -> ReviewResult<Self> {
-        let track = settings.options.track().map_err(ReviewError::of)?;
+    /// A folder's photos, of which nothing is read yet. Tagged copies go to `copies`, the rule says which places are ticked
+    /// unasked, the options are those of the album. Fails on a track that cannot be read, and settings out of range.
+    pub fn new(
+        locator: Locator,
+        folder: PathBuf,
+        photos: Vec<PathBuf>,
+        copies: PathBuf,
+        rule: TagRule,
+        options: AlbumOptions,
+    ) -> ReviewResult<Self> {
+        let track = options.track().map_err(ReviewError::of)?;
         let key = |path: &PathBuf| {
-            let below = path.strip_prefix(&settings.folder).unwrap_or(path);
+            let below = path.strip_prefix(&folder).unwrap_or(path);
             below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
         };
-        let keys = settings.photos.iter().map(key).collect();
-        let thumbnails = Mutex::new(vec![None; settings.photos.len()]);
+        let keys = photos.iter().map(key).collect();
+        let thumbnails = Mutex::new(vec![None; photos.len()]);
         let (album, clocks, trips) = (RwLock::new(None), Mutex::new([None, None]), Mutex::default());
-        Ok(Self { settings, keys, locator: Mutex::new(locator), album, thumbnails, clocks, trips, track })
+        let locator = Mutex::new(locator);
+        Ok(Self { folder, photos, copies, rule, options, keys, locator, album, thumbnails, clocks, trips, track })
     }
 
     /// The file of a session's actions; its folder is made if need be.
-    ///
-    /// # Errors
-    /// A folder that cannot be written to, or a link in the way.
+    /// Fails on a folder that cannot be written to, or a link in the way.
     pub fn acts(folder: &Path) -> ReviewResult<PathBuf> {
         let own = Self::own_file(folder, "acts.jsonl")?;
         let parent = folder.join(OWN);
-        fs::create_dir_all(&parent).map_err(|error| ReviewError(format!("{}: {error}", parent.display())))?;
+        fs::create_dir_all(&parent).map_err(|error| ReviewError::of(format!("{}: {error}", parent.display())))?;
         Ok(own)
     }
 
     fn own_file(folder: &Path, name: &str) -> ReviewResult<PathBuf> {
-        locdiff_base::inside(folder, &format!("{OWN}/{name}")).map_err(ReviewError)
+        locdiff_base::inside(folder, &format!("{OWN}/{name}")).map_err(ReviewError::of)
     }
 
     /// Reads the photos, but for those that an earlier session has read.
     fn read(&self, stop: &AtomicBool, told: &(dyn Fn(Progress) + Sync)) -> ReviewResult<ReadAlbum> {
-        let FolderReviewSettings { folder, photos, options, .. } = &self.settings;
+        let Self { folder, photos, options, .. } = self;
         let locator = locked(&self.locator);
         let path = Self::own_file(folder, "photos.jsonl")?;
         let mut cache = EmbeddingCache::open(&path, locator.encoder()).map_err(ReviewError::of)?;
         let ours = self.written()?;
-        let mut sources = Vec::with_capacity(photos.len());
-        let mut stamps = Vec::with_capacity(photos.len());
+        let (mut sources, mut stamps) = (Vec::with_capacity(photos.len()), Vec::with_capacity(photos.len()));
         for (k, (path, key)) in photos.iter().zip(&self.keys).enumerate() {
             let stamp = FileStamp::of(path);
             // Where the place was written into the photo itself, the pixels are the same.
@@ -150,10 +141,10 @@ impl FolderReview {
         let locator = locked(&self.locator);
         let mut changes = self.changes(album, decisions);
         let place = |changes: &AlbumChanges| {
-            locator.place_album(album, &self.settings.options, changes, &mut locked(&self.trips), control)
+            locator.place_album(album, &self.options, changes, &mut locked(&self.trips), control)
         };
         let [found, _] = locked(&self.clocks).clone();
-        let found = if let Some(found) = found {
+        let mut clocks = if let Some(found) = found {
             found
         } else {
             let first = place(&changes)?;
@@ -163,7 +154,6 @@ impl FolderReview {
             }
             first.clocks
         };
-        let mut clocks = found;
         for (camera, &ahead_s) in &decisions.clocks {
             let was = clocks.iter().position(|clock| clock.camera == *camera).map(|k| clocks.remove(k));
             let (by_track, photos) = was.map_or((false, 0), |was| (was.by_track, was.photos));
@@ -176,7 +166,7 @@ impl FolderReview {
     }
 
     fn journals(&self) -> impl Iterator<Item = PathBuf> {
-        let folders = [self.settings.folder.clone(), self.settings.copies.clone()];
+        let folders = [self.folder.clone(), self.copies.clone()];
         folders.into_iter().map(|folder| folder.join(JOURNAL_NAME)).filter(|journal| journal.exists())
     }
 
@@ -196,14 +186,13 @@ impl FolderReview {
             (Ok(_), Some(answer)) => Ok(Self::said(answer, gps, decisions)),
         };
         let odd = answer.and_then(|answer| answer.outlier.as_ref().or(answer.hint.as_ref()));
-        let rule = self.settings.rule;
+        let rule = self.rule;
         let doubt = answer.map(|one| rule.doubt(one.can_tell, one.radius_90_km, odd.map(|odd| odd.reason.as_str())));
         let key = self.keys[k].clone();
         let camera = embedded.and_then(|photo| photo.taken.camera.clone());
         ReviewPhoto { name: key.clone(), key, camera, gps, said, is_sure: doubt == Some(None), is_written: false }
     }
 
-    /// An answer as the page needs it.
     fn said(answer: &AlbumAnswer, gps: Option<LatLon>, decisions: &ReviewDecisions) -> Value {
         let mut because = answer.because.clone();
         // Who was placed by hand has no tag.
@@ -222,7 +211,7 @@ impl FolderReview {
     }
 
     fn plan(&self, way: &str) -> TagPlan {
-        let FolderReviewSettings { folder, copies, .. } = &self.settings;
+        let Self { folder, copies, .. } = self;
         TagPlan {
             given: vec![folder.clone()],
             copies: (way == "copies").then(|| copies.clone()),
@@ -238,16 +227,17 @@ impl FolderReview {
 
 impl ReviewBackend for FolderReview {
     fn title(&self) -> String {
-        let folder = &self.settings.folder;
+        let folder = &self.folder;
         let name = fs::canonicalize(folder).ok().and_then(|path| path.file_name().map(ToOwned::to_owned));
         name.unwrap_or_else(|| folder.as_os_str().to_owned()).to_string_lossy().into_owned()
     }
 
     fn ways(&self) -> Vec<(&'static str, String)> {
-        let copies = format!("into copies in {}", self.settings.copies.display());
+        let in_place = "into the photos; each stays beside itself as NAME_original".to_owned();
+        let copies = format!("into copies in {}", self.copies.display());
         vec![
             ("sidecars", "into files NAME.xmp beside the photos".to_owned()),
-            ("in_place", "into the photos; each stays beside itself as NAME_original".to_owned()),
+            ("in_place", in_place),
             ("copies", copies),
         ]
     }
@@ -267,6 +257,7 @@ impl ReviewBackend for FolderReview {
         let step = |stage: Progress| match stage {
             Progress::Read => told("Photos read", done[0].fetch_add(1, Ordering::Relaxed) + 1, all),
             Progress::Placed => told("Photos placed", done[1].fetch_add(1, Ordering::Relaxed) + 1, all),
+            _ => {}
         };
         if self.album.read().unwrap_or_else(PoisonError::into_inner).is_none() {
             told("Photos read", 0, all);
@@ -292,10 +283,10 @@ impl ReviewBackend for FolderReview {
         if !is_large && let Some(small) = locked(&self.thumbnails).get(number).cloned().flatten() {
             return Ok(small);
         }
-        let path = self.settings.photos.get(number).ok_or_else(|| ReviewError("that photo is not here".to_owned()))?;
-        let photo = Photo::open(path, &self.settings.options.photos.limits()).map_err(ReviewError::of)?;
+        let path = self.photos.get(number).ok_or_else(|| ReviewError::of("that photo is not here"))?;
+        let photo = Photo::open(path, &self.options.photos.limits()).map_err(ReviewError::of)?;
         let (side, most) = if is_large { LARGE } else { (160, 20_000) };
-        photo.thumbnail(side, most).ok_or_else(|| ReviewError("it cannot be made small".to_owned()))
+        photo.thumbnail(side, most).ok_or_else(|| ReviewError::of("it cannot be made small"))
     }
 
     fn along(&self, camera: &str, ahead_s: f64, known: &BTreeMap<usize, LatLon>) -> Vec<(usize, LatLon)> {
@@ -324,18 +315,10 @@ impl ReviewBackend for FolderReview {
             if written.contains(&one.key) {
                 continue;
             }
-            let place = TagPlace {
-                photo: one.key.clone(),
-                best: one.at,
-                radius_90_km: one.radius_90_km,
-                can_tell: true,
-                odd: None,
-                place: one.place.clone(),
-                names: None,
-                gps: None,
-                by_hand: one.by_hand,
-            };
-            match tagger.tag(&place, Some(&self.settings.photos[one.number])) {
+            let ChosenPlace { key: photo, at: best, radius_90_km, place, by_hand, .. } = one.clone();
+            let (can_tell, odd, names, gps) = (true, None, None, None);
+            let place = TagPlace { photo, best, radius_90_km, can_tell, odd, place, names, gps, by_hand };
+            match tagger.tag(&place, Some(&self.photos[one.number])) {
                 Ok(steps) => reasons.extend(steps.into_iter().filter_map(|step| step.reason)),
                 Err(error) => {
                     failure = Some(error.to_string());
@@ -353,7 +336,7 @@ impl ReviewBackend for FolderReview {
         if !reasons.is_empty() {
             let _ = write!(words, " {}.", reasons.join("; "));
         }
-        if failure.is_some() { Err(ReviewError(words)) } else { Ok(words) }
+        if failure.is_some() { Err(ReviewError::of(words)) } else { Ok(words) }
     }
 
     fn take_back(&self, _: &AtomicBool) -> ReviewResult<String> {
@@ -368,8 +351,7 @@ impl ReviewBackend for FolderReview {
             }
         }
         let [done, kept, nothing] = counts;
-        let files = locdiff_base::counted(done, "file");
-        let mut words = format!("{files} taken back.");
+        let mut words = format!("{} taken back.", locdiff_base::counted(done, "file"));
         if kept > 0 {
             let _ = write!(words, " {kept} changed since and stay.");
         }

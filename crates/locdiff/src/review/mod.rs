@@ -5,11 +5,13 @@ mod actions;
 mod backend;
 mod folder;
 
-pub use actions::{PlacedByHand, ReviewAction, ReviewDecisions};
-pub use backend::{ChosenPlace, ReviewBackend, ReviewError, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress};
-pub use folder::{FolderReview, FolderReviewSettings};
+pub use actions::ReviewAction;
+pub use backend::{ReviewBackend, ReviewError};
+pub use folder::FolderReview;
 
-use actions::History;
+pub(crate) use actions::ReviewDecisions;
+use actions::{History, PlacedByHand};
+pub(crate) use backend::{ChosenPlace, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress};
 use locdiff_base::{Journal, OutputLock};
 use locdiff_map::places::describe;
 use locdiff_shdd::sphere::LatLon;
@@ -19,7 +21,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What is to be done by the thread that works.
 #[derive(Debug, Default)]
 struct Wanted {
     place: bool,
@@ -27,7 +28,6 @@ struct Wanted {
     take_back: bool,
 }
 
-/// All that changes.
 struct State {
     log: Journal<ReviewAction>,
     history: History,
@@ -43,7 +43,7 @@ struct State {
     told: Option<String>,
 }
 
-/// A session of a person who reviews photos.
+/// A session of a person who reviews photos. Its actions are [`ReviewAction`]s.
 pub struct ReviewSession<B> {
     backend: B,
     state: Mutex<State>,
@@ -54,9 +54,7 @@ pub struct ReviewSession<B> {
 
 impl<B: ReviewBackend> ReviewSession<B> {
     /// Opens a session whose actions are in a file, which need not exist: what was decided in an earlier session holds.
-    ///
-    /// # Errors
-    /// A file that is no such journal, or that another process has.
+    /// Fails on a file that is no such journal, or that another process has.
     pub fn open(backend: B, log: &Path) -> ReviewResult<Self> {
         let lock = OutputLock::file(log).map_err(ReviewError::of)?;
         let journal: Journal<ReviewAction> = Journal::at(log);
@@ -66,20 +64,10 @@ impl<B: ReviewBackend> ReviewSession<B> {
         for act in acts {
             history.follow(act);
         }
-        let decisions = history.decisions();
+        let (decisions, shown) = (history.decisions(), ReviewPhotos::default());
         let wanted = Wanted { place: true, ..Wanted::default() };
-        let state = State {
-            log: journal,
-            history,
-            decisions,
-            shown: ReviewPhotos::default(),
-            version: 1,
-            wanted,
-            work: None,
-            is_read: false,
-            problem: None,
-            told: None,
-        };
+        let (log, work, is_read, problem, told) = (journal, None, false, None, None);
+        let state = State { log, history, decisions, shown, version: 1, wanted, work, is_read, problem, told };
         Ok(Self { backend, state: Mutex::new(state), wake: Condvar::new(), stop: AtomicBool::new(false), _lock: lock })
     }
 
@@ -113,9 +101,7 @@ impl<B: ReviewBackend> ReviewSession<B> {
             let (decisions, chosen) = (state.decisions.clone(), chosen(&state));
             state.problem = None;
             drop(state);
-            let told = |what: &'static str, done: usize, all: usize| {
-                self.lock().work = Some((what, done, all));
-            };
+            let told = |what: &'static str, done: usize, all: usize| self.lock().work = Some((what, done, all));
             let done = self.do_wanted(&wanted, &decisions, &chosen, &told);
             let mut state = self.lock();
             state.work = None;
@@ -141,61 +127,44 @@ impl<B: ReviewBackend> ReviewSession<B> {
         chosen: &[ChosenPlace],
         told: TellProgress<'_>,
     ) -> ReviewResult<(Option<ReviewPhotos>, Option<String>)> {
-        if let Some(way) = &wanted.write {
-            let words = self.backend.write(chosen, way, &self.stop, told);
-            self.mark_written()?;
-            return Ok((None, Some(words?)));
+        if wanted.write.is_none() && !wanted.take_back {
+            let mut shown = self.backend.place(decisions, &self.stop, told)?;
+            mark_written(&mut shown, &self.backend.written()?);
+            return Ok((Some(shown), None));
         }
-        if wanted.take_back {
-            let words = self.backend.take_back(&self.stop);
-            self.mark_written()?;
-            return Ok((None, Some(words?)));
-        }
-        let mut shown = self.backend.place(decisions, &self.stop, told)?;
-        let written: BTreeSet<String> = self.backend.written()?.into_iter().collect();
-        shown.photos.iter_mut().for_each(|photo| photo.is_written = written.contains(&photo.key));
-        Ok((Some(shown), None))
-    }
-
-    fn mark_written(&self) -> ReviewResult<()> {
-        let written: BTreeSet<String> = self.backend.written()?.into_iter().collect();
-        let mut state = self.lock();
-        state.shown.photos.iter_mut().for_each(|photo| photo.is_written = written.contains(&photo.key));
-        Ok(())
+        let words = match &wanted.write {
+            Some(way) => self.backend.write(chosen, way, &self.stop, told),
+            None => self.backend.take_back(&self.stop),
+        };
+        let written = self.backend.written()?;
+        mark_written(&mut self.lock().shown, &written);
+        Ok((None, Some(words?)))
     }
 
     /// Follows an act, once it is on the disk.
-    ///
-    /// # Errors
-    /// An act that is none, or about photos that are not here or have a tag of their own; a journal that cannot be written.
+    /// Fails on an act that is none, or about photos that are not here or have a tag of their own; a journal that
+    /// cannot be written.
     pub fn act(&self, act: ReviewAction) -> ReviewResult<()> {
         let mut state = self.lock();
-        act.check().map_err(ReviewError)?;
+        act.check().map_err(ReviewError::of)?;
         Self::is_free(&state)?;
         for key in act.photos() {
             let photo = state.shown.photos.iter().find(|photo| photo.key == *key);
-            let photo = photo.ok_or_else(|| ReviewError("that photo is not here".to_owned()))?;
+            let photo = photo.ok_or_else(|| ReviewError::of("that photo is not here"))?;
             let sets = matches!(act, ReviewAction::Move { .. } | ReviewAction::Take { take: Some(true), .. });
-            if sets && photo.gps.is_some() {
-                let name = locdiff_base::one_line(&photo.name);
-                return Err(ReviewError(format!("{name} has a GPS tag of its own, which stays")));
-            }
-            if sets && photo.said.is_err() {
-                return Err(ReviewError(format!("{} cannot be read", locdiff_base::one_line(&photo.name))));
+            let reason = if photo.gps.is_some() { "has a GPS tag of its own, which stays" } else { "cannot be read" };
+            if sets && (photo.gps.is_some() || photo.said.is_err()) {
+                return Err(ReviewError::of(format!("{} {reason}", locdiff_base::one_line(&photo.name))));
             }
         }
         if let ReviewAction::Clock { camera, .. } = &act
             && !state.shown.clocks.iter().any(|(known, ..)| known == camera)
         {
-            return Err(ReviewError("no photo is of that camera".to_owned()));
+            return Err(ReviewError::of("no photo is of that camera"));
         }
-        let is_empty = match act {
-            ReviewAction::Undo => state.history.words()[0].is_none(),
-            ReviewAction::Redo => state.history.words()[1].is_none(),
-            _ => false,
-        };
-        if is_empty {
-            return Err(ReviewError("there is nothing to take back".to_owned()));
+        let [undo, redo] = state.history.words();
+        if (act == ReviewAction::Undo && undo.is_none()) || (act == ReviewAction::Redo && redo.is_none()) {
+            return Err(ReviewError::of("there is nothing to take back"));
         }
         state.log.append(&act).map_err(ReviewError::of)?;
         let moves = state.history.follow(act).unwrap_or_default();
@@ -209,58 +178,51 @@ impl<B: ReviewBackend> ReviewSession<B> {
         self.backend.keep(&chosen)
     }
 
-    /// Whether anything may be changed now.
     fn is_free(state: &State) -> ReviewResult<()> {
         if !state.is_read {
-            return Err(ReviewError("photos are still being read".to_owned()));
+            return Err(ReviewError::of("photos are still being read"));
         }
         if state.wanted.write.is_some() || state.wanted.take_back || matches!(state.work, Some(("Writing", ..))) {
-            return Err(ReviewError("files are being written".to_owned()));
+            return Err(ReviewError::of("files are being written"));
         }
         Ok(())
     }
 
-    /// Writes what is ticked, in one of the backend's ways.
-    ///
-    /// # Errors
-    /// A way that is none; work that is under way.
+    /// Writes what is ticked, in one of the backend's ways. Fails on a way that is none; work that is under way.
     pub fn write(&self, way: &str) -> ReviewResult<()> {
         let mut state = self.lock();
         Self::is_free(&state)?;
         if state.wanted.place || state.work.is_some() {
-            return Err(ReviewError("photos are being placed: a moment".to_owned()));
+            return Err(ReviewError::of("photos are being placed: a moment"));
         }
         if !self.backend.ways().iter().any(|(name, _)| *name == way) {
-            return Err(ReviewError("there is no such way to write".to_owned()));
+            return Err(ReviewError::of("there is no such way to write"));
         }
         state.wanted.write = Some(way.to_owned());
-        state.work = Some(("Writing", 0, 0));
-        state.version += 1;
-        self.wake.notify_all();
+        self.begin_writing(state);
         Ok(())
     }
 
-    /// Takes back what was written.
-    ///
-    /// # Errors
-    /// Work that is under way.
+    /// Takes back what was written. Fails on work that is under way.
     pub fn take_back(&self) -> ReviewResult<()> {
         let mut state = self.lock();
         Self::is_free(&state)?;
         state.wanted.take_back = true;
-        state.work = Some(("Writing", 0, 0));
-        state.version += 1;
-        self.wake.notify_all();
+        self.begin_writing(state);
         Ok(())
     }
 
-    /// A photo as a small or large file, by its number.
-    ///
-    /// # Errors
-    /// A photo that is not here, or cannot be read.
+    fn begin_writing(&self, mut state: MutexGuard<'_, State>) {
+        state.work = Some(("Writing", 0, 0));
+        state.version += 1;
+        drop(state);
+        self.wake.notify_all();
+    }
+
+    /// A photo as a small or large file, by its number. Fails on a photo that is not here, or cannot be read.
     pub fn picture(&self, number: usize, is_large: bool) -> ReviewResult<Vec<u8>> {
         let key = self.lock().shown.photos.get(number).map(|photo| photo.key.clone());
-        let key = key.ok_or_else(|| ReviewError("that photo is not here".to_owned()))?;
+        let key = key.ok_or_else(|| ReviewError::of("that photo is not here"))?;
         self.backend.picture(number, &key, is_large)
     }
 
@@ -312,16 +274,11 @@ impl<B: ReviewBackend> ReviewSession<B> {
         let written = state.shown.photos.iter().filter(|photo| photo.is_written).count();
         [chosen(&state).len(), written, state.shown.photos.len()]
     }
+}
 
-    /// What is ticked.
-    pub fn chosen(&self) -> Vec<ChosenPlace> {
-        chosen(&self.lock())
-    }
-
-    /// The photos' side.
-    pub fn backend(&self) -> &B {
-        &self.backend
-    }
+fn mark_written(shown: &mut ReviewPhotos, written: &[String]) {
+    let written: BTreeSet<&String> = written.iter().collect();
+    shown.photos.iter_mut().for_each(|photo| photo.is_written = written.contains(&photo.key));
 }
 
 fn at(value: &Value) -> Option<LatLon> {

@@ -1,8 +1,9 @@
 //! Jobs by the library: parts whole or not there, bad photos as lines, settings of earlier releases.
 #![cfg(feature = "bundled")]
 
-use locdiff::batch::{Job, Progress, Run, Task, Worker, merge, plan};
-use locdiff::{DeviceSpec, FlatOptions};
+use locdiff::batch::{Job, Task, Worker};
+use locdiff::{DeviceSpec, FlatOptions, Progress};
+use locdiff_io::data::Dtype;
 use locdiff_testing::fixture;
 use locdiff_vision::sources::Photos;
 use serde_json::Value;
@@ -16,7 +17,7 @@ fn job(folder: &Path, task: Task) -> Job {
     fs::write(folder.join("b.jpg"), "no picture").unwrap();
     fs::copy(fixture("vision/rgb.png"), folder.join("c.png")).unwrap();
     let photos = Photos::gather(&["a.jpg", "b.jpg", "c.png"].map(|name| folder.join(name)), None).unwrap();
-    plan(&photos, &folder.join("job"), task, FlatOptions::default(), 2).unwrap()
+    Job::plan(&photos, &folder.join("job"), task, FlatOptions::default(), 2).unwrap()
 }
 
 #[test]
@@ -25,24 +26,23 @@ fn parts_are_whole_or_made_again() {
     let job = job(folder.path(), Task::Locate);
     assert_eq!((job.photos(), job.shards()), (3, 2));
     let worker = Worker::open(&job, DeviceSpec::Cpu).unwrap();
-    let run = || Run::new(&job, &worker);
     let seen = AtomicUsize::new(0);
     let count = |progress: Progress| {
-        seen.fetch_add(usize::from(progress == Progress::Photo), Ordering::Relaxed);
+        seen.fetch_add(usize::from(progress == Progress::Read), Ordering::Relaxed);
     };
     // A run that is stopped leaves nothing behind.
-    let stopped = run().shards(0..2, &AtomicBool::new(true), count).unwrap();
+    let stopped = worker.run(&job, 0..2, &AtomicBool::new(true), count).unwrap();
     assert!(stopped.is_stopped && stopped.made == 0 && !folder.path().join("job/parts/00000").exists());
-    let done = run().shards(0..2, &AtomicBool::new(false), count).unwrap();
+    let done = worker.run(&job, 0..2, &AtomicBool::new(false), count).unwrap();
     assert_eq!((done.made, done.photos, seen.load(Ordering::Relaxed)), (2, 3, 3));
     // A part that is cut off is made again, to the byte; a whole one is not.
     let part = folder.path().join("job/parts/00000");
     let whole = fs::read(&part).unwrap();
     fs::write(&part, &whole[..whole.len() / 2]).unwrap();
-    let again = run().shards(0..2, &AtomicBool::new(false), count).unwrap();
+    let again = worker.run(&job, 0..2, &AtomicBool::new(false), count).unwrap();
     assert_eq!((again.made, again.skipped), (1, 1));
     assert_eq!(fs::read(&part).unwrap(), whole);
-    let merged = merge(&job, &folder.path().join("answers.jsonl")).unwrap();
+    let merged = job.merge(&folder.path().join("answers.jsonl"), Dtype::F32).unwrap();
     assert_eq!((merged.answered, merged.failed), (2, 1));
     let text = fs::read_to_string(folder.path().join("answers.jsonl")).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -55,8 +55,8 @@ fn embeddings_have_a_row_for_each_photo_that_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let job = job(folder.path(), Task::Embed);
     let worker = Worker::open(&job, DeviceSpec::Cpu).unwrap();
-    Run::new(&job, &worker).shards(0..2, &AtomicBool::new(false), |_| {}).unwrap();
-    let merged = merge(&job, &folder.path().join("e.safetensors")).unwrap();
+    worker.run(&job, 0..2, &AtomicBool::new(false), |_| {}).unwrap();
+    let merged = job.merge(&folder.path().join("e.safetensors"), Dtype::F32).unwrap();
     assert_eq!((merged.answered, merged.failed), (2, 1));
     let file = locdiff_io::data::RowFile::open(&folder.path().join("e.safetensors"), None).unwrap();
     assert_eq!((file.rows(), file.columns()), (2, worker.encoder().unwrap().embedding()));
@@ -82,7 +82,7 @@ fn parts_are_not_written_through_links() {
     let folder = tempfile::tempdir().unwrap();
     let job = job(folder.path(), Task::Embed);
     let worker = Worker::open(&job, DeviceSpec::Cpu).unwrap();
-    let run = || Run::new(&job, &worker).shards(0..1, &AtomicBool::new(false), |_| {}).unwrap_err().to_string();
+    let run = || worker.run(&job, 0..1, &AtomicBool::new(false), |_| {}).unwrap_err().to_string();
     fs::write(folder.path().join("outside"), "mine").unwrap();
     std::os::unix::fs::symlink("../../outside", folder.path().join("job/parts/00000")).unwrap();
     assert!(run().contains("leads over a link"), "{}", run());

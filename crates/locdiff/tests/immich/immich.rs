@@ -3,44 +3,32 @@
 use super::common;
 
 use common::{Fake, FakeAsset, KEY, id};
-use locdiff::immich::{
-    ApiKey, Applied, Filter, Immich, ImmichError, Journal, Review, Suggestion, Suggestions, Undone, apply, undo,
-};
+use locdiff::immich::{ApiKey, Filter, Immich, ImmichError, Review, Suggestions};
 use locdiff::review::{ReviewAction, ReviewSession};
 use locdiff_shdd::sphere::LatLon;
 use locdiff_testing::wait_until;
-use std::{path::Path, sync::Arc, sync::atomic::AtomicBool, time::Duration};
+use serde_json::{Value, json};
+use std::{path::Path, path::PathBuf, sync::Arc, sync::atomic::AtomicBool, time::Duration};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn open(fake: &Fake) -> Immich {
-    Immich::new(&fake.url, ApiKey::new(KEY).unwrap()).unwrap().with_pause(Duration::from_millis(1))
-}
-
-fn suggestion(k: usize, take: bool) -> Suggestion {
-    Suggestion {
-        asset: id(k),
-        name: format!("{k}.jpg"),
-        time: String::new(),
-        at: LatLon::new(40.0 + k as f64, 10.0).unwrap(),
-        place: "somewhere".into(),
-        radius_50_km: 1.0,
-        radius_90_km: 3.0,
-        because: "5 minutes after".into(),
-        warning: None,
-        take,
-        sure: None,
-        corrected: None,
-    }
+    Immich::new(&fake.url, ApiKey::new(KEY).unwrap(), None).unwrap().with_pause(Duration::from_millis(1))
 }
 
 fn suggestions(fake: &Fake, takes: &[bool]) -> Suggestions {
-    let all = takes.iter().enumerate().map(|(k, take)| suggestion(k, *take));
-    Suggestions { server: fake.url.clone(), suggestions: all.collect() }
+    let one = |(k, take): (usize, &bool)| {
+        json!({
+            "asset": id(k), "name": format!("{k}.jpg"), "time": "", "lat": 40.0 + k as f64, "lon": 10.0, "place": "somewhere",
+            "radius_50_km": 1.0, "radius_90_km": 3.0, "because": "5 minutes after", "warning": null, "take": take,
+        })
+    };
+    let all: Vec<Value> = takes.iter().enumerate().map(one).collect();
+    serde_json::from_value(json!({ "server": fake.url, "suggestions": all })).unwrap()
 }
 
-fn journal(folder: &Path) -> Journal {
-    Journal::at(&folder.join("journal.jsonl"))
+fn journal(folder: &Path) -> PathBuf {
+    folder.join("journal.jsonl")
 }
 
 #[test]
@@ -64,7 +52,7 @@ fn pages_are_followed_and_places_read() {
 #[test]
 fn a_wrong_key_is_said_and_not_shown() {
     let fake = Fake::new(&[None]);
-    let server = Immich::new(&fake.url, ApiKey::new("wrong-secret").unwrap()).unwrap();
+    let server = Immich::new(&fake.url, ApiKey::new("wrong-secret").unwrap(), None).unwrap();
     let error = server.assets(&Filter::default(), |_| ()).unwrap_err();
     assert!(error.to_string().contains("401") && error.to_string().contains("API key is not known"), "{error}");
     assert!(!format!("{error:?} {error} {server:?}").contains("secret"));
@@ -87,12 +75,12 @@ fn what_is_no_immich_is_said() {
     fake.set(|state| state.failing = Some(("search".into(), 200, 1))); // an empty page
     let error = open(&fake).assets(&Filter::default(), |_| ()).unwrap_err();
     assert!(matches!(error, ImmichError::Answer { .. }), "{error}");
-    let nobody = Immich::new("http://127.0.0.1:1", ApiKey::new(KEY).unwrap()).unwrap();
+    let nobody = Immich::new("http://127.0.0.1:1", ApiKey::new(KEY).unwrap(), None).unwrap();
     let error = nobody.with_pause(Duration::ZERO).assets(&Filter::default(), |_| ()).unwrap_err();
     assert!(matches!(error, ImmichError::Network { .. }), "{error}");
-    assert!(Immich::new("ftp://photos.example", ApiKey::new(KEY).unwrap()).is_err());
-    assert!(Immich::trusting("https://photos.example", ApiKey::new(KEY).unwrap(), Some(b"no PEM")).is_err());
-    assert!(Immich::new("http://user:word@host", ApiKey::new(KEY).unwrap()).is_err());
+    assert!(Immich::new("ftp://photos.example", ApiKey::new(KEY).unwrap(), None).is_err());
+    assert!(Immich::new("https://photos.example", ApiKey::new(KEY).unwrap(), Some(b"no PEM")).is_err());
+    assert!(Immich::new("http://user:word@host", ApiKey::new(KEY).unwrap(), None).is_err());
 }
 
 #[test]
@@ -103,17 +91,17 @@ fn ticked_places_are_written_and_taken_back() {
     let chosen = suggestions(&fake, &[true, true, false, true, true, true]);
     // Somebody gave the second photo a place meanwhile; the last one is gone.
     fake.set(|state| state.assets[1].place = Some((1.0, 2.0)));
-    let applied = apply(&server, &chosen, &mut journal(folder.path()), &NEVER, || ()).unwrap();
-    assert_eq!(applied, Applied { written: 3, had_place: 1, gone: 1, stopped: false });
+    let applied = server.apply(&chosen, &journal(folder.path()), &NEVER, || ()).unwrap();
+    assert_eq!((applied.done, applied.kept, applied.nothing, applied.stopped), (3, 1, 1, false));
     let at = |k: usize| Some((40.0 + k as f64, 10.0));
     assert_eq!(fake.places(), [at(0), Some((1.0, 2.0)), None, at(3), at(4)]);
     // A second run finds everything done.
-    let again = apply(&server, &chosen, &mut journal(folder.path()), &NEVER, || ()).unwrap();
-    assert_eq!((again.written, again.had_place), (0, 4));
+    let again = server.apply(&chosen, &journal(folder.path()), &NEVER, || ()).unwrap();
+    assert_eq!((again.done, again.kept), (0, 4));
     // Somebody moved the fourth photo: that stays.
     fake.set(|state| state.assets[3].place = Some((50.0, 5.0)));
-    let undone = undo(&server, &mut journal(folder.path()), &NEVER, || ()).unwrap();
-    assert_eq!(undone, Undone { cleared: 2, changed: 1, nothing: 0, stopped: false });
+    let undone = server.undo(&journal(folder.path()), &NEVER, || ()).unwrap();
+    assert_eq!((undone.done, undone.kept, undone.nothing, undone.stopped), (2, 1, 0, false));
     let none = Some((0.0, 0.0)); // immich's way to say it
     assert_eq!(fake.places(), [none, Some((1.0, 2.0)), None, Some((50.0, 5.0)), none]);
     assert!(!folder.path().join("journal.jsonl").exists());
@@ -126,19 +114,19 @@ fn a_server_that_fails_in_the_middle_leaves_a_journal_to_go_on_from() {
     let server = open(&fake);
     let chosen = suggestions(&fake, &[true; 3]);
     fake.set(|state| state.failing = Some((format!("GET /api/assets/{}", id(1)), 500, 3)));
-    let error = apply(&server, &chosen, &mut journal(folder.path()), &NEVER, || ()).unwrap_err();
+    let error = server.apply(&chosen, &journal(folder.path()), &NEVER, || ()).unwrap_err();
     assert!(error.to_string().contains("500") && error.to_string().contains("three times"), "{error}");
     assert!(fake.places()[0].is_some() && fake.places()[1].is_none());
-    let rest = apply(&server, &chosen, &mut journal(folder.path()), &NEVER, || ()).unwrap();
-    assert_eq!((rest.written, rest.had_place), (2, 1));
+    let rest = server.apply(&chosen, &journal(folder.path()), &NEVER, || ()).unwrap();
+    assert_eq!((rest.done, rest.kept), (2, 1));
     // A line that an interrupt cut does not count; the rest is taken back, in two goes.
     let path = folder.path().join("journal.jsonl");
     let mut text = std::fs::read_to_string(&path).unwrap();
     text.push_str(r#"{"server":"http://127"#);
     std::fs::write(&path, text).unwrap();
     fake.set(|state| state.failing = Some((format!("GET /api/assets/{}", id(1)), 500, 3)));
-    assert!(undo(&server, &mut journal(folder.path()), &NEVER, || ()).is_err());
-    assert_eq!(undo(&server, &mut journal(folder.path()), &NEVER, || ()).unwrap().cleared, 2);
+    assert!(server.undo(&journal(folder.path()), &NEVER, || ()).is_err());
+    assert_eq!(server.undo(&journal(folder.path()), &NEVER, || ()).unwrap().done, 2);
     assert!(fake.places().iter().all(|place| *place == Some((0.0, 0.0))));
 }
 
@@ -150,10 +138,10 @@ fn an_interrupt_stops_between_photos() {
     let chosen = suggestions(&fake, &[true; 2]);
     let stop = AtomicBool::new(false);
     let after_one = || stop.store(true, std::sync::atomic::Ordering::SeqCst);
-    let applied = apply(&server, &chosen, &mut journal(folder.path()), &stop, after_one).unwrap();
-    assert_eq!((applied.written, applied.stopped), (1, true));
-    let rest = apply(&server, &chosen, &mut journal(folder.path()), &NEVER, || ()).unwrap();
-    assert_eq!((rest.written, rest.had_place, rest.stopped), (1, 1, false));
+    let applied = server.apply(&chosen, &journal(folder.path()), &stop, after_one).unwrap();
+    assert_eq!((applied.done, applied.stopped), (1, true));
+    let rest = server.apply(&chosen, &journal(folder.path()), &NEVER, || ()).unwrap();
+    assert_eq!((rest.done, rest.kept, rest.stopped), (1, 1, false));
 }
 
 #[test]
@@ -164,9 +152,9 @@ fn files_of_another_server_are_refused() {
     suggestions(&other, &[true]).write(&file).unwrap();
     let error = Suggestions::read(&file, &fake.url).unwrap_err().to_string();
     assert!(error.contains(&other.url) && error.contains(&fake.url), "{error}");
-    let mut written = journal(folder.path());
-    apply(&open(&other), &suggestions(&other, &[true]), &mut written, &NEVER, || ()).unwrap();
-    assert!(matches!(undo(&open(&fake), &mut written, &NEVER, || ()), Err(ImmichError::OtherServer { .. })));
+    let written = journal(folder.path());
+    open(&other).apply(&suggestions(&other, &[true]), &written, &NEVER, || ()).unwrap();
+    assert!(matches!(open(&fake).undo(&written, &NEVER, || ()), Err(ImmichError::OtherServer { .. })));
     std::fs::write(&file, "[]").unwrap();
     assert!(Suggestions::read(&file, &fake.url).unwrap_err().to_string().contains("no suggestions"));
 }
@@ -180,7 +168,7 @@ fn files_that_name_no_photos_are_refused_whole() {
     for asset in ["../users/me", "", "x?y", "a/../../admin", "00 11"] {
         let line = format!(r#"{{"server":"{}","asset":"{asset}","lat":1.0,"lon":2.0}}"#, fake.url);
         std::fs::write(folder.path().join("journal.jsonl"), format!("{sound}\n{line}\n")).unwrap();
-        let error = undo(&open(&fake), &mut journal(folder.path()), &NEVER, || ()).unwrap_err().to_string();
+        let error = open(&fake).undo(&journal(folder.path()), &NEVER, || ()).unwrap_err().to_string();
         assert!(error.contains("line 2: ") && error.contains("no number of a photo"), "{error}");
         let mut odd = suggestions(&fake, &[true, true]);
         odd.suggestions[1].asset = asset.to_owned();
@@ -191,7 +179,7 @@ fn files_that_name_no_photos_are_refused_whole() {
     }
     assert_eq!(fake.asked("/api/"), 0, "nothing was asked");
     let _lock = locdiff_base::OutputLock::file(&folder.path().join("journal.jsonl")).unwrap();
-    let error = apply(&open(&fake), &suggestions(&fake, &[true]), &mut journal(folder.path()), &NEVER, || ());
+    let error = open(&fake).apply(&suggestions(&fake, &[true]), &journal(folder.path()), &NEVER, || ());
     assert!(matches!(error, Err(ImmichError::Lock(_))), "two runs at once");
 }
 
@@ -199,29 +187,12 @@ fn files_that_name_no_photos_are_refused_whole() {
 #[test]
 fn a_field_that_immich_renames_is_noticed() {
     let renamed = [
-        ("MetadataSearchDto", "page"),
-        ("MetadataSearchDto", "size"),
-        ("MetadataSearchDto", "type"),
-        ("MetadataSearchDto", "withExif"),
-        ("MetadataSearchDto", "takenAfter"),
-        ("MetadataSearchDto", "takenBefore"),
-        ("MetadataSearchDto", "albumIds"),
+        ("MetadataSearchDto", "page size type withExif takenAfter takenBefore albumIds"),
         ("SearchResponseDto", "assets"),
-        ("SearchAssetResponseDto", "items"),
-        ("SearchAssetResponseDto", "nextPage"),
-        ("AssetResponseDto", "id"),
-        ("AssetResponseDto", "type"),
-        ("AssetResponseDto", "originalFileName"),
-        ("AssetResponseDto", "fileCreatedAt"),
-        ("AssetResponseDto", "exifInfo"),
-        ("ExifResponseDto", "latitude"),
-        ("ExifResponseDto", "longitude"),
-        ("ExifResponseDto", "make"),
-        ("ExifResponseDto", "model"),
-        ("ExifResponseDto", "dateTimeOriginal"),
-        ("AssetBulkUpdateDto", "ids"),
-        ("AssetBulkUpdateDto", "latitude"),
-        ("AssetBulkUpdateDto", "longitude"),
+        ("SearchAssetResponseDto", "items nextPage"),
+        ("AssetResponseDto", "id type originalFileName fileCreatedAt exifInfo"),
+        ("ExifResponseDto", "latitude longitude make model dateTimeOriginal"),
+        ("AssetBulkUpdateDto", "ids latitude longitude"),
     ];
     let all = |fake: &Fake| -> Result<(), ImmichError> {
         let server = open(fake);
@@ -235,6 +206,7 @@ fn a_field_that_immich_renames_is_noticed() {
         server.set_place(&id(1), LatLon::new(1.0, 2.0).unwrap())
     };
     all(&Fake::new(&[None, Some((1.0, 2.0)), None])).unwrap();
+    let renamed = renamed.iter().flat_map(|(schema, fields)| fields.split(' ').map(move |field| (*schema, field)));
     for (schema, field) in renamed {
         let fake = Fake::new(&[None, Some((1.0, 2.0)), None]);
         fake.set(|state| {
@@ -266,7 +238,7 @@ fn a_server_over_https_needs_a_certificate_that_is_trusted() {
     });
     let authority = std::fs::read(fixture("authority.pem")).unwrap();
     let trusting = |pem: Option<&[u8]>| {
-        let server = Immich::trusting(&fake.url, ApiKey::new(KEY).unwrap(), pem).unwrap();
+        let server = Immich::new(&fake.url, ApiKey::new(KEY).unwrap(), pem).unwrap();
         server.with_pause(Duration::from_millis(1))
     };
     assert_eq!(trusting(Some(&authority)).assets(&Filter::default(), |_| ()).unwrap().len(), 2);
@@ -277,37 +249,37 @@ fn a_server_over_https_needs_a_certificate_that_is_trusted() {
 }
 
 #[test]
-fn what_is_ticked_and_corrected_on_the_desk_is_saved_written_and_taken_back() {
+fn what_is_ticked_and_corrected_in_a_session_is_saved_written_and_taken_back() {
     let fake = Fake::new(&[None, None, None]);
     let folder = tempfile::tempdir().unwrap();
     let (file, list) = (folder.path().join("s.json"), folder.path().join("journal.jsonl"));
     suggestions(&fake, &[false, true, true]).write(&file).unwrap();
-    let desk = || {
+    let session = || {
         let review = Review::open(Arc::new(open(&fake)), &file, &list).unwrap();
         let acts = review.acts();
         ReviewSession::open(review, &acts).unwrap()
     };
-    let works = |desk: &ReviewSession<Review>, act: &dyn Fn(&ReviewSession<Review>)| {
+    let works = |session: &ReviewSession<Review>, act: &dyn Fn(&ReviewSession<Review>)| {
         std::thread::scope(|scope| {
-            scope.spawn(|| desk.work());
-            let wait = || wait_until("nothing is left to do", || desk.state(0)["is_busy"] != true);
+            scope.spawn(|| session.work());
+            let wait = || wait_until("nothing is left to do", || session.state(0)["is_busy"] != true);
             wait();
-            act(desk);
+            act(session);
             wait();
-            desk.close();
+            session.close();
         });
     };
     let act = |text: &str| -> ReviewAction {
         serde_json::from_str(&text.replace("ID", "00000000-0000-4000-8000-00000000000")).unwrap()
     };
-    let first = desk();
-    works(&first, &|desk| {
-        desk.act(act(r#"{"act":"take","photos":["ID0"],"take":true}"#)).unwrap();
-        desk.act(act(r#"{"act":"take","photos":["ID1"],"take":false}"#)).unwrap();
-        desk.act(act(r#"{"act":"move","photos":["ID2"],"lat":-5.0,"lon":6.0,"radius_km":1.0,"how":"the pin"}"#))
-            .unwrap();
-        assert!(desk.act(act(r#"{"act":"take","photos":["ID9"],"take":true}"#)).is_err(), "no such photo");
-        assert!(desk.picture(0, false).unwrap().starts_with(&[0xff, 0xd8]) && desk.picture(7, false).is_err());
+    let first = session();
+    works(&first, &|session| {
+        let moved = r#"{"act":"move","photos":["ID2"],"lat":-5.0,"lon":6.0,"radius_km":1.0,"how":"the pin"}"#;
+        let takes =
+            [r#"{"act":"take","photos":["ID0"],"take":true}"#, r#"{"act":"take","photos":["ID1"],"take":false}"#];
+        takes.iter().chain([&moved]).for_each(|text| session.act(act(text)).unwrap());
+        assert!(session.act(act(r#"{"act":"take","photos":["ID9"],"take":true}"#)).is_err(), "no such photo");
+        assert!(session.picture(0, false).unwrap().starts_with(&[0xff, 0xd8]) && session.picture(7, false).is_err());
     });
     drop(first);
     let saved = Suggestions::read(&file, &fake.url).unwrap();
@@ -317,20 +289,19 @@ fn what_is_ticked_and_corrected_on_the_desk_is_saved_written_and_taken_back() {
     assert_eq!(saved.suggestions[2].place_to_write(), corrected);
     assert_eq!(fake.asked("PUT"), 0, "reviewing writes nothing");
     // Another session: everything is there, and an undo leads to what was suggested.
-    let second = desk();
+    let second = session();
     assert_eq!(second.state(0)["undo"], "place 1 photo by the pin");
-    works(&second, &|desk| desk.act(ReviewAction::Undo).unwrap());
-    assert_eq!(Suggestions::read(&file, &fake.url).unwrap().suggestions[2].corrected, None);
+    works(&second, &|session| session.act(ReviewAction::Undo).unwrap());
+    let released = Suggestions::read(&file, &fake.url).unwrap().suggestions[2].place_to_write();
+    assert_eq!(released, LatLon::new(42.0, 10.0).unwrap());
     drop(second);
-    let third = desk();
-    works(&third, &|desk| desk.act(ReviewAction::Redo).unwrap());
-    drop(third);
-    let fourth = desk();
-    works(&fourth, &|desk| desk.write("immich").unwrap());
+    works(&session(), &|session| session.act(ReviewAction::Redo).unwrap());
+    let fourth = session();
+    works(&fourth, &|session| session.write("immich").unwrap());
     assert_eq!(fake.places(), [Some((40.0, 10.0)), None, Some((-5.0, 6.0))]);
     assert_eq!(fourth.counts(), [2, 2, 3]);
     drop(fourth);
-    let last = desk();
-    works(&last, &|desk| desk.take_back().unwrap());
+    let last = session();
+    works(&last, &|session| session.take_back().unwrap());
     assert_eq!((fake.places(), last.counts()[1]), (vec![Some((0.0, 0.0)), None, Some((0.0, 0.0))], 0));
 }

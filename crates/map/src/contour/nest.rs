@@ -2,8 +2,7 @@
 
 use locdiff_shdd::sphere::{Polygon, Ring, ring_area_sr, ring_contains};
 
-/// Polygons from rings of one grid: counterclockwise rings are outer, each clockwise ring is a hole of the smallest
-/// outer ring around it.
+/// Polygons from rings of one grid: a clockwise ring is a hole of the smallest counterclockwise ring around it.
 pub(super) fn polygons(rings: Vec<Ring>) -> Vec<Polygon> {
     let (outers, holes): (Vec<Ring>, Vec<Ring>) = rings.into_iter().partition(|ring| ring_area_sr(ring) > 0.0);
     let boxes: Vec<[f64; 4]> = outers.iter().map(|ring| bounds(ring)).collect();

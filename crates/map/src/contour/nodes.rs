@@ -40,8 +40,7 @@ pub(super) fn node_grids(raster: &Raster) -> Vec<NodeGrid> {
         let from_left = (180.0 - window.column_lon_deg(left)).rem_euclid(360.0);
         let share = (from_left / window.cell_width_deg()).clamp(0.0, 1.0);
         let edge = |x| Column { x, left, right, share };
-        let columns: Vec<Column> =
-            [edge(-180.0)].into_iter().chain(beyond).chain(before).chain([edge(180.0)]).collect();
+        let columns: Vec<_> = [edge(-180.0)].into_iter().chain(beyond).chain(before).chain([edge(180.0)]).collect();
         return vec![node_grid(raster, columns)];
     }
     if west < 180.0 && 180.0 < east {

@@ -7,23 +7,18 @@ use locdiff_shdd::sphere::LatLon;
 use serde_json::json;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// One photo of a crowd.
+/// One photo of a crowd: its file, where it was taken most likely and in words, the radii that hold half and nine tenths of
+/// the probability, how sure the answer is (0 to 1), and whether it is an answer rather than a guess.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say it all")]
 pub struct CrowdPhoto {
-    /// Its file's name.
     pub name: String,
-    /// Where it was taken, most likely.
     pub place: LatLon,
-    /// That in words.
     pub words: String,
-    /// Half of the probability lies within.
     pub radius_50_km: f64,
-    /// Nine tenths of the probability lie within.
     pub radius_90_km: f64,
-    /// How sure the answer is, 0 to 1.
     pub confidence: f64,
-    /// Whether it is an answer rather than a guess.
     pub can_tell: bool,
 }
 
@@ -35,20 +30,8 @@ impl CrowdPhoto {
     }
 }
 
-/// A page that shows thousands of photos on one map: clusters that open as one zooms, a list with small pictures, a filter by
-/// confidence and by words. Pictures go to `spool` as they come, so memory stays small; the page holds them all, as text that
-/// is decoded when a picture is looked at.
-///
-/// ```
-/// use locdiff_map::{CrowdMap, CrowdPhoto};
-/// use locdiff_shdd::sphere::LatLon;
-/// let mut map = CrowdMap::new("LocDiff", std::io::Cursor::new(Vec::new()));
-/// map.push(&CrowdPhoto::new("a.jpg", LatLon::new(48.86, 2.35)?, "in Paris, France"), None)?;
-/// let mut page = Vec::new();
-/// map.write(&mut page)?;
-/// assert!(String::from_utf8(page)?.contains("in Paris, France"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// A page of thousands of photos on one map: clusters, a list with small pictures, a filter by confidence and by words.
+/// Pictures go to `spool` as they come, so memory stays small. The page decodes each when it is shown.
 #[derive(Debug)]
 pub struct CrowdMap<S> {
     page: MapPage,
@@ -91,7 +74,7 @@ impl<S: Read + Write + Seek> CrowdMap<S> {
         let data = json!({ "ramp": [], "photos": [], "crowd": crowd });
         self.spool.seek(SeekFrom::Start(0))?;
         let script = concat!(include_str!("clusters.js"), include_str!("crowd.js"));
-        let more = More { script, pictures: Some(&mut self.spool) };
+        let more = More { script, pictures: &mut self.spool };
         self.page.write(out, data, Some(more))
     }
 }

@@ -1,6 +1,6 @@
 //! A density as a picture in Mercator's projection, ready to be stretched over a map.
 
-use crate::{Heat, Raster, render::heat_colour};
+use crate::{Heat, Raster, render::encode_png, render::heat_colour};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use serde_json::{Value, json};
 use std::f64::consts::{PI, TAU};
@@ -12,8 +12,7 @@ const MOST_PIXELS: usize = 1024;
 /// Steps of the scale; the first is transparent.
 const STEPS: f64 = 255.0;
 
-/// A picture of what has colour, and its place on a world of 1 × 1 that begins at −180° and 85° north. It may reach
-/// beyond the eastern edge.
+/// A picture, and its place on a world of 1 × 1 from −180° and 85° north. It may reach beyond the eastern edge.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct HeatImage {
     /// Empty when nothing has colour.
@@ -65,8 +64,7 @@ impl HeatImage {
     }
 }
 
-/// Top, bottom, left and right edge of the cells that have colour, with a cell's margin. Where the raster goes around,
-/// the right edge may lie beyond its last column.
+/// Top, bottom, left and right edge of coloured cells with a margin; the right one may lie beyond the last column.
 fn coloured_cells(raster: &Raster, heat: Heat) -> Option<[usize; 4]> {
     let window = raster.window();
     let (rows, columns) = (window.rows(), window.columns());
@@ -125,17 +123,7 @@ fn indexed_png(width: usize, height: usize, indices: &[u8]) -> Vec<u8> {
         palette.extend(colour.map(|channel| channel.round() as u8));
         opacities.push((255.0 * opacity).round() as u8);
     }
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
-    encoder.set_color(png::ColorType::Indexed);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_palette(palette);
-    encoder.set_trns(opacities);
-    encoder
-        .write_header()
-        .and_then(|mut writer| writer.write_image_data(indices))
-        .expect("an image of a checked size goes into memory");
-    bytes
+    encode_png(width, height, indices, Some((palette, opacities)))
 }
 
 #[cfg(test)]
@@ -167,12 +155,10 @@ mod tests {
             assert!(image.y[0] < world_y(lat) && world_y(lat) < image.y[1]);
             assert!(image.x[1] - image.x[0] < 0.2);
             // The darkest pixel is the density's peak.
-            let mut reader = png::Decoder::new(std::io::Cursor::new(&image.png)).read_info().unwrap();
-            let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-            let info = reader.next_frame(&mut pixels).unwrap();
+            let (width, height, pixels) = crate::render::decode_png(&image.png);
             let darkest = (0..pixels.len()).max_by_key(|&at| pixels[at]).unwrap();
-            let row = (darkest / info.width as usize) as f64 + 0.5;
-            let peak = latitude(image.y[0] + row / f64::from(info.height) * (image.y[1] - image.y[0]));
+            let row = (darkest / width as usize) as f64 + 0.5;
+            let peak = latitude(image.y[0] + row / f64::from(height) * (image.y[1] - image.y[0]));
             assert!((peak - lat).abs() < 1.5, "{lat}: {peak}");
         }
     }

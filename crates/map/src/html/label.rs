@@ -26,14 +26,6 @@ impl MapLabel {
     }
 
     /// A town's name, shown from the world for the largest to the province for the least.
-    ///
-    /// ```
-    /// use locdiff_map::MapLabel;
-    /// let lima = locdiff_shdd::sphere::LatLon::new(-12.05, -77.04)?;
-    /// let level = |population| MapLabel::town(lima, "Lima", population).least_zoom;
-    /// assert!(level(10_000_000) < level(500_000));
-    /// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
-    /// ```
     pub fn town(place: LatLon, name: &str, population: u32) -> Self {
         let least_zoom = match population {
             8_000_000.. => 2.4,

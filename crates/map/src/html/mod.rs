@@ -22,22 +22,8 @@ use serde_json::{Value, json};
 /// zoom and pan by mouse, finger and keyboard. Everything is in the one file; nothing is loaded.
 ///
 /// Mercator's projection: what lies beyond 85° of latitude is not shown.
-///
-/// ```
-/// use locdiff_map::{Heat, HtmlMap, HtmlMarker, HtmlPhoto, Raster, Window};
-/// use locdiff_shdd::sphere::LatLon;
-/// let lima = LatLon::new(-12.05, -77.04)?;
-/// let raster = Raster::from_fn(Window::globe(90, 180)?, |point| 300.0 * point.dot(lima.to_unit()));
-/// let photo = HtmlPhoto::new("street.jpg")
-///     .summary("in Lima, Peru")
-///     .fact("50 % within", "210 km")
-///     .heat(&raster, Heat::log_density())
-///     .marker(HtmlMarker::new(lima, "in Lima, Peru").probability(0.61));
-/// let page = HtmlMap::new("LocDiff").photo(photo).to_html();
-/// assert!(page.starts_with("<!doctype html>") && page.contains("in Lima, Peru"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct HtmlMap {
     page: MapPage,
     photos: Vec<HtmlPhoto>,
@@ -45,6 +31,7 @@ pub struct HtmlMap {
 
 /// A place in the list beside the map, and its numbered pin.
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct HtmlMarker {
     place: LatLon,
     label: String,
@@ -54,6 +41,7 @@ pub struct HtmlMarker {
 
 /// One photo's answer.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[must_use]
 pub struct HtmlPhoto {
     name: String,
     summary: String,
@@ -71,7 +59,6 @@ impl HtmlMap {
     }
 
     /// Adds a photo; with several, a list lets one choose.
-    #[must_use]
     pub fn photo(mut self, photo: HtmlPhoto) -> Self {
         self.photos.push(photo);
         self
@@ -95,14 +82,12 @@ impl HtmlMarker {
     }
 
     /// How likely the photo was taken around here, 0…1.
-    #[must_use]
     pub fn probability(mut self, probability: f64) -> Self {
         self.probability = Some(probability);
         self
     }
 
     /// Where the photo really was taken: ticked, not numbered. Add it after the guesses.
-    #[must_use]
     pub fn truth(mut self) -> Self {
         self.is_truth = true;
         self
@@ -116,48 +101,40 @@ impl HtmlPhoto {
     }
 
     /// The answer in one phrase.
-    #[must_use]
     pub fn summary(mut self, summary: &str) -> Self {
         summary.clone_into(&mut self.summary);
         self
     }
 
     /// A line of the table below the answer.
-    #[must_use]
     pub fn fact(mut self, name: &str, value: &str) -> Self {
         self.facts.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// A small picture of the photo as a `data:image/…` address; any other address is left out, for the page loads
-    /// nothing.
-    #[must_use]
+    /// A small picture as a `data:image/…` address; any other address is left out, for the page loads nothing.
     pub fn thumbnail(mut self, data_uri: &str) -> Self {
         self.thumbnail = data_uri.starts_with("data:image/").then(|| data_uri.to_owned());
         self
     }
 
     /// A small picture of the photo, a JPEG file.
-    #[must_use]
     pub fn jpeg(self, jpeg: &[u8]) -> Self {
         self.thumbnail(&format!("data:image/jpeg;base64,{}", BASE64.encode(jpeg)))
     }
 
     /// The density.
-    #[must_use]
     pub fn heat(self, raster: &Raster, heat: Heat) -> Self {
         self.frame("", raster, heat)
     }
 
     /// A density in time, with its label: with two or more a slider and a play button appear. The last is shown first.
-    #[must_use]
     pub fn frame(mut self, label: &str, raster: &Raster, heat: Heat) -> Self {
         self.frames.push((label.to_owned(), HeatImage::new(raster, heat)));
         self
     }
 
     /// The edge of a region (see [`crate::contour_polygons`]); its label goes into the legend.
-    #[must_use]
     pub fn outline(mut self, region: &[Polygon], label: &str) -> Self {
         let lines = region.iter().flat_map(Polygon::rings).flat_map(|ring| real_lines(ring)).collect();
         self.outlines.push((label.to_owned(), lines));
@@ -165,61 +142,35 @@ impl HtmlPhoto {
     }
 
     /// Marks a place; the first is number 1.
-    #[must_use]
     pub fn marker(mut self, marker: HtmlMarker) -> Self {
         self.markers.push(marker);
         self
     }
 
     fn json(&self) -> Value {
-        let frames: Vec<Value> =
-            self.frames.iter().map(|(label, heat)| json!({ "label": label, "heat": heat.json() })).collect();
-        let outlines: Vec<Value> = self
-            .outlines
-            .iter()
-            .map(|(label, lines)| {
-                let lines: Vec<Vec<f64>> = lines
-                    .iter()
-                    .map(|line| line.iter().flat_map(|&[lon, lat]| [rounded(lon), rounded(lat)]).collect())
-                    .collect();
-                json!({ "label": label, "lines": lines })
-            })
-            .collect();
-        let markers: Vec<Value> = self
-            .markers
-            .iter()
-            .map(|marker| {
-                let [lon, lat] = degrees(marker.place);
-                json!({
-                    "lon": lon, "lat": lat, "label": marker.label, "probability": marker.probability,
-                    "is_truth": marker.is_truth,
-                })
-            })
-            .collect();
+        let frame = |(label, heat): &(String, HeatImage)| json!({ "label": label, "heat": heat.json() });
+        let outline = |(label, lines): &(String, Vec<Vec<[f64; 2]>>)| {
+            let flat = |line: &Vec<[f64; 2]>| line.iter().flatten().map(|angle| rounded(*angle)).collect::<Vec<f64>>();
+            json!({ "label": label, "lines": lines.iter().map(flat).collect::<Vec<_>>() })
+        };
+        let marker = |HtmlMarker { place, label, probability, is_truth }: &HtmlMarker| {
+            let [lon, lat] = degrees(*place);
+            json!({ "lon": lon, "lat": lat, "label": label, "probability": probability, "is_truth": is_truth })
+        };
         json!({
             "name": self.name, "summary": self.summary, "facts": self.facts, "thumbnail": self.thumbnail,
-            "frames": frames, "outlines": outlines, "markers": markers,
+            "frames": self.frames.iter().map(frame).collect::<Vec<_>>(),
+            "outlines": self.outlines.iter().map(outline).collect::<Vec<_>>(),
+            "markers": self.markers.iter().map(marker).collect::<Vec<_>>(),
         })
     }
 }
 
 /// The stretches of a ring that are edges of its region, not the cut along the antimeridian or a pole.
 fn real_lines(ring: &[[f64; 2]]) -> Vec<Vec<[f64; 2]>> {
-    let mut lines = Vec::new();
-    let mut line: Vec<[f64; 2]> = Vec::new();
-    for edge in ring.windows(2) {
-        if !is_edge_of_region(edge[0], edge[1]) {
-            lines.push(std::mem::take(&mut line));
-            continue;
-        }
-        if line.is_empty() {
-            line.push(edge[0]);
-        }
-        line.push(edge[1]);
-    }
-    lines.push(line);
-    lines.retain(|line| line.len() > 1);
-    lines
+    let edges: Vec<&[[f64; 2]]> = ring.windows(2).collect();
+    let stretches = edges.split(|edge| !is_edge_of_region(edge[0], edge[1])).filter(|edges| !edges.is_empty());
+    stretches.map(|edges| edges.iter().map(|edge| edge[0]).chain(edges.last().map(|edge| edge[1])).collect()).collect()
 }
 
 #[cfg(test)]

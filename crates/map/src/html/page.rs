@@ -8,6 +8,7 @@ use std::io::{self, Read, Write};
 
 /// What all pages have: a title, names on the map, and the line in the corner that names the sources.
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct MapPage {
     title: String,
     credit: String,
@@ -21,24 +22,38 @@ impl MapPage {
     }
 
     /// Names on the map; where two would overlap, the earlier is shown.
-    #[must_use]
     pub fn labels(mut self, labels: impl IntoIterator<Item = MapLabel>) -> Self {
         self.labels.extend(labels);
         self
     }
 
     /// The line in the corner that names the sources; Natural Earth unless set.
-    #[must_use]
     pub fn credit(mut self, credit: &str) -> Self {
         credit.clone_into(&mut self.credit);
         self
     }
 
     /// Writes the page with `data` of its kind.
-    pub(super) fn write(&self, out: &mut impl Write, mut data: Value, more: Option<More<'_>>) -> io::Result<()> {
+    pub(super) fn write(&self, out: &mut impl Write, mut data: Value, mut more: Option<More<'_>>) -> io::Result<()> {
         data["credit"] = self.credit.as_str().into();
         data["labels"] = labels_json(&self.labels).into();
-        write(out, &self.title, &data, more)
+        let mut page = include_str!("page.html");
+        while let Some((before, name, after)) = next_field(page) {
+            out.write_all(before.as_bytes())?;
+            match name {
+                "title" => out.write_all(locdiff_base::escape_markup(&self.title).as_bytes())?,
+                "style" => out.write_all(include_bytes!("style.css"))?,
+                "script" => out.write_all(include_bytes!("map.js"))?,
+                "coast_coarse" => out.write_all(BASE64.encode(Detail::Coarse.bytes()).as_bytes())?,
+                "coast_fine" => out.write_all(BASE64.encode(Detail::Fine.bytes()).as_bytes())?,
+                // Inside a script element only "<" could end it or open a comment.
+                "data" => out.write_all(data.to_string().replace('<', "\\u003c").as_bytes())?,
+                "crowd" => more.take().map_or(Ok(()), |more| more.write(out))?,
+                other => unreachable!("page.html has no field {other}"),
+            }
+            page = after;
+        }
+        out.write_all(page.as_bytes())
     }
 }
 
@@ -51,41 +66,17 @@ impl From<&str> for MapPage {
 /// What only some kinds of pages have: their script, and small pictures in base64.
 pub(super) struct More<'a> {
     pub(super) script: &'a str,
-    pub(super) pictures: Option<&'a mut dyn Read>,
+    pub(super) pictures: &'a mut dyn Read,
 }
 
 impl More<'_> {
     fn write(self, out: &mut impl Write) -> io::Result<()> {
         write!(out, "<style>\n{}</style>\n", include_str!("crowd.css"))?;
-        if let Some(pictures) = self.pictures {
-            out.write_all(b"<script type=\"text/plain\" id=\"pictures\">")?;
-            io::copy(pictures, out)?;
-            out.write_all(b"</script>\n")?;
-        }
-        write!(out, "<script>\n{}</script>\n", self.script)
+        out.write_all(b"<script type=\"text/plain\" id=\"pictures\">")?;
+        io::copy(self.pictures, out)?;
+        write!(out, "</script>\n<script>\n{}</script>\n", self.script)
     }
 }
-
-fn write(out: &mut impl Write, title: &str, data: &Value, mut more: Option<More<'_>>) -> io::Result<()> {
-    let mut page = include_str!("page.html");
-    while let Some((before, name, after)) = next_field(page) {
-        out.write_all(before.as_bytes())?;
-        match name {
-            "title" => out.write_all(locdiff_base::escape_markup(title).as_bytes())?,
-            "style" => out.write_all(include_bytes!("style.css"))?,
-            "script" => out.write_all(include_bytes!("map.js"))?,
-            "coast_coarse" => out.write_all(BASE64.encode(Detail::Coarse.bytes()).as_bytes())?,
-            "coast_fine" => out.write_all(BASE64.encode(Detail::Fine.bytes()).as_bytes())?,
-            // Inside a script element only "<" could end it or open a comment.
-            "data" => out.write_all(data.to_string().replace('<', "\\u003c").as_bytes())?,
-            "crowd" => more.take().map_or(Ok(()), |more| more.write(out))?,
-            other => unreachable!("page.html has no field {other}"),
-        }
-        page = after;
-    }
-    out.write_all(page.as_bytes())
-}
-
 /// The text before the next `{{field}}`, its name, and the text after it.
 fn next_field(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once("{{")?;

@@ -6,47 +6,26 @@ use locdiff_shdd::sphere::LatLon;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// One photo of a track.
+/// One photo of a track: its time and place in words, why there, and the radii that hold 50 % and 90 % of the mass.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names say it all")]
 pub struct TrackPhoto {
-    /// Its file's name.
     pub name: String,
-    /// When, in words.
     pub time: String,
-    /// Where it was taken, most likely.
     pub place: LatLon,
-    /// That in words.
     pub words: String,
-    /// Why.
     pub because: String,
-    /// Half of the probability lies within.
     pub radius_50_km: f64,
-    /// Nine tenths of the probability lie within.
     pub radius_90_km: f64,
-    /// Whether it has a GPS tag of its own.
     pub is_tagged: bool,
-    /// Whether it is an answer rather than a guess.
     pub can_tell: bool,
-    /// What is wrong with it.
     pub outlier: Option<String>,
 }
 
-/// A page with the photos of an album: on the map alone or in clusters, tagged ones, placed ones and guesses told apart; their track, a
-/// slider in order of time, the radii of the chosen one, what it says and why. Everything is in the one file; nothing is loaded.
-///
-/// ```
-/// use locdiff_map::{TrackMap, TrackPhoto};
-/// use locdiff_shdd::sphere::LatLon;
-/// let photo = TrackPhoto {
-///     name: "a.jpg".into(), time: "12 May 2024".into(), place: LatLon::new(48.86, 2.35)?, words: "in Paris, France".into(),
-///     because: "its own GPS tag".into(), radius_50_km: 0.1, radius_90_km: 0.2, is_tagged: true, can_tell: true, outlier: None,
-/// };
-/// let mut page = Vec::new();
-/// TrackMap::new("LocDiff").photo(photo, None).write(&mut page)?;
-/// assert!(String::from_utf8(page)?.contains("its own GPS tag"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// A page with the photos of an album: on the map alone or in clusters, tagged ones, placed ones and guesses in different marks; their track, a
+/// slider in order of time, the radii of the chosen one, its answer and why. Everything is in the one file; nothing is loaded.
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct TrackMap {
     page: MapPage,
     photos: Vec<TrackPhoto>,
@@ -62,7 +41,6 @@ impl TrackMap {
     }
 
     /// Adds a photo, with a small JPEG of it where there is one; they come in order of time.
-    #[must_use]
     pub fn photo(mut self, photo: TrackPhoto, jpeg: Option<&[u8]>) -> Self {
         let before = self.pictures.len();
         BASE64.encode_string(jpeg.unwrap_or_default(), &mut self.pictures);
@@ -84,7 +62,7 @@ impl TrackMap {
         };
         let track: Vec<Value> = self.photos.iter().zip(&self.lengths).map(photo).collect();
         let script = concat!(include_str!("clusters.js"), include_str!("track.js"));
-        let more = More { script, pictures: Some(&mut self.pictures.as_bytes()) };
+        let more = More { script, pictures: &mut self.pictures.as_bytes() };
         self.page.write(out, json!({ "ramp": [], "photos": [], "track": track }), Some(more))
     }
 }
@@ -96,20 +74,25 @@ mod tests {
     #[test]
     fn hostile_names_stay_text_and_nothing_is_loaded() {
         let page = |name: &str| {
+            let text = || name.to_owned();
+            let (place, outlier) = (LatLon::new(1.0, 2.0).unwrap(), Some(text()));
+            let (name, time, words, because) = (text(), text(), text(), text());
+            let (radius_50_km, radius_90_km, is_tagged, can_tell) = (1.0, 2.0, false, false);
             let photo = TrackPhoto {
-                name: name.to_owned(),
-                time: name.to_owned(),
-                place: LatLon::new(1.0, 2.0).unwrap(),
-                words: name.to_owned(),
-                because: name.to_owned(),
-                radius_50_km: 1.0,
-                radius_90_km: 2.0,
-                is_tagged: false,
-                can_tell: false,
-                outlier: Some(name.to_owned()),
+                name,
+                time,
+                place,
+                words,
+                because,
+                radius_50_km,
+                radius_90_km,
+                is_tagged,
+                can_tell,
+                outlier,
             };
             let mut page = Vec::new();
-            TrackMap::new(MapPage::new(name).credit(name)).photo(photo, Some(b"jpeg")).write(&mut page).unwrap();
+            let base = MapPage::new(&photo.name).credit(&photo.name);
+            TrackMap::new(base).photo(photo, Some(b"jpeg")).write(&mut page).unwrap();
             String::from_utf8(page).unwrap()
         };
         crate::html::page::check_names(page);

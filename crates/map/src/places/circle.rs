@@ -8,8 +8,7 @@ const LARGEST_KM: f64 = 5000.0;
 /// Corners of the outline; it lies within 0.1 % of the circle.
 const CORNERS: usize = 120;
 
-/// The circle that a text describes: a number, km, m or mi, then "around", "of" or "from", then a place. Nothing where the
-/// text is of another kind.
+/// The circle of "50 km around 48.85,2.35" (or km, m, mi; of, from); `None` for a text of another kind.
 pub(crate) fn parse(text: &str) -> Option<Result<Polygon, PlacesError>> {
     let lower = text.trim().to_lowercase();
     let lower = lower.strip_prefix("within ").unwrap_or(&lower);

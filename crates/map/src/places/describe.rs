@@ -19,15 +19,6 @@ pub struct Description {
 }
 
 /// Describes a point with the embedded towns and countries.
-///
-/// ```
-/// use locdiff_map::places::describe;
-/// use locdiff_shdd::sphere::LatLon;
-/// let says = |lat, lon| describe(LatLon::new(lat, lon).unwrap()).to_string();
-/// assert_eq!(says(48.86, 2.35), "in Paris, France");
-/// assert_eq!(says(47.2, 2.2), "7 km north of Mehun-sur-Yèvre, France");
-/// assert_eq!(says(61.0, -21.9), "in the sea, 329 km south of Selfoss, Iceland");
-/// ```
 pub fn describe(place: LatLon) -> Description {
     let places = Places::bundled();
     let around = places.city_around(place);
@@ -76,6 +67,9 @@ mod tests {
     #[test]
     fn phrases_read_well_everywhere() {
         let says = |lat, lon| describe(LatLon::new(lat, lon).unwrap()).to_string();
+        assert_eq!((says(48.86, 2.35), says(39.999, 116.275)), ("in Paris, France".into(), "in Beijing, China".into()));
+        assert_eq!(says(47.2, 2.2), "7 km north of Mehun-sur-Yèvre, France");
+        assert_eq!(says(61.0, -21.9), "in the sea, 329 km south of Selfoss, Iceland");
         assert!(says(-90.0, 0.0).starts_with("in Antarctica, "), "{}", says(-90.0, 0.0));
         assert!(says(90.0, 0.0).starts_with("in the sea, "), "{}", says(90.0, 0.0));
         assert!(says(3.5, -53.0).ends_with("French Guiana") && !says(3.5, -53.0).contains("in France"));

@@ -8,36 +8,28 @@ use thiserror::Error;
 #[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum PlacesError {
-    /// No country has this name or code.
     #[error("no country is called \"{name}\"{}: give an English name or an ISO 3166 code such as FR", hint(near))]
     UnknownCountry { name: String, near: Vec<String> },
-    /// The country's outline is part of another's.
     #[error(
         "{name} has no outline of its own on the 1:50 million map: give a box \"lat0,lon0,lat1,lon1\" or a GeoJSON file"
     )]
     NoOutline { name: String },
-    /// Numbers that are no box.
     #[error(
         "\"{text}\" is not a box: {reason}; give \"lat0,lon0,lat1,lon1\", two opposite corners, the western one first"
     )]
     Box { text: String, reason: String },
-    /// A name that several regions have.
     #[error("\"{text}\" is the name of several regions: say {}", choices.join(", or "))]
     Ambiguous { text: String, choices: Vec<String> },
-    /// A circle that is none.
     #[error("\"{text}\" is not a circle: {reason}; give it as \"50 km around 48.85,2.35\"")]
     Circle { text: String, reason: String },
-    /// Neither a box, nor a name, nor a file.
     #[error(
         "\"{text}\" is no region: no such file, and no continent, country, state or province of that name{}; give one of these, \
          \"50 km around 48.85,2.35\", \"lat0,lon0,lat1,lon1\" or a GeoJSON file",
         hint(near)
     )]
     UnknownRegion { text: String, near: Vec<String> },
-    /// A file that cannot be read.
     #[error("cannot read {file}: {source}; check the path and its permissions")]
     Read { file: String, source: io::Error },
-    /// A file that is no `GeoJSON` of polygons.
     #[error(
         "{file} is no GeoJSON region: {reason}; give Polygon or MultiPolygon geometries in degrees, longitude first"
     )]

@@ -60,8 +60,7 @@ fn ring(value: &Value) -> Result<Ring, String> {
         if !(-90.0..=90.0).contains(&lat) || lon.abs() > 540.0 {
             return Err(format!("[{lon}, {lat}] is no longitude and latitude"));
         }
-        // An edge of more than half a turn is meant the short way, over the antimeridian; one of exactly a turn is the
-        // edge of a map of the world.
+        // An edge of more than half a turn goes over the antimeridian; one of a whole turn is the edge of a map.
         let unwrapped = match (ring.last(), last_lon) {
             (Some(&[before, _]), Some(last)) => {
                 let step: f64 = lon - last;

@@ -11,15 +11,6 @@
 //! | a box, a country or a `GeoJSON` file as a region | [`Region::parse`], [`Region::contains`] |
 //!
 //! Towns are from GeoNames (© GeoNames, CC BY 4.0), outlines from Natural Earth (public domain): `assets/README.md`.
-//!
-//! ```
-//! use locdiff_map::places::{Region, describe};
-//! use locdiff_shdd::sphere::LatLon;
-//! let summer_palace = LatLon::new(39.999, 116.275)?;
-//! assert_eq!(describe(summer_palace).to_string(), "in Beijing, China");
-//! assert!(Region::parse("China")?.contains(summer_palace));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod admin1;
 mod circle;

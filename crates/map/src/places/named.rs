@@ -34,8 +34,7 @@ pub(crate) fn find(text: &str) -> Result<(String, Vec<Polygon>), PlacesError> {
     };
     let polygons = countries.polygons(country);
     let own_area: f64 = polygons.iter().map(|polygon| polygon.area_sr().abs()).sum();
-    // A country goes before parts of itself, and before places of its name that are not much larger: Georgia in the United
-    // States is, Luxembourg in Belgium is not.
+    // A country goes before its parts, and before places of its name that are not much larger, as Georgia (US) is.
     let rivals: Vec<_> =
         parts.into_iter().filter(|part| part.country != country.code() && part.area_sr() >= 2.0 * own_area).collect();
     let is_code = text.trim().len() == 3 && text.trim().eq_ignore_ascii_case(country.code3());
@@ -60,17 +59,15 @@ fn names_near(error: PlacesError) -> Vec<String> {
 }
 
 fn one_of(text: &str, mut parts: Vec<admin1::NamedUnit>) -> Result<(String, Vec<Polygon>), PlacesError> {
-    match parts.len() {
-        0 => Err(PlacesError::UnknownCountry { name: text.to_owned(), near: admin1::near(text) }),
-        1 => {
-            let part = parts.remove(0);
-            Ok((part.name, part.polygons))
-        }
-        _ => {
-            let choices = parts.iter().map(told).collect();
-            Err(PlacesError::Ambiguous { text: text.to_owned(), choices })
-        }
+    if parts.is_empty() {
+        return Err(PlacesError::UnknownCountry { name: text.to_owned(), near: admin1::near(text) });
     }
+    if parts.len() > 1 {
+        let choices = parts.iter().map(told).collect();
+        return Err(PlacesError::Ambiguous { text: text.to_owned(), choices });
+    }
+    let part = parts.remove(0);
+    Ok((part.name, part.polygons))
 }
 
 /// "US-GA for Georgia in United States".
@@ -82,7 +79,8 @@ fn told(part: &admin1::NamedUnit) -> String {
 /// The outlines of a continent: every part of a country that lies there.
 fn continent(text: &str) -> Option<(String, Vec<Polygon>)> {
     let wanted = folded(text);
-    let one = continents::NAMES.iter().find(|name| folded(name) == wanted).map(std::slice::from_ref);
+    let mut all = continents::CONTINENTS.iter().map(|(name, _)| name);
+    let one = all.find(|name| folded(name) == wanted).map(std::slice::from_ref);
     let names = one.or_else(|| ALSO.iter().find(|(name, _)| *name == wanted).map(|(_, names)| *names))?;
     let countries = Countries::bundled();
     let lies_there = |polygon: &&Polygon| {
@@ -92,16 +90,12 @@ fn continent(text: &str) -> Option<(String, Vec<Polygon>)> {
         place.and_then(continents::continent).is_some_and(|name| names.contains(&name))
     };
     let polygons = countries.all().iter().flat_map(|country| {
-        // A country with one part, or on one continent, needs no looking at the towns nearby.
-        let home = continents::of_code(country.code());
-        let is_home = home.is_some_and(|home| names.contains(&home));
+        // A country with one part, or on one continent, needs no search for the towns nearby.
+        let is_home = continents::of_code(country.code()).is_some_and(|home| names.contains(&home));
         let outline = countries.polygons(country);
-        let largest = outline.iter().map(|polygon| polygon.area_sr().abs()).fold(0.0, f64::max);
-        outline.iter().filter(
-            move |polygon| {
-                if polygon.area_sr().abs() == largest { is_home } else { lies_there(polygon) }
-            },
-        )
+        let area = |polygon: &Polygon| polygon.area_sr().abs();
+        let largest = outline.iter().map(area).fold(0.0, f64::max);
+        outline.iter().filter(move |polygon| if area(polygon) == largest { is_home } else { lies_there(polygon) })
     });
     Some((names.join(" and "), polygons.cloned().collect()))
 }

@@ -3,14 +3,12 @@
 use crate::places::{Countries, Places};
 use locdiff_shdd::sphere::{LatLon, Polygon};
 
-/// A name and where it belongs.
+/// A name, and where it belongs: the middle of a country's largest part, or the town.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the names say it all")]
 pub struct PlaceName {
-    /// The middle of a country's largest part, or the town.
     pub place: LatLon,
-    /// The name.
     pub text: String,
-    /// What the name is of.
     pub kind: PlaceKind,
 }
 
@@ -30,20 +28,10 @@ pub enum PlaceKind {
 }
 
 /// The names of countries, the widest first, then of towns with at least so many inhabitants, the largest first.
-///
-/// ```
-/// use locdiff_map::places::{PlaceKind, place_names};
-/// let names = place_names(1_000_000);
-/// let find = |name| names.iter().find(|other| other.text == name).map(|found| found.kind);
-/// assert!(matches!(find("France"), Some(PlaceKind::Country { .. })));
-/// assert!(matches!(find("Lima"), Some(PlaceKind::Town { population: 7_000_000.. })));
-/// assert_eq!(find("Bern"), None);
-/// ```
 pub fn place_names(least_population: u32) -> Vec<PlaceName> {
     let mut countries = country_names();
     countries.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut towns: Vec<_> =
-        Places::bundled().towns_with_population().filter(|town| town.2 >= least_population).collect();
+    let mut towns: Vec<_> = Places::bundled().towns_with_population().filter(|one| one.2 >= least_population).collect();
     towns.sort_by_key(|town| std::cmp::Reverse(town.2));
     let towns = towns.into_iter().map(|(name, place, population)| PlaceName {
         place,
@@ -93,13 +81,11 @@ mod tests {
         }
         let rank = |name: &str| names.iter().position(|other| other.text == name).unwrap();
         assert!(rank("Russia") < rank("France") && rank("France") < rank("Luxembourg"));
-        let towns: Vec<u32> = names
-            .iter()
-            .filter_map(|name| match name.kind {
-                PlaceKind::Town { population } => Some(population),
-                PlaceKind::Country { .. } => None,
-            })
-            .collect();
+        let population = |name: &PlaceName| match name.kind {
+            PlaceKind::Town { population } => Some(population),
+            PlaceKind::Country { .. } => None,
+        };
+        let towns: Vec<u32> = names.iter().filter_map(population).collect();
         assert!((50..400).contains(&towns.len()), "{}", towns.len());
         assert!(towns.is_sorted_by(|a, b| a >= b));
     }

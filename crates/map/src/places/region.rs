@@ -5,17 +5,6 @@ use locdiff_shdd::sphere::{LatLon, Polygon, PolygonIndex};
 use std::path::Path;
 
 /// A part of the Earth: a box, a circle, a continent, a country, a state, or the polygons of a `GeoJSON` file.
-///
-/// ```
-/// use locdiff_map::places::Region;
-/// use locdiff_shdd::sphere::LatLon;
-/// let fiji = Region::parse("-21,176,-12,-178")?; // over the antimeridian
-/// assert!(fiji.contains(LatLon::new(-17.8, 178.0)?) && fiji.contains(LatLon::new(-17.0, -179.5)?));
-/// assert!(!fiji.contains(LatLon::new(-17.0, 0.0)?));
-/// assert_eq!(Region::parse("fra")?.name(), "France");
-/// assert!(Region::parse("Atlantis").is_err());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Region {
     name: String,
@@ -29,14 +18,9 @@ impl Region {
             // A file of that name is meant only where nothing else is.
             Err(PlacesError::UnknownRegion { text, near }) => {
                 let path = Path::new(&text);
-                let looks_like_file = path
-                    .extension()
-                    .is_some_and(|end| end.eq_ignore_ascii_case("geojson") || end.eq_ignore_ascii_case("json"));
-                if looks_like_file || path.is_file() {
-                    Self::open(path)
-                } else {
-                    Err(PlacesError::UnknownRegion { text, near })
-                }
+                let ends = |kind: &str| path.extension().is_some_and(|end| end.eq_ignore_ascii_case(kind));
+                let is_file = ends("geojson") || ends("json") || path.is_file();
+                if is_file { Self::open(path) } else { Err(PlacesError::UnknownRegion { text, near }) }
             }
             other => other,
         }
@@ -45,13 +29,6 @@ impl Region {
     /// `"lat0,lon0,lat1,lon1"` (two opposite corners; from the first longitude east to the second), `"50 km around
     /// 48.85,2.35"`, the English name or ISO code of a country, state or province, or a continent. No file is ever looked at,
     /// so that anyone may choose the words. The error names the remedy.
-    ///
-    /// ```
-    /// use locdiff_map::places::Region;
-    /// assert_eq!(Region::in_words("JP")?.name(), "Japan");
-    /// assert!(Region::in_words("/etc/passwd").is_err());
-    /// # Ok::<(), locdiff_map::places::PlacesError>(())
-    /// ```
     pub fn in_words(text: &str) -> Result<Self, PlacesError> {
         let text = text.trim();
         let fields: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -64,10 +41,10 @@ impl Region {
             return Self::from_corners(lat0, lon0, lat1, lon1);
         }
         if let Some(circle) = circle::parse(text) {
-            return Ok(Self { name: text.to_owned(), outline: PolygonIndex::new(vec![circle?]) });
+            return Ok(Self::new(text.to_owned(), vec![circle?]));
         }
         match named::find(text) {
-            Ok((name, polygons)) => Ok(Self { name, outline: PolygonIndex::new(polygons) }),
+            Ok((name, polygons)) => Ok(Self::new(name, polygons)),
             Err(PlacesError::UnknownCountry { near, .. }) => {
                 Err(PlacesError::UnknownRegion { text: text.to_owned(), near })
             }
@@ -75,24 +52,19 @@ impl Region {
         }
     }
 
-    /// All that lies in any of several regions.
-    ///
-    /// ```
-    /// use locdiff_map::places::Region;
-    /// let alps = Region::union(&[Region::parse("Tyrol, Austria")?, Region::parse("CH")?]);
-    /// assert_eq!(alps.name(), "Tyrol or Switzerland");
-    /// # Ok::<(), locdiff_map::places::PlacesError>(())
-    /// ```
-    #[must_use]
-    pub fn union(regions: &[Self]) -> Self {
-        let names: Vec<String> = regions.iter().map(|region| region.name.clone()).collect();
-        let polygons = regions.iter().flat_map(|region| region.polygons().iter().cloned()).collect();
-        Self { name: names.join(" or "), outline: PolygonIndex::new(polygons) }
+    fn new(name: String, polygons: Vec<Polygon>) -> Self {
+        Self { name, outline: PolygonIndex::new(polygons) }
     }
 
-    /// The box between two parallels, from the first longitude east to the second. Fails with [`PlacesError::Box`] for
-    /// numbers that are no corners, or a box without area.
-    pub fn from_corners(lat0: f64, lon0: f64, lat1: f64, lon1: f64) -> Result<Self, PlacesError> {
+    /// All that lies in any of several regions. Its name is theirs with "or" between them.
+    #[must_use]
+    pub fn union(regions: &[Self]) -> Self {
+        let names: Vec<&str> = regions.iter().map(Self::name).collect();
+        Self::new(names.join(" or "), regions.iter().flat_map(|region| region.polygons().iter().cloned()).collect())
+    }
+
+    /// The box between two parallels, from the first longitude east to the second. Fails for bad corners or no area.
+    fn from_corners(lat0: f64, lon0: f64, lat1: f64, lon1: f64) -> Result<Self, PlacesError> {
         let name = format!("{lat0},{lon0},{lat1},{lon1}");
         let refuse = |reason: &str| Err(PlacesError::Box { text: name.clone(), reason: reason.to_owned() });
         if !(lat0.abs() <= 90.0 && lat1.abs() <= 90.0) {
@@ -116,11 +88,10 @@ impl Region {
         let west = (lon0 + 180.0).rem_euclid(360.0) - 180.0;
         let east = west + width;
         let outer = vec![[west, south], [east, south], [east, north], [west, north], [west, south]];
-        Ok(Self { name, outline: PolygonIndex::new(vec![Polygon { outer, holes: Vec::new() }]) })
+        Ok(Self::new(name, vec![Polygon { outer, holes: Vec::new() }]))
     }
 
-    /// A country by English name or ISO code. Fails with [`PlacesError::UnknownCountry`], or [`PlacesError::NoOutline`]
-    /// for the few that the map shows as parts of others.
+    /// A country by English name or ISO code. Fails for an unknown name, or an outline that is a part of another's.
     pub fn country(name: &str) -> Result<Self, PlacesError> {
         let countries = Countries::bundled();
         let country = countries.find(name)?;
@@ -128,11 +99,10 @@ impl Region {
         if polygons.is_empty() {
             return Err(PlacesError::NoOutline { name: country.name().to_owned() });
         }
-        Ok(Self { name: country.name().to_owned(), outline: PolygonIndex::new(polygons.to_vec()) })
+        Ok(Self::new(country.name().to_owned(), polygons.to_vec()))
     }
 
-    /// The polygons of a `GeoJSON` file: a geometry, a feature or a collection of either. Fails with
-    /// [`PlacesError::Read`] or [`PlacesError::GeoJson`].
+    /// The polygons of a `GeoJSON` file: a geometry, a feature or a collection. Fails if it cannot be read or has none.
     pub fn open(path: &Path) -> Result<Self, PlacesError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|source| PlacesError::Read { file: file.clone(), source })?;
@@ -141,11 +111,9 @@ impl Region {
 
     /// The polygons of a `GeoJSON` text; `name` stands for it in messages. Fails with [`PlacesError::GeoJson`].
     pub fn from_geojson(text: &str, name: &str) -> Result<Self, PlacesError> {
-        let name = name.to_owned();
-        match geojson::polygons(text) {
-            Ok(polygons) => Ok(Self { name, outline: PolygonIndex::new(polygons) }),
-            Err(reason) => Err(PlacesError::GeoJson { file: name, reason }),
-        }
+        let polygons = geojson::polygons(text);
+        let polygons = polygons.map_err(|reason| PlacesError::GeoJson { file: name.to_owned(), reason })?;
+        Ok(Self::new(name.to_owned(), polygons))
     }
 
     /// What the region is called: the country, the file or the corners.
@@ -179,11 +147,10 @@ mod tests {
         let pacific = Region::parse("-10,170,10,190").unwrap();
         assert!(contains(&pacific, 0.0, -175.0) && contains(&pacific, 0.0, 180.0) && !contains(&pacific, 0.0, 0.0));
         let world = Region::parse("-90,-180,90,180").unwrap();
-        assert!(
-            [(-90.0, 0.0), (90.0, 0.0), (0.0, 180.0), (0.0, -180.0), (5.0, 5.0)]
-                .iter()
-                .all(|&(lat, lon)| contains(&world, lat, lon))
-        );
+        let everywhere = [(-90.0, 0.0), (90.0, 0.0), (0.0, 180.0), (0.0, -180.0), (5.0, 5.0)];
+        assert!(everywhere.iter().all(|&(lat, lon)| contains(&world, lat, lon)));
+        let fiji = Region::parse("-21,176,-12,-178").unwrap();
+        assert!(contains(&fiji, -17.8, 178.0) && contains(&fiji, -17.0, -179.5) && !contains(&fiji, -17.0, 0.0));
         for bad in ["1,2,3", "1,2,3,4,5", "0,0,95,10", "0,0,0,10", "0,10,5,10", "nan,0,1,1", "0,0,inf,1"] {
             let message = Region::parse(bad).unwrap_err().to_string();
             assert!(message.contains("is not a box") && message.to_lowercase().contains(bad), "{message}");
@@ -204,6 +171,7 @@ mod tests {
     #[test]
     fn continents_states_and_circles() {
         for (name, inside, outside) in [
+            ("China", (39.999, 116.275), (35.7, 139.7)),
             ("Europe", (48.9, 2.4), (4.9, -52.4)),
             ("south america", (4.9, -52.4), (48.9, 2.4)),
             ("Asia", (35.7, 139.7), (51.5, -0.1)),
@@ -226,6 +194,9 @@ mod tests {
         }
         let both = Region::union(&[Region::parse("Bavaria").unwrap(), Region::parse("AT").unwrap()]);
         assert!(contains(&both, 48.1, 11.6) && contains(&both, 48.2, 16.4) && !contains(&both, 50.9, 6.9));
+        let name = |text: &str| Region::in_words(text).unwrap().name().to_owned();
+        assert_eq!([both.name(), &name("JP"), &name("fra")], ["Bavaria or Austria", "Japan", "France"]);
+        assert!(Region::parse("Atlantis").is_err() && Region::in_words("/etc/passwd").is_err());
     }
 
     #[test]
@@ -270,10 +241,8 @@ mod tests {
             (r#"{"type":"Polygon","coordinates":7}"#, "no list"),
         ] {
             let message = Region::from_geojson(text, "bad.json").unwrap_err().to_string();
-            assert!(
-                message.contains(reason) && message.starts_with("bad.json") && !message.contains('\n'),
-                "{message}"
-            );
+            let is_line = message.starts_with("bad.json") && !message.contains('\n');
+            assert!(message.contains(reason) && is_line, "{message}");
         }
         let nested = r#"{"type":"GeometryCollection","geometries":["#.repeat(20) + &"]}".repeat(20);
         assert!(Region::from_geojson(&nested, "x").unwrap_err().to_string().contains("nested too deeply"));

@@ -5,26 +5,18 @@ use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, LatitudeIndex, UnitVec, Unpa
 use serde::{Deserialize, Serialize};
 use std::{ops::Range, sync::OnceLock};
 
-/// A town and where a point lies from it.
+/// A town, and where a point lies from its centre. Some regions are empty; the population is to the thousand.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it all")]
 pub struct NearestPlace {
-    /// The town.
     pub name: String,
-    /// The state, province or the like; empty where GeoNames knows none.
     pub region: String,
-    /// The country's English name.
     pub country: String,
-    /// Two letters of ISO 3166.
     pub country_code: String,
-    /// Inhabitants, to the thousand.
     pub population: u32,
-    /// The town's own latitude.
     pub lat_deg: f64,
-    /// The town's own longitude.
     pub lon_deg: f64,
-    /// From the town's centre to the point.
     pub distance_km: f64,
-    /// The direction in which the point lies from the town.
     pub bearing: Compass,
 }
 
@@ -44,15 +36,6 @@ struct Province {
 }
 
 /// The towns of 5,000 inhabitants and more.
-///
-/// ```
-/// use locdiff_map::places::{Compass, Places};
-/// use locdiff_shdd::sphere::LatLon;
-/// let nearest = Places::bundled().nearest(LatLon::new(63.0, -22.0)?);
-/// assert_eq!((nearest.name.as_str(), nearest.country_code.as_str()), ("Reykjanesbær", "IS"));
-/// assert_eq!(nearest.bearing, Compass::South);
-/// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
-/// ```
 #[derive(Debug)]
 pub struct Places {
     /// By latitude.
@@ -82,19 +65,17 @@ impl Places {
         let provinces = (0..unpacker.number())
             .map(|index| {
                 let province = Province { country_code: unpacker.text(2), name: unpacker.string() };
-                let towns = unpacker.number();
-                province_of_town.extend(std::iter::repeat_n(index as u32, towns));
+                province_of_town.extend(std::iter::repeat_n(index as u32, unpacker.number()));
                 province
             })
             .collect();
         let count = province_of_town.len();
         let [lats, lons]: [Vec<i32>; 2] = std::array::from_fn(|_| {
-            let mut sum = 0;
-            let mut next = || {
-                sum += unpacker.delta();
-                sum
-            };
-            (0..count).map(|_| next()).collect()
+            let sums = std::iter::repeat_n((), count).scan(0, |sum, ()| {
+                *sum += unpacker.delta();
+                Some(*sum)
+            });
+            sums.collect()
         });
         let populations: Vec<usize> = (0..count).map(|_| unpacker.number()).collect();
         let mut names = String::new();
@@ -104,28 +85,14 @@ impl Places {
                 let place = LatLon::new(degrees(lats[index]), degrees(lons[index])).expect("towns are places");
                 let start = names.len() as u32;
                 unpacker.push_string(&mut names);
-                Town {
-                    place,
-                    population_thousands: populations[index] as u32,
-                    province: province_of_town[index],
-                    name: start..names.len() as u32,
-                }
+                let (population_thousands, province) = (populations[index] as u32, province_of_town[index]);
+                Town { place, population_thousands, province, name: start..names.len() as u32 }
             })
             .collect();
         debug_assert!(unpacker.is_at_end(), "the whole table is read");
         let latitudes = LatitudeIndex::sort(&mut towns, |town| town.place);
         let points = towns.iter().map(|town| town.place.to_unit()).collect();
         Self { towns, latitudes, points, names, provinces, folded: OnceLock::new() }
-    }
-
-    /// How many towns there are.
-    pub fn len(&self) -> usize {
-        self.towns.len()
-    }
-
-    /// Never.
-    pub fn is_empty(&self) -> bool {
-        self.towns.is_empty()
     }
 
     /// Every town's name, place and inhabitants.
@@ -156,15 +123,6 @@ impl Places {
 
     /// A town by its name, also with its state or country behind a comma: the largest, unless another one is not much smaller. `None` where no
     /// town has the name. Fails with [`PlacesError::Ambiguous`] if several towns may be meant.
-    ///
-    /// ```
-    /// use locdiff_map::places::Places;
-    /// let find = |text: &str| Places::bundled().find(text);
-    /// assert_eq!(find("kyoto")?.unwrap().country_code, "JP");
-    /// assert_eq!(find("Paris, Texas")?.unwrap().country_code, "US");
-    /// assert!(find("Xyzzyville")?.is_none() && find("Springfield").is_err());
-    /// # Ok::<(), locdiff_map::places::PlacesError>(())
-    /// ```
     pub fn find(&self, text: &str) -> Result<Option<NearestPlace>, PlacesError> {
         /// A town so many times as large as the next is the one that is meant.
         const LARGER: u32 = 3;
@@ -176,8 +134,7 @@ impl Places {
             of.iter().all(|part| names.iter().any(|name| folded(name) == *part))
         };
         let named = self.towns.iter().filter(|town| folded(self.name(town)) == name);
-        let mut found: Vec<NearestPlace> =
-            named.map(|town| self.seen_from(town, town.place)).filter(is_there).collect();
+        let mut found: Vec<_> = named.map(|town| self.seen_from(town, town.place)).filter(is_there).collect();
         found.sort_by_key(|town| std::cmp::Reverse(town.population));
         if let [first, second, ..] = &found[..]
             && LARGER * second.population > first.population
@@ -190,14 +147,6 @@ impl Places {
     }
 
     /// Towns whose names begin as a text does, also with a state or country behind a comma; those of just that name first, then the largest.
-    ///
-    /// ```
-    /// use locdiff_map::places::Places;
-    /// let first = |text: &str| Places::bundled().search(text, 3).first().map(|town| format!("{}, {}", town.name, town.country_code));
-    /// assert_eq!(first("kyot").as_deref(), Some("Kyoto, JP"));
-    /// assert_eq!(first("paris, united").as_deref(), Some("Paris, US"));
-    /// assert_eq!(first(" "), None);
-    /// ```
     pub fn search(&self, text: &str, most: usize) -> Vec<NearestPlace> {
         let mut parts = text.split(',').map(folded);
         let name = parts.next().unwrap_or_default();
@@ -218,18 +167,16 @@ impl Places {
 
     /// The largest town whose built-up area a point probably lies in, taking towns as discs of 4,000 inhabitants a
     /// square kilometre and at least 3 km of radius. In Beijing's outskirts this is Beijing, not the nearest suburb.
-    pub fn city_around(&self, place: LatLon) -> Option<NearestPlace> {
+    pub(crate) fn city_around(&self, place: LatLon) -> Option<NearestPlace> {
         const WIDEST_KM: f64 = 45.0;
         let reach_deg = (WIDEST_KM / EARTH_RADIUS_KM).to_degrees();
         let point = place.to_unit();
-        self.towns[self.latitudes.band(place.lat_deg(), reach_deg)]
-            .iter()
-            .filter(|town| {
-                let radius_km = (f64::from(town.population_thousands) / (4.0 * std::f64::consts::PI)).sqrt();
-                town.place.to_unit().angle_rad(point) * EARTH_RADIUS_KM <= radius_km.clamp(3.0, WIDEST_KM)
-            })
-            .max_by_key(|town| town.population_thousands)
-            .map(|town| self.seen_from(town, place))
+        let is_around = |town: &&Town| {
+            let radius_km = (f64::from(town.population_thousands) / (4.0 * std::f64::consts::PI)).sqrt();
+            town.place.to_unit().angle_rad(point) * EARTH_RADIUS_KM <= radius_km.clamp(3.0, WIDEST_KM)
+        };
+        let near = self.towns[self.latitudes.band(place.lat_deg(), reach_deg)].iter().filter(is_around);
+        near.max_by_key(|town| town.population_thousands).map(|town| self.seen_from(town, place))
     }
 
     fn name(&self, town: &Town) -> &str {
@@ -262,46 +209,59 @@ mod tests {
         LatLon::new(lat, lon).unwrap()
     }
 
+    fn is_nearest(lat: f64, lon: f64) -> bool {
+        let (places, point) = (Places::bundled(), place(lat, lon).to_unit());
+        let least = places.points.iter().map(|town| town.angle_rad(point)).fold(f64::INFINITY, f64::min);
+        (places.nearest(place(lat, lon)).distance_km - least * EARTH_RADIUS_KM).abs() < 1e-6
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn nearest_is_what_brute_force_finds(lat in -90.0..=90.0f64, lon in -180.0..=180.0f64) {
-            let (places, point) = (Places::bundled(), place(lat, lon).to_unit());
-            let least = places.towns.iter().map(|town| town.place.to_unit().angle_rad(point)).fold(f64::INFINITY, f64::min);
-            let found = places.nearest(place(lat, lon));
-            prop_assert!((found.distance_km - least * EARTH_RADIUS_KM).abs() < 1e-6);
+            prop_assert!(is_nearest(lat, lon));
         }
     }
 
     #[test]
     fn poles_and_the_antimeridian_have_a_nearest_town() {
-        let places = Places::bundled();
         for (lat, lon) in [(90.0, 0.0), (-90.0, 45.0), (-16.8, 180.0), (-16.8, -180.0), (65.0, -179.99)] {
-            let point = place(lat, lon).to_unit();
-            let least = places.towns.iter().map(|t| t.place.to_unit().angle_rad(point)).fold(f64::INFINITY, f64::min);
-            let found = places.nearest(place(lat, lon));
-            assert!((found.distance_km - least * EARTH_RADIUS_KM).abs() < 1e-6, "{lat} {lon}");
+            assert!(is_nearest(lat, lon), "{lat} {lon}");
         }
-        assert_eq!(places.nearest(place(-16.8, 180.0)).country_code, "FJ");
-        assert_eq!(places.nearest(place(-90.0, 0.0)).bearing, Compass::South);
+        let nearest = |lat, lon| Places::bundled().nearest(place(lat, lon));
+        assert_eq!(nearest(-16.8, 180.0).country_code, "FJ");
+        let (iceland, pole) = (nearest(63.0, -22.0), nearest(-90.0, 0.0));
+        assert_eq!((iceland.name.as_str(), iceland.country_code.as_str()), ("Reykjanesbær", "IS"));
+        assert_eq!((iceland.bearing, pole.bearing), (Compass::South, Compass::South));
+    }
+
+    #[test]
+    fn names_find_towns() {
+        let (find, search) = (|text| Places::bundled().find(text), |text: &str| Places::bundled().search(text, 3));
+        for (text, code) in [("kyoto", "JP"), ("Paris, Texas", "US")] {
+            assert_eq!(find(text).unwrap().unwrap().country_code, code);
+        }
+        assert!(find("Xyzzyville").unwrap().is_none() && find("Springfield").is_err() && search(" ").is_empty());
+        for (text, name, code) in [("kyot", "Kyoto", "JP"), ("paris, united", "Paris", "US")] {
+            assert_eq!((search(text)[0].name.as_str(), search(text)[0].country_code.as_str()), (name, code));
+        }
     }
 
     #[test]
     fn every_town_has_a_name_and_a_country() {
         let places = Places::bundled();
-        assert_eq!(places.len(), 69_472);
+        assert_eq!(places.towns.len(), 69_472);
         assert!(places.towns.iter().all(|town| !places.name(town).trim().is_empty()));
         for province in &places.provinces {
-            let country = Countries::bundled().by_code(&province.country_code);
-            assert!(country.is_some(), "{}", province.country_code);
+            assert!(Countries::bundled().by_code(&province.country_code).is_some(), "{}", province.country_code);
         }
     }
 
     #[test]
     fn large_cities_hold_their_suburbs() {
-        let places = Places::bundled();
-        assert_eq!(places.city_around(place(39.999, 116.275)).unwrap().name, "Beijing");
-        assert_eq!(places.city_around(place(48.89, 2.34)).unwrap().name, "Paris");
-        assert_eq!(places.city_around(place(30.0, -40.0)), None);
+        let around = |lat, lon| Places::bundled().city_around(place(lat, lon)).map(|town| town.name);
+        assert_eq!(around(39.999, 116.275).as_deref(), Some("Beijing"));
+        assert_eq!(around(48.89, 2.34).as_deref(), Some("Paris"));
+        assert_eq!(around(30.0, -40.0), None);
     }
 }

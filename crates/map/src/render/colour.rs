@@ -2,12 +2,10 @@
 
 /// An sRGB colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names say it all")]
 pub struct Colour {
-    /// 0…255.
     pub red: u8,
-    /// 0…255.
     pub green: u8,
-    /// 0…255.
     pub blue: u8,
 }
 
@@ -28,37 +26,19 @@ impl Colour {
 
 /// Matplotlib's `inferno` (public domain), from light to dark, sampled at 17 steps by `scripts/map_font.py`. Lightness
 /// falls evenly, so equal steps look equal, in grey and to the colour-blind too.
-const STEPS: [[u8; 3]; 17] = [
-    [252, 254, 164],
-    [241, 232, 100],
-    [248, 201, 49],
-    [251, 170, 14],
-    [249, 140, 9],
-    [240, 112, 30],
-    [227, 88, 50],
-    [208, 69, 68],
-    [186, 54, 85],
-    [161, 43, 97],
-    [136, 33, 106],
-    [110, 24, 110],
-    [85, 15, 109],
-    [59, 9, 100],
-    [31, 12, 71],
-    [9, 6, 33],
-    [0, 0, 3],
+const STEPS: [u32; 17] = [
+    0xfcfea4, 0xf1e864, 0xf8c931, 0xfbaa0e, 0xf98c09, 0xf0701e, 0xe35832, 0xd04544, 0xba3655, 0xa12b61, 0x88216a,
+    0x6e186e, 0x550f6d, 0x3b0964, 0x1f0c47, 0x090621, 0x000003,
 ];
 
-/// The scale's colour at `share` (0…1), and how opaque it is: the least is transparent. The last steps, almost black,
-/// are not used, for they would hide coastlines and markers.
+/// The colour at `share` (0…1) and its opacity: the least is transparent. The last steps would hide coastlines.
 pub(crate) fn heat_colour(share: f64) -> ([f32; 3], f32) {
     const LAST_STEP: f64 = 12.0;
     let share = share.clamp(0.0, 1.0);
     let place = share * LAST_STEP;
     let (step, fraction) = ((place as usize).min(STEPS.len() - 2), place.fract() as f32);
-    let colour = std::array::from_fn(|channel| {
-        let (from, to) = (f32::from(STEPS[step][channel]), f32::from(STEPS[step + 1][channel]));
-        from + fraction * (to - from)
-    });
+    let [from, to] = [STEPS[step], STEPS[step + 1]].map(|rgb| Colour::from_hex(rgb).channels());
+    let colour = std::array::from_fn(|channel| from[channel] + fraction * (to[channel] - from[channel]));
     let ramp = (share / 0.3).min(1.0) as f32;
     (colour, 0.82 * ramp * ramp * (3.0 - 2.0 * ramp))
 }
@@ -74,12 +54,8 @@ mod tests {
             let ([r, g, b], _) = heat_colour(share);
             0.3 * r + 0.6 * g + 0.1 * b
         };
-        let mut last = f32::INFINITY;
-        for step in 0..=20 {
-            let light = lightness(f64::from(step) / 20.0);
-            assert!(light < last);
-            last = light;
-        }
+        let all: Vec<f32> = (0..=20).map(|step| lightness(f64::from(step) / 20.0)).collect();
+        assert!(all.windows(2).all(|pair| pair[1] < pair[0]));
         assert_eq!(heat_colour(2.0), heat_colour(1.0));
     }
 }

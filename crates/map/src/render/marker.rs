@@ -17,17 +17,8 @@ pub enum MarkerShape {
 }
 
 /// A marked place.
-///
-/// ```
-/// use locdiff_map::{Colour, Marker, MarkerShape};
-/// use locdiff_shdd::sphere::LatLon;
-/// let truth = Marker::new(LatLon::new(48.86, 2.35)?)
-///     .shape(MarkerShape::Circle)
-///     .colour(Colour::from_hex(0x0a7d32))
-///     .label("truth");
-/// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct Marker {
     place: LatLon,
     shape: MarkerShape,
@@ -48,21 +39,18 @@ impl Marker {
     }
 
     /// Sets the shape.
-    #[must_use]
     pub fn shape(mut self, shape: MarkerShape) -> Self {
         self.shape = shape;
         self
     }
 
     /// Sets the colour.
-    #[must_use]
     pub fn colour(mut self, colour: Colour) -> Self {
         self.colour = colour;
         self
     }
 
     /// Writes a text beside it.
-    #[must_use]
     pub fn label(mut self, label: &str) -> Self {
         label.clone_into(&mut self.label);
         self

@@ -29,20 +29,8 @@ const GRID: Colour = Colour::from_hex(0x44525c);
 const OUTLINES: [Colour; 3] = [Colour::from_hex(0x08306b), Colour::from_hex(0x1f78c8), Colour::from_hex(0x5fb3e6)];
 
 /// A map to be drawn. Its window's cells are the pixels; heat may have any other window.
-///
-/// ```
-/// use locdiff_map::{Heat, MapImage, Marker, Raster, Window};
-/// use locdiff_shdd::sphere::LatLon;
-/// let lima = LatLon::new(-12.05, -77.04)?;
-/// let raster = Raster::from_fn(Window::globe(45, 90)?, |point| 30.0 * point.dot(lima.to_unit()));
-/// let png = MapImage::new(Window::globe(180, 360)?)
-///     .heat(raster, Heat::log_density())
-///     .marker(Marker::new(lima).label("Lima"))
-///     .to_png();
-/// assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct MapImage {
     window: Window,
     heat: Option<(Raster, Heat)>,
@@ -55,14 +43,8 @@ pub struct MapImage {
 impl MapImage {
     /// A map of a window; each cell is a pixel.
     pub fn new(window: Window) -> Self {
-        Self {
-            window,
-            heat: None,
-            outlines: Vec::new(),
-            markers: Vec::new(),
-            title: String::new(),
-            graticule_deg: None,
-        }
+        let (outlines, markers) = (Vec::new(), Vec::new());
+        Self { window, heat: None, outlines, markers, title: String::new(), graticule_deg: None }
     }
 
     /// A map of the world, 1440 × 720.
@@ -71,35 +53,30 @@ impl MapImage {
     }
 
     /// Lays a density over the map.
-    #[must_use]
     pub fn heat(mut self, raster: Raster, heat: Heat) -> Self {
         self.heat = Some((raster, heat));
         self
     }
 
     /// Draws the edge of a region (see [`crate::contour_polygons`]); its label goes into the legend.
-    #[must_use]
     pub fn outline(mut self, region: Vec<Polygon>, label: &str) -> Self {
         self.outlines.push((region, label.to_owned()));
         self
     }
 
     /// Marks a place.
-    #[must_use]
     pub fn marker(mut self, marker: impl Into<Marker>) -> Self {
         self.markers.push(marker.into());
         self
     }
 
     /// A line of text above the legend.
-    #[must_use]
     pub fn title(mut self, title: &str) -> Self {
         title.clone_into(&mut self.title);
         self
     }
 
     /// Degrees between the thin lines of the grid; 0 or less is none. Unless set it is 30, and less in small windows.
-    #[must_use]
     pub fn graticule(mut self, spacing_deg: f64) -> Self {
         self.graticule_deg = Some(spacing_deg);
         self
@@ -107,7 +84,7 @@ impl MapImage {
 
     /// Draws the map. PNG, 8-bit RGB.
     pub fn to_png(&self) -> Vec<u8> {
-        encode_png(self.window.columns(), self.window.rows(), &self.to_rgb())
+        encode_png(self.window.columns(), self.window.rows(), &self.to_rgb(), None)
     }
 
     /// Draws the map: three bytes a pixel, row after row from the top.
@@ -129,12 +106,8 @@ impl MapImage {
         for marker in &self.markers {
             marker.draw(&mut canvas, &view);
         }
-        let labels: Vec<(&str, Colour)> = self
-            .outlines
-            .iter()
-            .enumerate()
-            .map(|(index, (_, label))| (label.as_str(), OUTLINES[index % OUTLINES.len()]))
-            .collect();
+        let labels = self.outlines.iter().zip(OUTLINES.iter().cycle());
+        let labels: Vec<(&str, Colour)> = labels.map(|((_, label), colour)| (label.as_str(), *colour)).collect();
         legend::draw(&mut canvas, &self.title, self.heat.as_ref().map(|(_, heat)| heat), &labels);
         canvas
     }
@@ -188,17 +161,28 @@ impl MapImage {
     }
 }
 
-/// PNG, 8-bit RGB.
-fn encode_png(width: usize, height: usize, pixels: &[u8]) -> Vec<u8> {
+/// PNG, 8-bit RGB, or indices into a palette of colours and their opacities.
+pub(crate) fn encode_png(w: usize, h: usize, pixels: &[u8], palette: Option<(Vec<u8>, Vec<u8>)>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
-    encoder.set_color(png::ColorType::Rgb);
+    let mut encoder = png::Encoder::new(&mut bytes, w as u32, h as u32);
+    encoder.set_color(if palette.is_some() { png::ColorType::Indexed } else { png::ColorType::Rgb });
     encoder.set_depth(png::BitDepth::Eight);
-    encoder
-        .write_header()
-        .and_then(|mut writer| writer.write_image_data(pixels))
-        .expect("an image of a checked size goes into memory");
+    if let Some((colours, opacities)) = palette {
+        encoder.set_palette(colours);
+        encoder.set_trns(opacities);
+    }
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(pixels));
+    written.expect("an image of a checked size goes into memory");
     bytes
+}
+
+/// Width, height and pixels of a PNG.
+#[cfg(test)]
+pub(crate) fn decode_png(png: &[u8]) -> (u32, u32, Vec<u8>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    (info.width, info.height, pixels)
 }
 
 /// 30°, or what gives a small window some four lines.
@@ -214,16 +198,10 @@ mod tests {
     use crate::contour_polygons;
     use locdiff_shdd::sphere::LatLon;
 
-    fn decode(png: &[u8]) -> (u32, u32, Vec<u8>) {
-        let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut pixels).unwrap();
-        (info.width, info.height, pixels)
-    }
-
     #[test]
     fn a_plain_map_shows_land_and_sea() {
-        let (width, height, pixels) = decode(&MapImage::new(Window::globe(360, 720).unwrap()).graticule(0.0).to_png());
+        let map = MapImage::new(Window::globe(360, 720).unwrap()).graticule(0.0);
+        let (width, height, pixels) = decode_png(&map.to_png());
         assert_eq!((width, height), (720, 360));
         let pixel = |lat: f64, lon: f64| {
             let index = 3 * ((90.0 - lat) as usize * 2 * 720 + (lon + 180.0) as usize * 2);
@@ -251,7 +229,7 @@ mod tests {
                 .marker(place)
                 .marker(Marker::new(LatLon::new(89.0, 0.0).unwrap()).shape(MarkerShape::Circle).label("far away"))
                 .title("Fiji – λ unknown");
-            let (width, height, _) = decode(&image.to_png());
+            let (width, height, _) = decode_png(&image.to_png());
             assert_eq!((width as usize, height as usize), (window.columns(), window.rows()));
         }
     }

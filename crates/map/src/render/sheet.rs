@@ -7,8 +7,7 @@ use crate::MapError;
 const GAP: usize = 8;
 const WHITE: u8 = 255;
 
-/// Maps of one size beside and below each other, as one PNG. Fails if there are no maps, they differ in size, or
-/// `columns` is 0.
+/// Maps of one size in a grid, as one PNG. Fails if there are no maps, they differ in size, or `columns` is 0.
 pub fn sheet_png(images: &[MapImage], columns: usize) -> Result<Vec<u8>, MapError> {
     let sizes: Vec<(usize, usize)> = images.iter().map(|image| (image.window.columns(), image.window.rows())).collect();
     let Some(&(width, height)) = sizes.first().filter(|size| columns > 0 && sizes.iter().all(|s| s == *size)) else {
@@ -25,7 +24,7 @@ pub fn sheet_png(images: &[MapImage], columns: usize) -> Result<Vec<u8>, MapErro
             pixels[3 * ((top + y) * sheet_width + left)..][..3 * width].copy_from_slice(line);
         }
     }
-    Ok(encode_png(sheet_width, sheet_height, &pixels))
+    Ok(encode_png(sheet_width, sheet_height, &pixels, None))
 }
 
 #[cfg(test)]
@@ -37,10 +36,8 @@ mod tests {
     fn maps_lie_where_they_should() {
         let map = MapImage::new(Window::globe(20, 40).unwrap()).graticule(0.0);
         let png = sheet_png(&[map.clone(), map.clone(), map.clone()], 2).unwrap();
-        let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut pixels).unwrap();
-        assert_eq!((info.width, info.height), (88, 48));
+        let (width, height, pixels) = crate::render::decode_png(&png);
+        assert_eq!((width, height), (88, 48));
         let line = |y: usize, x: usize| &pixels[3 * (y * 88 + x)..][..120];
         let own = map.to_rgb();
         for (y, expected) in own.chunks_exact(120).enumerate() {

@@ -41,17 +41,11 @@ impl View {
     }
 
     /// Draws a line through positions, wherever the window shows it.
-    pub(super) fn polyline(
-        &self,
-        mask: &mut Mask,
-        positions: &[[f64; 2]],
-        line_width: f64,
-        keep: impl Fn([f64; 2], [f64; 2]) -> bool,
-    ) {
-        for edge in positions.windows(2).filter(|edge| keep(edge[0], edge[1])) {
+    pub(super) fn polyline(&self, on: &mut Mask, line: &[[f64; 2]], width: f64, keep: fn([f64; 2], [f64; 2]) -> bool) {
+        for edge in line.windows(2).filter(|edge| keep(edge[0], edge[1])) {
             let (from, to) = (self.pixel(edge[0]), self.pixel(edge[1]));
             for shift in self.turns(from[0].min(to[0]), from[0].max(to[0])) {
-                mask.line([from[0] + shift, from[1]], [to[0] + shift, to[1]], line_width);
+                on.line([from[0] + shift, from[1]], [to[0] + shift, to[1]], width);
             }
         }
     }
@@ -117,13 +111,9 @@ mod tests {
             let mask = view.land(&canvas, &Coast::load(detail));
             canvas.paint(&mask, Colour::WHITE, 1.0);
             let bytes = canvas.bytes();
-            let share: f64 = (0..90)
-                .map(|row| {
-                    let white: f64 = (0..180).map(|x| f64::from(bytes[3 * (row * 180 + x)]) / 255.0).sum();
-                    white * view.window.cell_area_sr(row)
-                })
-                .sum::<f64>()
-                / (4.0 * std::f64::consts::PI);
+            let white = |row: usize| (0..180).map(|x| f64::from(bytes[3 * (row * 180 + x)]) / 255.0).sum::<f64>();
+            let land: f64 = (0..90).map(|row| white(row) * view.window.cell_area_sr(row)).sum();
+            let share = land / (4.0 * std::f64::consts::PI);
             assert!((0.28..0.30).contains(&share), "{west} {detail:?}: {share}");
         }
     }

@@ -20,8 +20,8 @@ pub struct Answer {
     pub country: Option<String>,
     /// Two letters of ISO 3166 for the country.
     pub country_code: Option<String>,
-    /// Half of all photos with answers like this one were taken within this distance of the best place; NaN (null in JSON) where the
-    /// model gives no density to read it off.
+    /// Half of all photos with answers like this one were taken within this distance of the best place; NaN (null in
+    /// JSON) without a density.
     pub radius_50_km: f64,
     /// Nine in ten photos with answers like this one were taken within this distance of the best place.
     pub radius_90_km: f64,
@@ -48,8 +48,7 @@ pub struct FromDensity {
     pub window_km: f64,
     /// The probability that the photo is of the kind that the model was trained for; 1 where that was never learned.
     pub familiarity: f64,
-    /// What the photo adds to knowing nothing about it, in nats: the divergence of the answer from the model's own
-    /// density of places without a photo.
+    /// What the photo adds, in nats: the divergence of the answer from the model's density without a photo.
     pub information_nats: f64,
     /// Whether its probabilities were never fitted on photos, and may not hold; left out of JSON where they were.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -95,10 +94,7 @@ pub enum AnsweredBy {
 impl AnsweredBy {
     /// The name in JSON.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Gallery => "gallery",
-        }
+        if self == Self::Model { "model" } else { "gallery" }
     }
 }
 
@@ -109,8 +105,7 @@ pub struct GalleryContribution {
     pub answered_by: AnsweredBy,
     /// The gallery's share of that probability.
     pub share: f64,
-    /// The gallery's photo that supports the place most: of those within the window the one most alike, or the one most alike of
-    /// all.
+    /// The gallery's photo that supports the place most: the most similar one within the window, or else of all.
     #[serde(rename = "match")]
     pub matched: Option<Match>,
 }

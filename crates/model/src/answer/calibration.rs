@@ -1,17 +1,17 @@
 //! How far a model's output can be trusted, measured on photos it has not seen, and stored with it.
 
 use crate::answer::density::{Density, Mixture, log_sum};
+use crate::answer::support::Support;
 use crate::answer::{
-    AnswerError, GalleryMix, Globe, Kernels, Knowledge, LEVELS, ModelOutput, PlaceField, PlaceSettings, Probe,
-    SureLevels, Sureness, support::Support,
+    GalleryMix, Globe, Kernels, Knowledge, LEVELS, Neighbour, PlaceField, PlaceSettings, Probe, Result, SureLevels,
+    Sureness,
 };
 use locdiff_io::data::Fingerprint;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
 use std::{f64::consts::PI, sync::Arc};
 
-/// Share of the probability that is spread evenly over the Earth where nothing was fitted: no place is ever ruled out by a model
-/// alone.
+/// The share that is spread evenly over the Earth if nothing was fitted: no model alone rules out a place.
 pub(crate) const FLOOR: f64 = 0.01;
 /// The window where nothing was fitted: about a country.
 pub(crate) const WINDOW_KM: f64 = 750.0;
@@ -29,9 +29,8 @@ pub struct Calibration {
     pub window_km: f64,
     /// Answers whose locatability is lower say "I can't tell".
     pub can_tell_from: f64,
-    /// For 10, 20 … 90 %, the probability that the density must hold within a radius about the answer for the radius to
-    /// hold that share of true places: an answer is where the model errs, if it errs, so its radii must be a little larger
-    /// than the density alone would have them.
+    /// For 10, 20 … 90 %, the probability that the density must hold within a radius for the radius to hold that share
+    /// of true places: answers are where the model errs, so radii are a little larger than the density alone has them.
     pub radius_levels: [f64; 9],
     /// Radius levels by how sure an answer is. If there are any, they replace `radius_levels`.
     pub levels_by_radius: SureLevels,
@@ -85,7 +84,7 @@ pub struct OutOfDomain {
 }
 
 /// What a calibration was fitted on and how well it fits there.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitReport {
     /// Number of photos.
@@ -147,15 +146,6 @@ impl Calibration {
     }
 
     /// The probability that the density must hold within a radius for the radius to hold the share `p` of true places.
-    ///
-    /// ```
-    /// use locdiff_model::answer::{Calibration, Sureness};
-    /// use locdiff_shdd::Coefficients;
-    /// let plain = Calibration::none(Coefficients::new(vec![0.0; 4])?);
-    /// assert!((plain.radius_level(0.37, 0.0, Sureness::default()) - 0.37).abs() < 1e-12);
-    /// assert!((plain.radius_share(0.96, 0.0, Sureness::default()) - 0.96).abs() < 1e-12);
-    /// # Ok::<(), locdiff_shdd::ShddError>(())
-    /// ```
     pub fn radius_level(&self, p: f64, ood: f64, sure: Sureness) -> f64 {
         interpolated_level(p, LEVELS, self.radius_levels_for(ood, sure))
     }
@@ -180,14 +170,9 @@ impl Calibration {
         evidence: &'a Coefficients,
         views: impl IntoIterator<Item = &'b [f32]>,
     ) -> ModelOutput<'a> {
-        let Some(out_of_domain) = &self.out_of_domain else {
-            return ModelOutput::new(evidence);
-        };
-        let (mut sum, mut count) = (0.0, 0);
-        for view in views {
-            sum += out_of_domain.probe.share(view);
-            count += 1;
-        }
+        let Some(other) = &self.out_of_domain else { return ModelOutput::new(evidence) };
+        let add = |(sum, count), view| (sum + other.probe.share(view), count + 1);
+        let (sum, count) = views.into_iter().fold((0.0, 0), add);
         ModelOutput { ood: sum / f64::from(count.max(1)), ..ModelOutput::new(evidence) }
     }
 
@@ -197,13 +182,12 @@ impl Calibration {
         globe: &Arc<Globe>,
         output: ModelOutput<'_>,
         knowledge: Option<Arc<Knowledge>>,
-    ) -> Result<Density, AnswerError> {
-        let mut parts = vec![(self.factors, 1.0)];
-        if let Some(out_of_domain) = &self.out_of_domain
-            && output.ood > NO_OOD
-        {
-            parts = vec![(self.factors, 1.0 - output.ood), (out_of_domain.factors, output.ood)];
-        }
+    ) -> Result<Density> {
+        let other = self.out_of_domain.as_ref().filter(|_| output.ood > NO_OOD);
+        let parts = match other {
+            Some(other) => vec![(self.factors, 1.0 - output.ood), (other.factors, output.ood)],
+            None => vec![(self.factors, 1.0)],
+        };
         let gallery = self.gallery.as_ref().filter(|_| !output.neighbours.is_empty());
         let gallery = gallery.map(|mix| (mix.kernels.kernels(output.neighbours), mix.share_for(output.ood)));
         let gallery = gallery.filter(|(_, share)| *share > 0.0);
@@ -214,13 +198,13 @@ impl Calibration {
             output.coefficients.combine(factors.evidence, &self.background, factors.background_weight)
         };
         let parts = parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, model * share)));
-        density_of(globe, parts.collect::<Result<_, AnswerError>>()?, (places, gallery), knowledge)
+        density_of(globe, parts.collect::<Result<_>>()?, (places, gallery), knowledge)
     }
 
-    /// What makes so many samples of the network's density samples of this one, as natural parameters to add: one for each sample,
-    /// of which as many have the factors for photos of another kind as the photo probably is of one. Empty where nothing changes. The
-    /// floor is left out. Fails on coefficients and a calibration of different degrees.
-    pub fn tilts(&self, output: ModelOutput<'_>, samples: usize) -> Result<Vec<Coefficients>, AnswerError> {
+    /// Natural parameters that make samples of the network's density samples of this one, one a sample; as many have
+    /// the factors for photos of another kind as the photo probably is of one. Empty if nothing changes. The floor is
+    /// left out. Fails on coefficients and a calibration of different degrees.
+    pub fn tilts(&self, output: ModelOutput<'_>, samples: usize) -> Result<Vec<Coefficients>> {
         let factors = |sample: usize| match &self.out_of_domain {
             Some(other) if (sample as f64 + 0.5) / samples as f64 > 1.0 - output.ood => other.factors,
             _ => self.factors,
@@ -235,8 +219,7 @@ impl Calibration {
         (0..samples).map(|sample| Ok(tilt(factors(sample))?)).collect()
     }
 
-    /// The density without a photo.
-    pub(crate) fn background_density(&self, globe: &Arc<Globe>) -> Result<Density, AnswerError> {
+    pub(crate) fn background_density(&self, globe: &Arc<Globe>) -> Result<Density> {
         density_of(globe, vec![(self.background.clone(), self.factors.floor, 1.0)], (None, None), None)
     }
 }
@@ -253,7 +236,7 @@ fn density_of(
     parts: Vec<(Coefficients, f64, f64)>,
     (places, gallery): Found,
     knowledge: Option<Arc<Knowledge>>,
-) -> Result<Density, AnswerError> {
+) -> Result<Density> {
     let pixels = globe.pixels();
     let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, places: None, gallery: None };
     let mut sum = vec![0.0; pixels.len()];
@@ -278,9 +261,7 @@ fn density_of(
         return Ok(Density::new(globe.clone(), mixture, knowledge, None));
     }
     if mixture.floor > 0.0 || sum.iter().all(|value| *value > 0.0) {
-        for value in &mut sum {
-            *value = (*value + mixture.floor).ln();
-        }
+        sum.iter_mut().for_each(|value| *value = (*value + mixture.floor).ln());
     } else {
         // Too small for a number, not for its logarithm.
         sum = mixture.log_densities(&Support::Globe(globe.clone()));
@@ -294,12 +275,43 @@ fn density_of(
 }
 
 /// Linear interpolation from one rising list to another, both with 0 before and 1 after.
-pub fn interpolated_level(x: f64, from: [f64; 9], to: [f64; 9]) -> f64 {
-    let ends =
-        |inner: [f64; 9]| -> Vec<f64> { std::iter::once(0.0).chain(inner).chain(std::iter::once(1.0)).collect() };
+fn interpolated_level(x: f64, from: [f64; 9], to: [f64; 9]) -> f64 {
+    let ends = |inner: [f64; 9]| [&[0.0], &inner[..], &[1.0]].concat();
     let (from, to) = (ends(from), ends(to));
     let k = from.partition_point(|level| *level <= x).clamp(1, 10);
     let width = from[k] - from[k - 1];
     let part = if width > 0.0 { ((x - from[k - 1]) / width).clamp(0.0, 1.0) } else { 1.0 };
     to[k - 1] + part * (to[k] - to[k - 1])
+}
+
+/// The network's coefficients for a photo, the probability that it is out of domain, and what other models found.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelOutput<'a> {
+    /// The natural parameters that the network gave at pure noise.
+    pub coefficients: &'a Coefficients,
+    /// The probability that the photo is of another kind than the model was trained for: see [`crate::answer::Probe`].
+    pub ood: f64,
+    /// The photo's neighbours in a gallery, the most similar first; empty without a gallery.
+    pub neighbours: &'a [Neighbour],
+    /// The density of a model that gives places scores.
+    pub places: Option<&'a Arc<PlaceField>>,
+}
+
+impl<'a> ModelOutput<'a> {
+    /// The output for a photo of the model's own kind.
+    pub fn new(coefficients: &'a Coefficients) -> Self {
+        Self { coefficients, ood: 0.0, neighbours: &[], places: None }
+    }
+
+    /// Adds a gallery's neighbours.
+    #[must_use]
+    pub fn with_neighbours(self, neighbours: &'a [Neighbour]) -> Self {
+        Self { neighbours, ..self }
+    }
+
+    /// Adds the density of a model that gives places scores.
+    #[must_use]
+    pub fn with_places(self, places: Option<&'a Arc<PlaceField>>) -> Self {
+        Self { places, ..self }
+    }
 }

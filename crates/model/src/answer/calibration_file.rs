@@ -1,15 +1,15 @@
-//! A calibration's file in its model's folder.
+//! A calibration's file in its model's folder, and what it says about itself.
 
-use crate::answer::calibration::WINDOW_KM;
-use crate::answer::place_table::out_of_range;
 use crate::answer::{
-    AnswerError, Calibration, Factors, FitReport, GalleryMix, ModelShape, OutOfDomain, PlaceSettings, Probe, SureLevels,
+    AnswerError, Calibration, Factors, FitReport, GalleryMix, LEVELS, ModelShape, OutOfDomain, PlaceSettings, Probe,
+    Result, SureLevels, calibration::WINDOW_KM, kernels::out_of_range,
 };
 use locdiff_base::{AtomicFile, one_line, read_bounded};
 use locdiff_io::data::Fingerprint;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use serde_json::{Value, json};
+use std::{fmt::Write, path::Path};
 
 /// The calibration's file in a model's folder.
 pub const CALIBRATION_FILE: &str = "calibration.json";
@@ -21,7 +21,6 @@ const OLD_VERSION: u32 = 1;
 /// Larger files are no calibration: at the largest degree it has 7 MB.
 const LARGEST_FILE_BYTES: u64 = 64 << 20;
 
-/// What the file holds.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -53,14 +52,17 @@ fn window_km() -> f64 {
 }
 
 impl Stored {
-    /// What is out of range, if anything.
+    fn factors(&self) -> Factors {
+        Factors { evidence: self.evidence, background_weight: self.background_weight, floor: self.floor }
+    }
+
     fn fault(&self, model: &ModelShape<'_>) -> Option<String> {
         let coefficients = (model.degree + 1) * (model.degree + 1);
         if ![OLD_VERSION, VERSION].contains(&self.version) {
             return Some(format!("version {}, but this program reads version {VERSION}", self.version));
         }
-        if self.background.len() != coefficients {
-            let met = self.background.len();
+        let met = self.background.len();
+        if met != coefficients {
             return Some(format!("{met} background coefficients, but the model has {coefficients}"));
         }
         if let (Some(fitted), Some(trained)) = (&self.encoder, model.encoder)
@@ -68,15 +70,12 @@ impl Stored {
         {
             return Some(format!("it was fitted with the encoder {fitted}, but the model was trained with {trained}"));
         }
-        if let Some(out_of_domain) = &self.out_of_domain
-            && out_of_domain.probe.weights.len() != model.embedding_dim
-        {
-            let (met, wanted) = (out_of_domain.probe.weights.len(), model.embedding_dim);
+        let (met, wanted) = (self.out_of_domain.as_ref().map(|other| other.probe.weights.len()), model.embedding_dim);
+        if let Some(met) = met.filter(|met| *met != wanted) {
             return Some(format!("its probe has {met} weights, but the model takes embeddings of {wanted} numbers"));
         }
-        let own = Factors { evidence: self.evidence, background_weight: self.background_weight, floor: self.floor };
         let ranges = [("window_km", self.window_km, 1.0, 20_000.0), ("can_tell_from", self.can_tell_from, 0.0, 1.0)];
-        factors_fault(&own)
+        factors_fault(&self.factors())
             .or_else(|| levels_fault(&self.radius_levels))
             .or_else(|| self.levels_by_radius.fault(levels_fault))
             .or_else(|| out_of_range(&ranges))
@@ -91,12 +90,9 @@ impl Stored {
 }
 
 fn factors_fault(factors: &Factors) -> Option<String> {
-    let Factors { evidence, background_weight, floor } = *factors;
-    let ranges = [
-        ("evidence", evidence, 0.0, 10.0),
-        ("background_weight", background_weight, 0.0, 10.0),
-        ("floor", floor, 0.0, 1.0),
-    ];
+    let Factors { evidence, background_weight: weight, floor } = *factors;
+    let ranges =
+        [("evidence", evidence, 0.0, 10.0), ("background_weight", weight, 0.0, 10.0), ("floor", floor, 0.0, 1.0)];
     let is_all = || (floor == 1.0).then(|| "floor is 1: nothing would be left for the photo".to_owned());
     out_of_range(&ranges).or_else(is_all)
 }
@@ -119,7 +115,7 @@ fn ood_fault(out_of_domain: &OutOfDomain) -> Option<String> {
 
 impl Calibration {
     /// Reads a model folder's calibration; `None` if it has none. Fails on a file that cannot be read or does not fit the model.
-    pub fn load(folder: impl AsRef<Path>, model: &ModelShape<'_>) -> Result<Option<Self>, AnswerError> {
+    pub fn load(folder: impl AsRef<Path>, model: &ModelShape<'_>) -> Result<Option<Self>> {
         let path = folder.as_ref().join(CALIBRATION_FILE);
         match read_bounded(&path, LARGEST_FILE_BYTES) {
             Ok(contents) => Self::from_bytes(&path, &contents, model).map(Some),
@@ -130,7 +126,7 @@ impl Calibration {
 
     /// A calibration from the contents of its file; `path` is the name that errors give.
     /// Fails on contents that are no calibration, or that of another degree, encoder or size of embeddings.
-    pub fn from_bytes(path: impl AsRef<Path>, contents: &[u8], model: &ModelShape<'_>) -> Result<Self, AnswerError> {
+    pub fn from_bytes(path: impl AsRef<Path>, contents: &[u8], model: &ModelShape<'_>) -> Result<Self> {
         let bad = |reason: String| AnswerError::Calibration {
             path: path.as_ref().to_owned(),
             reason: format!("{}; make it anew with `locdiff calibrate`", one_line(&reason)),
@@ -140,13 +136,10 @@ impl Calibration {
         if let Some(fault) = stored.fault(model) {
             return Err(bad(fault));
         }
+        let factors = stored.factors();
         let background = Coefficients::new(stored.background).map_err(|error| bad(error.to_string()))?;
         Ok(Self {
-            factors: Factors {
-                evidence: stored.evidence,
-                background_weight: stored.background_weight,
-                floor: stored.floor,
-            },
+            factors,
             window_km: stored.window_km,
             can_tell_from: stored.can_tell_from,
             radius_levels: stored.radius_levels,
@@ -161,7 +154,7 @@ impl Calibration {
     }
 
     /// Writes it into a model's folder. Fails on a folder that cannot be written.
-    pub fn save(&self, folder: impl AsRef<Path>) -> Result<(), AnswerError> {
+    pub fn save(&self, folder: impl AsRef<Path>) -> Result<()> {
         let path = folder.as_ref().join(CALIBRATION_FILE);
         let stored = Stored {
             version: VERSION,
@@ -184,9 +177,64 @@ impl Calibration {
     }
 }
 
+impl Calibration {
+    /// Its fit as one JSON object.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "evidence": self.factors.evidence, "background_weight": self.factors.background_weight,
+            "floor": self.factors.floor, "window_km": self.window_km, "can_tell_from": self.can_tell_from, "fit": self.fit,
+            "out_of_domain": self.out_of_domain.as_ref().map(|other| other.factors), "gallery": self.gallery,
+            "places": self.places,
+            // The name of earlier releases.
+            "strangers": self.out_of_domain.as_ref().map(|other| other.factors),
+            "worst_deviation": self.fit.as_ref().map(crate::answer::FitReport::worst_deviation),
+        })
+    }
+
+    /// The summary as lines for people.
+    pub fn to_text(&self) -> String {
+        let Some(report) = &self.fit else { return "not fitted\n".to_owned() };
+        let each = |shares: &[f64]| shares.iter().map(|share| format!("{:>3.0}", 100.0 * share)).collect::<Vec<_>>();
+        let percent = |shares: &[f64]| each(shares).join(" ");
+        let network = || {
+            let Factors { evidence, background_weight: background, floor } = self.factors;
+            format!("evidence × {evidence:.2}, background × {background:.2}, floor {:.1} %", 100.0 * floor)
+        };
+        let mut text = self.places.as_ref().map_or_else(network, places_text);
+        let (window, least) = (self.window_km, self.can_tell_from);
+        let _ = writeln!(text, ", window {window:.0} km; \"I can't tell\" below a locatability of {least:.2}");
+        let (nll, without, n) = (report.nll_nats, report.background_nll_nats, report.n);
+        let _ = writeln!(text, "−log density {nll:.3} nats per photo ({without:.3} without the photo), n = {n}");
+        let _ = writeln!(text, "said          {} %", percent(&LEVELS));
+        let _ = writeln!(text, "in regions    {} %", percent(&report.regions));
+        let radii = percent(&report.radii);
+        let _ = writeln!(text, "within radii  {radii} % before, as said after the radii are stretched");
+        text + &self.gallery.as_ref().map_or_else(String::new, mix_text)
+    }
+}
+
+fn places_text(places: &PlaceSettings) -> String {
+    let PlaceSettings { temperature, sharpening, width_km, share, .. } = places;
+    let law =
+        if *sharpening > 0.0 { format!(" × ((1 − s²)/s)^{sharpening}, s the best score") } else { String::new() };
+    let rest = 100.0 * (1.0 - share);
+    format!("temperature {temperature:.5}{law}, kernels of {width_km:.0} km, {rest:.1} % everywhere")
+}
+
+fn mix_text(mix: &GalleryMix) -> String {
+    let (share, other) = (100.0 * mix.share, 100.0 * mix.out_of_domain_share);
+    let kernels = &mix.kernels;
+    format!(
+        "with the gallery: {share:.0} % of it ({other:.0} % out of domain), {} neighbours, kernels of {:.0} km, \
+         temperature {:.3}, window {:.0} km; −log density {:.3}\n",
+        kernels.neighbours, kernels.width_km, kernels.temperature, mix.window_km, mix.nll_nats
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::Sureness;
 
     #[test]
     fn each_fault_is_named_for_what_it_is() {
@@ -196,6 +244,8 @@ mod tests {
         let text = std::fs::read_to_string(folder.path().join(CALIBRATION_FILE)).unwrap();
         let shape = ModelShape { degree: 3, embedding_dim: 4, encoder: None };
         assert_eq!(Calibration::from_bytes("x", text.as_bytes(), &shape).unwrap(), plain);
+        assert!((plain.radius_level(0.37, 0.0, Sureness::default()) - 0.37).abs() < 1e-12);
+        assert!((plain.radius_share(0.96, 0.0, Sureness::default()) - 0.96).abs() < 1e-12);
         for (from, to, message) in [
             ("\"version\": 2", "\"version\": 3", "version 3, but"),
             ("\"evidence\": 1.0", "\"evidence\": 11.0", "evidence is 11"),

@@ -13,8 +13,8 @@ const MOST: usize = 50_000;
 /// Points along an outline stand closer than this share of a pixel's width.
 const SPACING: f64 = 0.4;
 
-/// Pixels whose centres are possible, at least [`ENOUGH`] where the regions are large enough for that: `coarse` are those of
-/// depth `depth` with a possible centre, to which the ones that an outline passes are added.
+/// Pixels with possible centres, at least [`ENOUGH`] if the regions are large enough: `coarse` are those of depth
+/// `depth`, to which the ones that an outline passes are added.
 pub(crate) fn cover(
     regions: &[Region],
     coarse: Vec<u64>,
@@ -30,11 +30,8 @@ pub(crate) fn cover(
         }
         depth += 1;
         let rim = touched(regions, depth);
-        kept = kept
-            .iter()
-            .flat_map(|pixel| pixel.children())
-            .filter(|pixel| rim.contains(pixel) || is_possible(pixel.centre()))
-            .collect();
+        let children = kept.iter().flat_map(|pixel| pixel.children());
+        kept = children.filter(|pixel| rim.contains(pixel) || is_possible(pixel.centre())).collect();
     }
 }
 

@@ -1,7 +1,6 @@
 //! The density of an answer: the model's, calibrated, times what the user knows.
 
-use crate::answer::pixel_sums::smooth;
-use crate::answer::support::{Support, reach_rad};
+use crate::answer::support::{Support, reach_rad, smooth};
 use crate::answer::window::{Window, WindowMass, mass_within};
 use crate::answer::{Globe, Kernels, Knowledge, PlaceField, Sureness};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, UnitVec};
@@ -25,19 +24,16 @@ pub(crate) struct Mixture {
 }
 
 impl Mixture {
-    /// The log densities at a support's points.
     pub(crate) fn log_densities(&self, support: &Support) -> Vec<f64> {
         self.log_densities_by(support.points(), |field| support.values(field))
     }
 
     /// The log densities at points, given how to evaluate a field there.
     fn log_densities_by(&self, points: &[UnitVec], values: impl Fn(&Field) -> Vec<f64>) -> Vec<f64> {
-        let mut sum = match &self.places {
-            Some((field, share)) => {
-                field.densities(points).into_iter().map(|density| (self.floor + share * density).ln()).collect()
-            }
-            None => vec![self.floor.ln(); points.len()],
+        let with_floor = |(field, share): &(Arc<PlaceField>, f64)| {
+            field.densities(points).into_iter().map(|density| (self.floor + share * density).ln()).collect()
         };
+        let mut sum = self.places.as_ref().map_or_else(|| vec![self.floor.ln(); points.len()], with_floor);
         for (field, log_scale) in &self.parts {
             let values = values(field);
             sum.iter_mut().zip(values).for_each(|(sum, value)| *sum = log_sum(*sum, value + log_scale));
@@ -50,16 +46,13 @@ impl Mixture {
 
     /// Where to sum it: on the globe's pixels, or those of a region that is known, cut where a model's places have narrow kernels.
     fn support(&self, globe: &Arc<Globe>, knowledge: Option<&Arc<Knowledge>>) -> Support {
-        let whole = match knowledge {
-            Some(knowledge) => knowledge.on(globe).support.clone(),
-            None => Support::Globe(globe.clone()),
-        };
+        let known = knowledge.map(|knowledge| knowledge.on(globe).support.clone());
+        let whole = known.unwrap_or_else(|| Support::Globe(globe.clone()));
         let Some((field, _)) = &self.places else { return whole };
         let gallery = self.gallery.iter().flat_map(|(kernels, _)| kernels.centres());
         whole.cut_about(field.centres().chain(gallery))
     }
 
-    /// The gallery's part of it.
     fn gallery_log_densities(&self, points: &[UnitVec]) -> Option<Vec<f64>> {
         let (kernels, log_share) = self.gallery.as_ref()?;
         Some(kernels.log_densities(points).into_iter().map(|value| value + log_share).collect())
@@ -67,10 +60,9 @@ impl Mixture {
 }
 
 /// A probability density on Earth: the exponential of a field and a uniform floor, times what is also known.
-/// Everything that an answer says is read off it.
 ///
-/// It is summed over the globe's pixels, or over finer ones where a small region is known. Its values there are worked out when
-/// they are first needed; [`Density::compact`] lets go of them.
+/// It is summed over the globe's pixels, or over finer ones where a small region is known. Its values there are worked out
+/// when they are first needed; [`Density::compact`] lets go of them.
 #[derive(Debug, Clone)]
 pub struct Density {
     globe: Arc<Globe>,
@@ -79,9 +71,7 @@ pub struct Density {
     support: OnceLock<Support>,
     /// Log of the integral of the mixture times knowledge.
     log_total: f64,
-    /// Log density at the support's points.
     at_points: OnceLock<Vec<f64>>,
-    /// Probability of the support's pixels.
     masses: OnceLock<Vec<f64>>,
 }
 
@@ -119,21 +109,12 @@ impl Density {
         knowledge: Option<Arc<Knowledge>>,
         at_pixels: Option<Vec<f64>>,
     ) -> Self {
-        let mut density = Self {
-            globe,
-            mixture,
-            knowledge,
-            support: OnceLock::new(),
-            log_total: 0.0,
-            at_points: OnceLock::new(),
-            masses: OnceLock::new(),
-        };
+        let (support, at_points, masses) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let mut density = Self { globe, mixture, knowledge, support, log_total: 0.0, at_points, masses };
         let is_globe = matches!(density.support(), Support::Globe(_));
         let mut values = density.point_values(at_pixels.filter(|_| is_globe));
         density.log_total = density.support().log_integral(&values);
-        for value in &mut values {
-            *value -= density.log_total;
-        }
+        values.iter_mut().for_each(|value| *value -= density.log_total);
         density.at_points = OnceLock::from(values);
         density
     }
@@ -158,9 +139,7 @@ impl Density {
                 pairs.for_each(|(value, point)| *value += knowledge.log_weight(*point));
             }
         }
-        for value in &mut values {
-            *value -= self.log_total;
-        }
+        values.iter_mut().for_each(|value| *value -= self.log_total);
         values
     }
 
@@ -203,9 +182,8 @@ impl Density {
             (Support::Globe(a), Support::Globe(b)) if Arc::ptr_eq(a, b) => from.point_log_density().to_vec(),
             _ => from.log_density(self.points()),
         };
-        let parts =
-            self.masses().iter().zip(self.point_log_density().iter().zip(&elsewhere)).filter(|(m, _)| **m > 0.0);
-        parts.map(|(m, (a, b))| m * (a - b)).sum::<f64>().max(0.0)
+        let parts = self.masses().iter().zip(self.point_log_density().iter().zip(&elsewhere));
+        parts.filter(|(m, _)| **m > 0.0).map(|(m, (a, b))| m * (a - b)).sum::<f64>().max(0.0)
     }
 
     /// The smallest region that holds probability `p`.
@@ -213,10 +191,9 @@ impl Density {
         let area = self.support().area_sr();
         let (values, masses) = (self.point_log_density(), self.masses());
         let (mut held, mut count, mut threshold) = (0.0, 0.0, f64::INFINITY);
-        for pixel in densest(values, masses, p) {
-            let mass = masses[pixel as usize];
-            threshold = values[pixel as usize];
-            let own = self.support().relative_area(pixel as usize);
+        for pixel in densest(values, masses, p).into_iter().map(|pixel| pixel as usize) {
+            let (mass, own) = (masses[pixel], self.support().relative_area(pixel));
+            threshold = values[pixel];
             if held + mass >= p {
                 count += own * (p - held) / mass;
                 break;
@@ -274,7 +251,7 @@ impl Density {
     /// How sure a model that gives places scores is of an answer; nothing for other models.
     pub(crate) fn sureness(&self, answer: LatLon) -> Sureness {
         let Some((field, _)) = &self.mixture.places else { return Sureness::default() };
-        Sureness { own_km: self.radii_km(answer, &[0.5])[0].max(0.1), best_score: field.best() }
+        Sureness { own_km: self.radii_km(answer, &[0.5])[0].max(0.1), best_score: field.best }
     }
 
     /// The probability within a distance of a place.
@@ -294,18 +271,16 @@ impl Density {
         self.mass_within_km(place, COUNTRY_KM).clamp(0.0, 1.0)
     }
 
-    /// The most probable places first, at most `most`: maxima of the density seen through a window of
-    /// this radius, each with what lies within the window.
+    /// The most probable places first, at most `most`: maxima seen through a window, each with what the window holds.
     pub fn peaks(&self, window_km: f64, most: usize) -> Vec<Peak> {
         self.peaks_after(None, window_km, most)
     }
 
     /// The most probable places after a first one that is settled already; see [`Density::peaks`].
     pub fn peaks_after(&self, first: Option<LatLon>, window_km: f64, most: usize) -> Vec<Peak> {
-        let is_possible =
-            |point: UnitVec| self.knowledge.as_ref().is_none_or(|k| k.log_weight(point) > f64::NEG_INFINITY);
+        let is_possible = |at: UnitVec| self.knowledge.as_ref().is_none_or(|k| k.log_weight(at) > f64::NEG_INFINITY);
         let settled = first.map(LatLon::to_unit);
-        let found = Window::new(window_km).places(self.support(), self.masses(), most, &is_possible, settled);
+        let found = Window::new(window_km).places((self.support(), self.masses()), (settled, most), &is_possible);
         let mut peaks: Vec<Peak> = found.into_iter().map(Peak::from).collect();
         if let (Some(peak), Some(place)) = (peaks.first_mut(), first) {
             peak.place = place; // to the last digit
@@ -318,18 +293,16 @@ impl Density {
         &self.globe
     }
 
-    /// The probability of each pixel.
     fn masses(&self) -> &[f64] {
         self.masses.get_or_init(|| self.support().masses(self.point_log_density()))
     }
 }
 
 impl Globe {
-    /// The places of a density given by the masses of the pixels, the most probable first: see
-    /// [`Density::peaks`].
+    /// The places of a density given by the masses of the pixels, the most probable first: see [`Density::peaks`].
     pub fn peaks(self: &Arc<Self>, masses: &[f64], window_km: f64, most: usize) -> Vec<Peak> {
         let support = Support::Globe(self.clone());
-        let found = Window::new(window_km).places(&support, masses, most, &|_| true, None);
+        let found = Window::new(window_km).places((&support, masses), (None, most), &|_| true);
         found.into_iter().map(Peak::from).collect()
     }
 }
@@ -376,12 +349,11 @@ mod tests {
     fn the_densest_pixels_are_those_of_a_full_sort() {
         for (seed, steepness) in [(1_u32, 0.5), (2, 8.0), (3, 60.0), (4, 900.0)] {
             let mut state = seed;
-            let mut values: Vec<f64> = (0..5000)
-                .map(|_| {
-                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                    -steepness * f64::from(state >> 8) / f64::from(1 << 24)
-                })
-                .collect();
+            let value = |_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                -steepness * f64::from(state >> 8) / f64::from(1 << 24)
+            };
+            let mut values: Vec<f64> = (0..5000).map(value).collect();
             values[17] = f64::NEG_INFINITY; // outside a region
             values[4000] = values[40]; // level
             let total: f64 = values.iter().map(|value| value.exp()).sum();

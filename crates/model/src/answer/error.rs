@@ -1,7 +1,5 @@
 //! What can go wrong between a network's output and an answer.
 
-use std::path::PathBuf;
-
 /// Why there is no answer, in one line.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
@@ -13,12 +11,12 @@ pub enum AnswerError {
     Sphere(#[from] locdiff_shdd::sphere::SphereError),
     #[error(transparent)]
     Write(#[from] locdiff_base::WriteError),
-    /// A calibration that cannot be used.
     #[error("{path}: {reason}", path = path.display())]
-    Calibration { path: PathBuf, reason: String },
+    Calibration { path: std::path::PathBuf, reason: String },
     #[error(transparent)]
     Setting(#[from] locdiff_base::BadSetting),
-    /// What is also known leaves no place.
     #[error("no place is left: the region or prior that was given weighs nothing anywhere on land or sea")]
     Impossible,
 }
+
+pub(crate) type Result<T, E = AnswerError> = std::result::Result<T, E>;

@@ -1,12 +1,12 @@
 //! What every answer of one degree shares: the codec and the pixels on which probabilities are summed.
 
-use crate::answer::AnswerError;
+use crate::answer::Result;
 use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Pixel, Pixels};
 use std::{f64::consts::PI, sync::Arc};
 
-/// Pixels may be this many times as wide as the deviation of a clean code's density. Sums are integrals up to 1.6 deviations of the
-/// density at hand, and what is answered is calibrated: no sharper than half a clean code, in natural parameters.
+/// Pixels may be this many times as wide as the deviation of a clean code's density. Sums are integrals up to 1.6
+/// deviations, and calibrated densities are no sharper than half a clean code, in natural parameters.
 const WIDEST: f64 = 2.4;
 
 /// Depth of the pixels for a degree: 102 km wide at L = 23 and 31, 25 km at L = 47.
@@ -26,14 +26,6 @@ const SHALLOWEST: u8 = 5;
 const DEEPEST: u8 = 10;
 
 /// The codec of a degree and equal-area pixels fine enough for its densities.
-///
-/// ```
-/// use locdiff_model::answer::Globe;
-/// let globe = Globe::new(23)?;
-/// assert_eq!(globe.codec().degree().get(), 23);
-/// assert_eq!(globe.pixels().len(), 49_152);
-/// # Ok::<(), locdiff_model::answer::AnswerError>(())
-/// ```
 #[derive(Debug)]
 pub struct Globe {
     codec: Arc<Codec>,
@@ -42,18 +34,18 @@ pub struct Globe {
 
 impl Globe {
     /// For densities of this degree. Fails on a degree out of range.
-    pub fn new(degree: usize) -> Result<Self, AnswerError> {
+    pub fn new(degree: usize) -> Result<Self> {
         Self::of(Arc::new(Codec::new(Degree::new(degree)?)))
     }
 
     /// For densities of a codec's degree, with that codec. Fails if the pixels cannot be laid out.
-    pub fn of(codec: Arc<Codec>) -> Result<Self, AnswerError> {
+    pub fn of(codec: Arc<Codec>) -> Result<Self> {
         let depth = depth(codec.degree().get());
         Ok(Self { codec, pixels: Pixels::new(depth)? })
     }
 
     /// A globe with pixels twice as wide, for work on many densities at once.
-    pub(crate) fn coarser(&self) -> Result<Self, AnswerError> {
+    pub(crate) fn coarser(&self) -> Result<Self> {
         Ok(Self { codec: self.codec.clone(), pixels: Pixels::new(self.pixels.depth().saturating_sub(1))? })
     }
 

@@ -1,5 +1,6 @@
 //! The density that retrieval gives: kernels about the places of the most similar photos.
 
+use crate::answer::LEVELS;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -24,8 +25,7 @@ pub struct Neighbour {
     pub similarity: f64,
 }
 
-/// How neighbours become a density: Gaussian kernels on the sphere about the nearest few, each weighing
-/// `exp(similarity / temperature)`.
+/// How the nearest few neighbours become a density: Gaussian kernels that weigh `exp(similarity / temperature)`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelSettings {
@@ -47,18 +47,6 @@ impl KernelSettings {
 }
 
 /// A sum of Gaussian kernels of one width about weighted places: a density on the sphere.
-///
-/// ```
-/// use locdiff_model::answer::{KernelSettings, Neighbour};
-/// use locdiff_shdd::sphere::LatLon;
-/// let paris = LatLon::new(48.86, 2.35)?.to_unit();
-/// let settings = KernelSettings { neighbours: 5, temperature: 0.05, width_km: 250.0 };
-/// let density = settings.kernels(&[Neighbour { place: paris, similarity: 0.9 }]);
-/// // A Gaussian's height: 1 / (2π·σ²).
-/// let sigma = 250.0 / locdiff_shdd::sphere::EARTH_RADIUS_KM;
-/// assert!((density.density(paris) * 2.0 * std::f64::consts::PI * sigma * sigma - 1.0).abs() < 1e-6);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct Kernels {
     /// Places with their shares of the density over a kernel's own integral.
@@ -72,9 +60,7 @@ impl Kernels {
     pub fn new(mut places: Vec<(UnitVec, f64)>, width_km: f64) -> Self {
         let kappa = (EARTH_RADIUS_KM / width_km).powi(2);
         let total: f64 = places.iter().map(|(_, weight)| weight).sum::<f64>() * kernel_area(kappa);
-        for (_, weight) in &mut places {
-            *weight /= total;
-        }
+        places.iter_mut().for_each(|(_, weight)| *weight /= total);
         Self { places, kappa, far: FAR }
     }
 
@@ -83,7 +69,6 @@ impl Kernels {
         Self { far: FAR_OF_MANY, ..Self::new(places, width_km) }
     }
 
-    /// Kernels of another deviation about these places.
     pub(crate) fn with_width_km(&self, width_km: f64) -> Self {
         Self { far: self.far, ..Self::new(self.places.clone(), width_km) }
     }
@@ -106,8 +91,8 @@ impl Kernels {
         self.densities(points).into_iter().map(f64::ln).collect()
     }
 
-    /// The density at points. Points that follow one another are best near each other: of many places only those near a block of points
-    /// count, in their order, so that the sums are the same bits.
+    /// The density at points. Points that follow one another are best near each other: of many places only those near a
+    /// block of points count, in their order, so that the sums are the same bits.
     pub(crate) fn densities(&self, points: &[UnitVec]) -> Vec<f64> {
         if self.places.len() < MANY {
             return self.each(points);
@@ -149,6 +134,78 @@ pub(crate) fn kernel_area(kappa: f64) -> f64 {
     2.0 * PI * -(-2.0 * kappa).exp_m1() / kappa
 }
 
+/// How a gallery's density is mixed with a model's, `q = (1 − share)·model + share·gallery`, and how the answer is then read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GalleryMix {
+    /// The gallery that it was fitted with; empty for one that never was.
+    pub key: String,
+    /// How the gallery's photos become a density.
+    pub kernels: KernelSettings,
+    /// The gallery's share for photos of the model's kind.
+    pub share: f64,
+    /// The gallery's share for photos of another kind.
+    #[serde(alias = "strangers_share")]
+    pub out_of_domain_share: f64,
+    /// As the calibration's own, for the mixed density: the window,
+    pub window_km: f64,
+    /// the locatability from which an answer means something,
+    pub can_tell_from: f64,
+    /// the radii,
+    pub radius_levels: [f64; 9],
+    /// and those of out of domain.
+    #[serde(alias = "strangers_radius_levels")]
+    pub out_of_domain_radius_levels: [f64; 9],
+    /// Mean −log density at the true places that it was fitted on, nats per steradian.
+    pub nll_nats: f64,
+}
+
+impl GalleryMix {
+    /// A cautious mixture for a gallery that nothing was fitted with: `temperature` is the retriever's own.
+    pub fn unfitted(temperature: f64, window_km: f64) -> Self {
+        Self {
+            key: String::new(),
+            kernels: KernelSettings { neighbours: 40, temperature, width_km: 250.0 },
+            share: 0.3,
+            out_of_domain_share: 0.05,
+            window_km,
+            can_tell_from: 0.0,
+            radius_levels: LEVELS,
+            out_of_domain_radius_levels: LEVELS,
+            nll_nats: f64::MAX,
+        }
+    }
+
+    /// Whether it was fitted on photos.
+    pub fn is_fitted(&self) -> bool {
+        !self.key.is_empty()
+    }
+
+    /// The gallery's share for a photo that is out of domain with this probability.
+    pub fn share_for(&self, ood: f64) -> f64 {
+        (1.0 - ood) * self.share + ood * self.out_of_domain_share
+    }
+
+    pub(crate) fn fault(&self) -> Option<String> {
+        let KernelSettings { neighbours, temperature, width_km } = self.kernels;
+        out_of_range(&[
+            ("gallery: neighbours", neighbours as f64, 1.0, 100_000.0),
+            ("gallery: temperature", temperature, 1e-6, 1e6),
+            ("gallery: width_km", width_km, 1.0, 20_000.0),
+            ("gallery: share", self.share, 0.0, 1.0),
+            ("gallery: out_of_domain_share", self.out_of_domain_share, 0.0, 1.0),
+            ("gallery: window_km", self.window_km, 1.0, 20_000.0),
+            ("gallery: can_tell_from", self.can_tell_from, 0.0, 1.0),
+        ])
+    }
+}
+
+/// The first of some named values that is not from one number to another, in words.
+pub(crate) fn out_of_range(values: &[(&str, f64, f64, f64)]) -> Option<String> {
+    let (name, value, from, to) = values.iter().find(|(_, value, from, to)| !(from..=to).contains(&value))?;
+    Some(format!("{name} is {value}, not from {from} to {to}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,12 +216,11 @@ mod tests {
     fn blocks_of_points_leave_out_nothing_that_counts() {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(3);
         let globe = crate::answer::Globe::new(9).unwrap();
-        let places: Vec<(UnitVec, f64)> = (0..300)
-            .map(|_| {
-                let [x, y, z] = std::array::from_fn(|_| rng.random_range(-1.0..1.0));
-                (UnitVec::new(x, y, z).unwrap(), rng.random_range(0.0..1.0))
-            })
-            .collect();
+        let place = |_| {
+            let [x, y, z] = std::array::from_fn(|_| rng.random_range(-1.0..1.0));
+            (UnitVec::new(x, y, z).unwrap(), rng.random_range(0.0..1.0))
+        };
+        let places: Vec<(UnitVec, f64)> = (0..300).map(place).collect();
         for width_km in [10.0, 50.0, 800.0, 20_000.0] {
             let kernels = Kernels::new(places.clone(), width_km);
             let points = globe.pixels().points();

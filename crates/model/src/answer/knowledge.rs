@@ -11,14 +11,6 @@ use std::{collections::HashMap, fmt};
 type Weight = Box<dyn Fn(LatLon) -> f64 + Send + Sync>;
 
 /// Weights on places, multiplied together: a region it must be in, a population raster, places one has been to.
-///
-/// ```
-/// use locdiff_model::answer::Knowledge;
-/// use locdiff_shdd::sphere::LatLon;
-/// let north = Knowledge::new().weight(|place| if place.lat_deg() >= 0.0 { 1.0 } else { 0.0 });
-/// assert_eq!(north.log_weight(LatLon::new(-10.0, 0.0)?.to_unit()), f64::NEG_INFINITY);
-/// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
-/// ```
 #[derive(Default)]
 pub struct Knowledge {
     weights: Vec<Weight>,
@@ -27,12 +19,10 @@ pub struct Knowledge {
     on_globes: Mutex<HashMap<usize, Arc<Known>>>,
 }
 
-/// What is known at the points of a support.
 #[derive(Debug)]
 pub(crate) struct Known {
     /// The globe's pixels, or finer ones where the regions are small.
     pub(crate) support: Support,
-    /// Log weight at each point.
     pub(crate) log_weights: Vec<f64>,
 }
 
@@ -51,16 +41,6 @@ impl Knowledge {
     }
 
     /// It must be in a region.
-    ///
-    /// ```
-    /// use locdiff_model::answer::Knowledge;
-    /// use locdiff_map::places::Region;
-    /// use locdiff_shdd::sphere::LatLon;
-    /// let japan = Knowledge::new().within(Region::parse("Japan")?);
-    /// assert_eq!(japan.log_weight(LatLon::new(36.0, 138.0)?.to_unit()), 0.0);
-    /// assert_eq!(japan.log_weight(LatLon::new(48.9, 2.4)?.to_unit()), f64::NEG_INFINITY);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn within(mut self, region: Region) -> Self {
         self.regions.push(region);
@@ -69,16 +49,6 @@ impl Knowledge {
     }
 
     /// Multiplies by a sum of Gaussian kernels of deviation `spread_km` about weighted places.
-    ///
-    /// ```
-    /// use locdiff_model::answer::Knowledge;
-    /// use locdiff_shdd::sphere::LatLon;
-    /// let paris = LatLon::new(48.86, 2.35)?;
-    /// let known = Knowledge::new().places(vec![(paris, 2.0)], 100.0);
-    /// let london = LatLon::new(51.5, -0.13)?;
-    /// assert!(known.log_weight(paris.to_unit()) > known.log_weight(london.to_unit()) + 5.0);
-    /// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
-    /// ```
     #[must_use]
     pub fn places(self, places: Vec<(LatLon, f64)>, spread_km: f64) -> Self {
         let sharpness = (EARTH_RADIUS_KM / spread_km).powi(2);
@@ -108,8 +78,8 @@ impl Knowledge {
         // Outside the lock: what works it out on other threads may come here again.
         let weigh = |points: &[UnitVec]| points.par_iter().map(|p| self.log_weight(*p)).collect::<Vec<f64>>();
         let log_weights = weigh(pixels.points());
-        let possible: Vec<u64> =
-            (0..pixels.len() as u64).filter(|&k| log_weights[k as usize] > f64::NEG_INFINITY).collect();
+        let is_known = |k: &u64| log_weights[*k as usize] > f64::NEG_INFINITY;
+        let possible: Vec<u64> = (0..pixels.len() as u64).filter(is_known).collect();
         let made = if possible.len() >= ENOUGH || self.regions.is_empty() {
             Known { support: Support::Globe(globe.clone()), log_weights }
         } else {
@@ -147,13 +117,24 @@ mod tests {
         }
     }
 
-    /// Regions smaller than a pixel have pixels of their own; two that do not meet leave nothing.
+    #[test]
+    fn regions_and_places_weigh() {
+        let at = |lat: f64, lon: f64| LatLon::new(lat, lon).unwrap();
+        let japan = Knowledge::new().within(Region::parse("Japan").unwrap());
+        let weights = [at(36.0, 138.0), at(48.9, 2.4)].map(|place| japan.log_weight(place.to_unit()));
+        assert_eq!(weights, [0.0, f64::NEG_INFINITY]);
+        let paris = Knowledge::new().places(vec![(at(48.86, 2.35), 2.0)], 100.0);
+        let [there, london] = [at(48.86, 2.35), at(51.5, -0.13)].map(|place| paris.log_weight(place.to_unit()));
+        assert!(there > london + 5.0);
+    }
+
+    /// Regions smaller than a pixel have pixels of their own; two that do not overlap leave nothing.
     #[test]
     fn small_regions_are_covered() {
         let globe = Arc::new(Globe::new(23).unwrap());
-        for name in
-            ["Singapore", "Malta", "Monaco", "Bahrain", "Maldives", "Barbados", "Andorra", "43.73,7.41,43.75,7.43"]
-        {
+        let small =
+            ["Singapore", "Malta", "Monaco", "Bahrain", "Maldives", "Barbados", "Andorra", "43.73,7.41,43.75,7.43"];
+        for name in small {
             let known = Knowledge::new().within(Region::parse(name).unwrap()).on(&globe);
             assert!(known.log_weights.len() >= ENOUGH, "{name}: {}", known.log_weights.len());
             assert!(known.log_weights.iter().all(|weight| *weight == 0.0), "{name}");

@@ -1,6 +1,6 @@
 //! Whether a photo is of the kind that a model was trained for.
 
-use crate::answer::AnswerError;
+use crate::answer::Result;
 use locdiff_base::setting;
 use serde::{Deserialize, Serialize};
 
@@ -31,9 +31,9 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Learns to tell two sets of embeddings apart, both taken as equally probable: logistic regression on standardised columns.
-    /// Fails on an empty set, or rows of different sizes.
-    pub fn fit(familiar: &[Vec<f32>], strange: &[Vec<f32>]) -> Result<Self, AnswerError> {
+    /// Learns to tell two equally probable sets of embeddings apart: logistic regression on standardised columns. Fails
+    /// on an empty set, or rows of different sizes.
+    pub fn fit(familiar: &[Vec<f32>], strange: &[Vec<f32>]) -> Result<Self> {
         let columns = familiar.first().map_or(0, Vec::len);
         let all: Vec<&Vec<f32>> = familiar.iter().chain(strange).collect();
         if columns == 0 || strange.is_empty() || all.iter().any(|row| row.len() != columns) {
@@ -41,16 +41,10 @@ impl Probe {
         }
         let n = all.len() as f64;
         let mean: Vec<f64> = (0..columns).map(|c| all.iter().map(|row| f64::from(row[c])).sum::<f64>() / n).collect();
-        let deviation: Vec<f64> = (0..columns)
-            .map(|c| {
-                let squares = all.iter().map(|row| (f64::from(row[c]) - mean[c]).powi(2)).sum::<f64>();
-                (squares / n).sqrt().max(1e-6)
-            })
-            .collect();
-        let inputs: Vec<Vec<f64>> = all
-            .iter()
-            .map(|row| (0..columns).map(|c| (f64::from(row[c]) - mean[c]) / deviation[c]).collect())
-            .collect();
+        let squares = |c: usize| all.iter().map(|row| (f64::from(row[c]) - mean[c]).powi(2)).sum::<f64>();
+        let deviation: Vec<f64> = (0..columns).map(|c| (squares(c) / n).sqrt().max(1e-6)).collect();
+        let input = |row: &&Vec<f32>| (0..columns).map(|c| (f64::from(row[c]) - mean[c]) / deviation[c]).collect();
+        let inputs: Vec<Vec<f64>> = all.iter().map(input).collect();
         // Both sets weigh the same.
         let weigh = [0.5 / familiar.len() as f64, 0.5 / strange.len() as f64];
         let (mut weights, mut bias) = (vec![0.0; columns], 0.0);

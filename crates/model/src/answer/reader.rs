@@ -1,7 +1,8 @@
 //! From a model's output to an answer, and to a verdict if the truth is known.
 
 use crate::answer::{
-    Answer, AnswerError, Calibration, Density, FromDensity, Globe, Hypothesis, Knowledge, LEVELS, ModelOutput, Sureness,
+    Answer, AnswerError, Calibration, Density, FromDensity, Globe, Hypothesis, Knowledge, LEVELS, ModelOutput, Result,
+    Sureness,
 };
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::sync::Arc;
@@ -11,7 +12,6 @@ use std::sync::Arc;
 pub struct Reader {
     globe: Arc<Globe>,
     calibration: Calibration,
-    /// The density without a photo.
     background: Density,
 }
 
@@ -62,7 +62,7 @@ pub struct Verdict {
 
 impl Reader {
     /// For a globe and a calibration of one degree. Fails on different degrees.
-    pub fn new(globe: Arc<Globe>, calibration: Calibration) -> Result<Self, AnswerError> {
+    pub fn new(globe: Arc<Globe>, calibration: Calibration) -> Result<Self> {
         let background = calibration.background_density(&globe)?;
         Ok(Self { globe, calibration, background })
     }
@@ -79,7 +79,7 @@ impl Reader {
 
     /// The density for the models' output for a photo.
     /// Fails on coefficients of another degree, or on knowledge that leaves no place.
-    pub fn density(&self, output: ModelOutput<'_>, knowledge: Option<Arc<Knowledge>>) -> Result<Density, AnswerError> {
+    pub fn density(&self, output: ModelOutput<'_>, knowledge: Option<Arc<Knowledge>>) -> Result<Density> {
         let density = self.calibration.density(&self.globe, output, knowledge)?;
         if density.is_possible() { Ok(density) } else { Err(AnswerError::Impossible) }
     }
@@ -90,7 +90,7 @@ impl Reader {
         output: ModelOutput<'_>,
         knowledge: Option<Arc<Knowledge>>,
         options: &ReadOptions,
-    ) -> Result<Answer, AnswerError> {
+    ) -> Result<Answer> {
         Ok(self.answer_from(self.density(output, knowledge)?, output.ood, None, options))
     }
 
@@ -99,13 +99,11 @@ impl Reader {
         options.window_km.unwrap_or(self.calibration.window_km)
     }
 
-    /// The answer that a density gives. Where its place is settled already, by retrieval for example, everything else is read off
-    /// the density around that place.
+    /// The answer that a density gives. If its place is settled already, everything else is read off around that place.
     pub fn answer_from(&self, density: Density, ood: f64, place: Option<LatLon>, options: &ReadOptions) -> Answer {
         let window_km = self.window_km(options);
         let peaks = density.peaks_after(place, window_km, options.hypotheses.max(1));
-        let hypotheses: Vec<Hypothesis> =
-            peaks.iter().map(|peak| Hypothesis::new(peak.place, peak.probability)).collect();
+        let hypotheses: Vec<_> = peaks.iter().map(|peak| Hypothesis::new(peak.place, peak.probability)).collect();
         let best = hypotheses[0].at;
         let locatability = density.locatability(best);
         let sure = self.sureness(&density, best);
@@ -121,10 +119,9 @@ impl Reader {
             gallery: None,
             density: density.compact(),
         };
-        let mut answer = Answer::at(best, [radii[0], radii[1]], hypotheses, locatability);
-        answer.can_tell = locatability >= self.calibration.can_tell_from;
-        answer.from_density = Some(from_density);
-        answer
+        let can_tell = locatability >= self.calibration.can_tell_from;
+        let answer = Answer::at(best, [radii[0], radii[1]], hypotheses, locatability);
+        Answer { can_tell, from_density: Some(from_density), ..answer }
     }
 
     /// How sure an answer is, where levels depend on it.

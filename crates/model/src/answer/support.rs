@@ -1,7 +1,6 @@
 //! The points on which a density is summed.
 
 use crate::answer::Globe;
-use crate::answer::pixel_sums::log_integral;
 use locdiff_shdd::sphere::{Field, Pixel, UnitVec};
 use std::{f64::consts::PI, ops::Range, sync::Arc};
 
@@ -15,9 +14,7 @@ const AROUND: f64 = 3.5;
 /// Centres of pixels: all of a globe's, or finer ones that cover a small region or what a density has there.
 #[derive(Debug, Clone)]
 pub(crate) enum Support {
-    /// Every pixel of the globe.
     Globe(Arc<Globe>),
-    /// Some pixels.
     Fine(Arc<FinePixels>),
 }
 
@@ -45,20 +42,18 @@ impl Support {
 
     /// Cuts pixels of one size in four, repeatedly, around kernels (centre and deviation in radians) that are narrower than a pixel.
     pub(crate) fn cut_about(&self, kernels: impl Iterator<Item = (UnitVec, f64)>) -> Self {
-        let narrow: Vec<(UnitVec, f64)> =
-            kernels.filter(|(_, deviation)| Pixel::width_rad(self.depth()) > FINE_ENOUGH * deviation).collect();
+        let (depth, count) = (self.depth(), self.points().len());
+        let is_narrow = |(_, deviation): &(UnitVec, f64)| Pixel::width_rad(depth) > FINE_ENOUGH * deviation;
+        let narrow: Vec<(UnitVec, f64)> = kernels.filter(is_narrow).collect();
         if narrow.is_empty() {
             return self.clone();
         }
-        let (pixels, points) = (Vec::with_capacity(self.points().len()), Vec::with_capacity(self.points().len()));
-        let mut cut = Cut { whole: self, depth: self.depth(), pixels, points };
-        for index in 0..12 {
-            cut.descend(Pixel { depth: 0, index }, 0..self.points().len(), &narrow);
-        }
+        let (pixels, points) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut cut = Cut { whole: self, depth, pixels, points };
+        (0..12).for_each(|index| cut.descend(Pixel { depth: 0, index }, 0..count, &narrow));
         Self::with_points(cut.pixels, cut.points)
     }
 
-    /// The centres.
     pub(crate) fn points(&self) -> &[UnitVec] {
         match self {
             Self::Globe(globe) => globe.pixels().points(),
@@ -66,7 +61,6 @@ impl Support {
         }
     }
 
-    /// A field's values there.
     pub(crate) fn values(&self, field: &Field) -> Vec<f64> {
         match self {
             Self::Globe(globe) => globe.pixels().values(field),
@@ -74,7 +68,6 @@ impl Support {
         }
     }
 
-    /// Depths of the widest and of the narrowest pixels.
     fn depths(&self) -> (u8, u8) {
         match self {
             Self::Globe(globe) => (globe.pixels().depth(), globe.pixels().depth()),
@@ -82,17 +75,15 @@ impl Support {
         }
     }
 
-    /// How deep the narrowest pixels are.
+    /// The depth of the narrowest pixels.
     pub(crate) fn depth(&self) -> u8 {
         self.depths().1
     }
 
-    /// How deep the widest pixels are.
     pub(crate) fn widest_depth(&self) -> u8 {
         self.depths().0
     }
 
-    /// How deep a pixel is.
     pub(crate) fn depth_of(&self, pixel: usize) -> u8 {
         match self {
             Self::Globe(globe) => globe.pixels().depth(),
@@ -100,7 +91,6 @@ impl Support {
         }
     }
 
-    /// Whether all pixels have one size.
     pub(crate) fn is_even(&self) -> bool {
         self.depth() == self.widest_depth()
     }
@@ -160,10 +150,8 @@ pub(crate) fn reach_rad(depth: u8) -> f64 {
     (Pixel::area_sr(depth) / PI).sqrt()
 }
 
-/// Pixels on their way to being cut.
 struct Cut<'a> {
     whole: &'a Support,
-    /// The depth of its pixels.
     depth: u8,
     pixels: Vec<Pixel>,
     points: Vec<UnitVec>,
@@ -189,9 +177,7 @@ impl Cut<'_> {
         };
         let near: Vec<(UnitVec, f64)> = kernels.iter().filter(is_near).copied().collect();
         if !near.is_empty() {
-            for child in pixel.children() {
-                self.descend(child, parts.clone(), &near);
-            }
+            pixel.children().into_iter().for_each(|child| self.descend(child, parts.clone(), &near));
         } else if pixel.depth > self.depth {
             self.pixels.push(pixel);
             self.points.push(centre);
@@ -215,6 +201,39 @@ impl Cut<'_> {
         };
         first(pixel.index)..first(pixel.index + 1)
     }
+}
+
+/// log Σ exp(value)·area: the log of an integral over equal-area pixels, given logs of the integrand there.
+pub(crate) fn log_integral(values: &[f64], area: f64) -> f64 {
+    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if top == f64::NEG_INFINITY {
+        return top;
+    }
+    top + (values.iter().map(|value| (value - top).exp()).sum::<f64>() * area).ln()
+}
+
+/// How much of a pixel at a distance lies within a radius, its mass spread evenly over `reach_rad` towards the centre
+/// and away from it: without this, what is smaller than a pixel would be all or nothing.
+pub(crate) fn share_within(distance_rad: f64, reach_rad: f64, radius_rad: f64) -> f64 {
+    let (from, to) = ((distance_rad - reach_rad).max(0.0), distance_rad + reach_rad);
+    ((radius_rad - from) / (to - from)).clamp(0.0, 1.0)
+}
+
+/// Each bin's mass spread evenly over `reach` bins on both sides, as far as there are any.
+pub(crate) fn smooth(held: &[f64], reach: f64) -> Vec<f64> {
+    let reach = reach.round() as usize;
+    let mut difference = vec![0.0; held.len() + 1];
+    for (bin, mass) in held.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
+        let (from, to) = (bin.saturating_sub(reach), (bin + reach + 1).min(held.len()));
+        let each = mass / (to - from) as f64;
+        difference[from] += each;
+        difference[to] -= each;
+    }
+    let sums = difference[..held.len()].iter().scan(0.0, |sum, step| {
+        *sum += step;
+        Some(*sum)
+    });
+    sums.map(|sum: f64| sum.max(0.0)).collect()
 }
 
 #[cfg(test)]

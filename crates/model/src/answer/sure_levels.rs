@@ -11,18 +11,16 @@ pub struct Sureness {
     pub best_score: f64,
 }
 
-/// Radius levels at some radii that densities alone say hold half, rising, and there at some best scores, rising; between them they are
-/// interpolated. None for a model whose levels do not depend on it.
+/// Radius levels at some radii that densities alone say hold half, rising, and there at some best scores, rising;
+/// interpolated in between. None for a model whose levels do not depend on it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SureLevels(Vec<(f64, LevelsByScore)>);
 
-/// Levels at some best scores.
 type LevelsByScore = Vec<(f64, [f64; 9])>;
 
 impl SureLevels {
-    /// Of photos parted by their own radius, and these by their best score: `parts` each. A part's levels, which `levels` gives, stand at
-    /// its medians.
+    /// Of photos parted by own radius, and these by best score, `parts` each. A part's `levels` stand at its medians.
     pub(crate) fn of<T: Clone>(
         photos: &[T],
         parts: usize,
@@ -40,7 +38,6 @@ impl SureLevels {
         self.0.is_empty()
     }
 
-    /// The levels for an answer.
     pub(crate) fn at(&self, sure: Sureness) -> Option<[f64; 9]> {
         let (low, high, part) = between(&self.0, sure.own_km, f64::ln)?;
         let at_score = |known: &[(f64, [f64; 9])]| {
@@ -50,16 +47,14 @@ impl SureLevels {
         Some(mixed(&at_score(low)?, &at_score(high)?, part))
     }
 
-    /// What is wrong with it, if anything.
     pub(crate) fn fault(&self, levels_fault: impl Fn(&[f64; 9]) -> Option<String>) -> Option<String> {
         let radii = self.0.iter().map(|(own_km, _)| *own_km);
         let mut scores = self.0.iter().map(|(_, by_score)| by_score.iter().map(|(score, _)| *score));
         let is_sound = rise(radii, 0.01, 20_100.0) && scores.all(|scores| scores.len() > 0 && rise(scores, -1.0, 1.0));
         let mut each = self.0.iter().flat_map(|(_, by_score)| by_score);
         let of_each = || each.find_map(|(_, levels)| levels_fault(levels));
-        (!is_sound)
-            .then(|| "levels_by_radius are not radii that rise, with scores that rise".to_owned())
-            .or_else(of_each)
+        let unsound = || "levels_by_radius are not radii that rise, with scores that rise".to_owned();
+        (!is_sound).then(unsound).or_else(of_each)
     }
 }
 
@@ -114,17 +109,14 @@ mod tests {
         assert!(ends[0] < ends[1]);
         assert_eq!(SureLevels::default().at(Sureness::default()), None);
         let one = SureLevels::of(&photos, 1, sureness, mean);
-        assert_eq!(
-            one.at(Sureness { own_km: 1.0, best_score: 0.0 }),
-            one.at(Sureness { own_km: 1e5, best_score: 1.0 })
-        );
+        let [low, high] = [(1.0, 0.0), (1e5, 1.0)].map(|photo| one.at(sureness(&photo)));
+        assert_eq!(low, high);
         let fault = |text: &str| serde_json::from_str::<SureLevels>(text).unwrap().fault(|_| None);
         assert_eq!(fault("[]"), None);
         let levels = "[0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9]";
         assert_eq!(fault(&format!("[[1,[[0.1,{levels}],[0.2,{levels}]]],[5,[[0.1,{levels}]]]]")), None);
-        for bad in
-            ["[[5,[]]]".to_owned(), format!("[[5,[[0.2,{levels}],[0.1,{levels}]]]]"), format!("[[0,[[0.1,{levels}]]]]")]
-        {
+        let scores_that_fall = format!("[[5,[[0.2,{levels}],[0.1,{levels}]]]]");
+        for bad in ["[[5,[]]]".to_owned(), scores_that_fall, format!("[[0,[[0.1,{levels}]]]]")] {
             assert!(fault(&bad).is_some(), "{bad}");
         }
     }

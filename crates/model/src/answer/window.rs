@@ -1,11 +1,7 @@
-//! The most probable places of a density: where most of it lies within a window.
-//!
-//! A place is a maximum of the density convolved with a Gaussian window (found by mean shift, so that it is the centre of the
-//! mass around it and needs no grid), and its probability is what lies within the window's radius. The first place is the one
-//! with the most; what it holds is taken away before the next is searched.
+//! The most probable places of a density: maxima of the density convolved with a Gaussian window, found by mean shift.
+//! A place's probability is what lies within the window's radius; it is taken away before the next place is searched.
 
-use crate::answer::pixel_sums::share_within;
-use crate::answer::support::{Support, reach_rad};
+use crate::answer::support::{Support, reach_rad, share_within};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixel, UnitVec};
 
 /// Mean shift stops after so many steps, or where it moves less than this (some sixty metres).
@@ -26,25 +22,31 @@ const WANDERED: f64 = 2.0;
 /// The Gaussian counts nothing where it is below e to the power of this.
 const FAR: f64 = -18.0;
 
-/// A window about a place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
     radius_rad: f64,
 }
 
-/// A place with the probability around it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct WindowMass {
     pub(crate) place: UnitVec,
     pub(crate) probability: f64,
 }
 
-/// A mass somewhere.
 #[derive(Debug, Clone, Copy)]
 struct Lump {
     at: [f64; 3],
     mass: f64,
 }
+
+impl Lump {
+    fn point(&self) -> Option<UnitVec> {
+        UnitVec::new(self.at[0], self.at[1], self.at[2]).ok()
+    }
+}
+
+/// A maximum, and what the window holds there.
+type Mode = (UnitVec, f64);
 
 impl Window {
     pub(crate) fn new(radius_km: f64) -> Self {
@@ -56,22 +58,20 @@ impl Window {
         self.radius_rad / 2.0
     }
 
-    /// The places of a density given by the masses of pixels, the most probable first, at most `most`. Only places that
-    /// `is_possible` are answered. Where the first place is settled already, the others follow it.
+    /// The places of a density given by the masses of pixels, at most `most`, the most probable first. Only places that
+    /// `is_possible` are answered. The others follow a `first` place that is settled.
     pub(crate) fn places(
         self,
-        support: &Support,
-        masses: &[f64],
-        most: usize,
+        (support, masses): (&Support, &[f64]),
+        (first, most): (Option<UnitVec>, usize),
         is_possible: &dyn Fn(UnitVec) -> bool,
-        first: Option<UnitVec>,
     ) -> Vec<WindowMass> {
         let sharpness = self.deviation_rad().powi(-2);
         let lumps = heavy(lump(support, masses, LUMP * self.deviation_rad()));
-        let mut modes: Vec<(UnitVec, f64)> =
-            self.seeds(support, masses).into_iter().map(|seed| climb(&lumps, sharpness, seed, STEPS)).collect();
+        let seeds = self.seeds(support, masses).into_iter();
+        let mut modes: Vec<Mode> = seeds.map(|seed| climb(&lumps, sharpness, seed, STEPS)).collect();
         modes.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let mut kept: Vec<(UnitVec, f64)> = Vec::new();
+        let mut kept: Vec<Mode> = Vec::new();
         for mode in modes {
             if kept.iter().all(|other| other.0.angle_rad(mode.0) > self.deviation_rad()) {
                 kept.push(mode);
@@ -85,7 +85,7 @@ impl Window {
                 *mode = nearest_possible(&whole, sharpness, *mode, is_possible);
             }
         }
-        self.rank(support, masses, kept, most, first)
+        self.rank((support, masses), (first, most), kept)
     }
 
     /// Starting places: the heaviest of lumps about as wide as the window, none within a deviation of another.
@@ -94,7 +94,7 @@ impl Window {
         lumps.sort_by(|a, b| b.mass.total_cmp(&a.mass));
         let mut seeds: Vec<UnitVec> = Vec::new();
         for lump in lumps {
-            let Ok(at) = UnitVec::new(lump.at[0], lump.at[1], lump.at[2]) else { continue };
+            let Some(at) = lump.point() else { continue };
             if seeds.iter().all(|seed| seed.angle_rad(at) > self.deviation_rad()) {
                 seeds.push(at);
             }
@@ -108,11 +108,9 @@ impl Window {
     /// The modes in the order of what their discs hold, each without what those before it hold.
     fn rank(
         self,
-        support: &Support,
-        masses: &[f64],
-        mut modes: Vec<(UnitVec, f64)>,
-        most: usize,
-        first: Option<UnitVec>,
+        (support, masses): (&Support, &[f64]),
+        (first, most): (Option<UnitVec>, usize),
+        mut modes: Vec<Mode>,
     ) -> Vec<WindowMass> {
         let mut left = masses.to_vec();
         let mut found: Vec<WindowMass> = Vec::new();
@@ -124,9 +122,7 @@ impl Window {
         let mut held: Vec<Option<f64>> = vec![None; modes.len()];
         while !modes.is_empty() && found.len() < most {
             for ((place, _), held) in modes.iter().zip(&mut held) {
-                if held.is_none() {
-                    *held = Some(mass_within(support, &left, *place, self.radius_rad));
-                }
+                held.get_or_insert_with(|| mass_within(support, &left, *place, self.radius_rad));
             }
             // Where the discs hold the same (all of a small region, say), the higher mode.
             let order = |k: usize| (held[k].map_or(0.0, |held| (held * 1e6).round()), modes[k].1);
@@ -153,17 +149,9 @@ impl Window {
 }
 
 /// Of the pixels near a mode that is impossible itself (between two islands, say), the one where the window holds most.
-fn nearest_possible(
-    lumps: &[Lump],
-    sharpness: f64,
-    mode: (UnitVec, f64),
-    is_possible: &dyn Fn(UnitVec) -> bool,
-) -> (UnitVec, f64) {
-    let mut near: Vec<(f64, UnitVec)> = lumps
-        .iter()
-        .filter_map(|lump| UnitVec::new(lump.at[0], lump.at[1], lump.at[2]).ok())
-        .map(|point| (point.angle_rad(mode.0), point))
-        .collect();
+fn nearest_possible(lumps: &[Lump], sharpness: f64, mode: Mode, is_possible: &dyn Fn(UnitVec) -> bool) -> Mode {
+    let points = lumps.iter().filter_map(|lump| lump.point());
+    let mut near: Vec<(f64, UnitVec)> = points.map(|point| (point.angle_rad(mode.0), point)).collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0));
     let possible = near.into_iter().map(|(_, point)| point).filter(|point| is_possible(*point)).take(400);
     let best = possible.map(|point| (point, value(lumps, sharpness, point).1));
@@ -200,7 +188,6 @@ fn lump(support: &Support, masses: &[f64], width_rad: f64) -> Vec<Lump> {
     lumps
 }
 
-/// The lumps that count.
 fn heavy(lumps: Vec<Lump>) -> Vec<Lump> {
     let top = lumps.iter().map(|lump| lump.mass).fold(0.0, f64::max);
     lumps.into_iter().filter(|lump| lump.mass >= LIGHT * top).collect()
@@ -221,8 +208,7 @@ fn value(lumps: &[Lump], sharpness: f64, here: UnitVec) -> ([f64; 3], f64) {
     (sum, held)
 }
 
-/// Mean shift: to the centre of mass of the window, again and again. It never goes down. Only lumps around count; if it
-/// moves away, they are gathered again.
+/// Mean shift: to the centre of mass of the window, again and again. Only lumps around count, gathered after a move.
 fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize) -> (UnitVec, f64) {
     let deviation_rad = sharpness.powf(-0.5);
     let gather = |here: UnitVec| -> Vec<Lump> {
@@ -270,12 +256,10 @@ fn shares_within(support: &Support, centre: UnitVec, radius_rad: f64) -> impl It
     })
 }
 
-/// What a disc holds.
 pub(crate) fn mass_within(support: &Support, masses: &[f64], centre: UnitVec, radius_rad: f64) -> f64 {
     shares_within(support, centre, radius_rad).map(|(pixel, share)| share * masses[pixel]).sum()
 }
 
-/// Takes what a disc holds away.
 fn take_within(support: &Support, masses: &mut [f64], centre: UnitVec, radius_rad: f64) {
     for (pixel, share) in shares_within(support, centre, radius_rad) {
         masses[pixel] *= 1.0 - share;
@@ -285,7 +269,8 @@ fn take_within(support: &Support, masses: &mut [f64], centre: UnitVec, radius_ra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Globe;
+    use crate::answer::{Globe, cover::cover};
+    use locdiff_map::places::Region;
     use locdiff_shdd::sphere::LatLon;
     use std::sync::Arc;
 
@@ -293,26 +278,22 @@ mod tests {
         LatLon::new(lat, lon).unwrap().to_unit()
     }
 
-    /// Two hills: a narrow high one and a broad one that holds more. The window decides which comes first, and what the
-    /// discs hold is what they should.
+    /// A narrow high hill, and a broad one that holds more: the window decides which comes first.
     #[test]
     fn the_window_decides_which_hill_is_first() {
         let support = Support::Globe(Arc::new(Globe::new(23).unwrap()));
         let hills = [(at(40.0, 10.0), 0.4, 0.03), (at(-20.0, 130.0), 0.6, 0.15)];
-        let masses: Vec<f64> = support
-            .points()
-            .iter()
-            .map(|p| {
-                let hill = |(c, w, s): &(UnitVec, f64, f64)| {
-                    w * (-0.5 * (p.angle_rad(*c) / s).powi(2)).exp() / (std::f64::consts::TAU * s * s)
-                };
-                hills.iter().map(hill).sum::<f64>() * support.area_sr()
-            })
-            .collect();
+        let mass = |p: &UnitVec| {
+            let hill = |(c, w, s): &(UnitVec, f64, f64)| {
+                w * (-0.5 * (p.angle_rad(*c) / s).powi(2)).exp() / (std::f64::consts::TAU * s * s)
+            };
+            hills.iter().map(hill).sum::<f64>() * support.area_sr()
+        };
+        let masses: Vec<f64> = support.points().iter().map(mass).collect();
         let anywhere = |_: UnitVec| true;
-        let narrow = Window::new(300.0).places(&support, &masses, 5, &anywhere, None);
+        let narrow = Window::new(300.0).places((&support, &masses), (None, 5), &anywhere);
         assert!(narrow[0].place.angle_rad(hills[0].0) < 0.005, "{narrow:?}");
-        let broad = Window::new(2500.0).places(&support, &masses, 5, &anywhere, None);
+        let broad = Window::new(2500.0).places((&support, &masses), (None, 5), &anywhere);
         assert!(broad[0].place.angle_rad(hills[1].0) < 0.02, "{broad:?}");
         assert!(broad[1].place.angle_rad(hills[0].0) < 0.02 && (broad[1].probability - 0.4).abs() < 0.01);
         // A Gaussian hill holds 1 − exp(−r²/2s²) within r.
@@ -325,15 +306,18 @@ mod tests {
         }
     }
 
+    /// The places of a flat density inside a region.
+    fn places_in(region: &Region) -> Vec<WindowMass> {
+        let inside = |p: UnitVec| region.contains(p.to_latlon());
+        let support = Support::fine(cover(std::slice::from_ref(region), Vec::new(), 6, inside));
+        let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
+        Window::new(1000.0).places((&support, &masses), (None, 5), &inside)
+    }
+
     /// A flat density inside a box: the place is the box's middle, not a corner.
     #[test]
     fn the_middle_of_a_flat_region() {
-        let region = locdiff_map::places::Region::parse("22.2,113.8,22.5,114.4").unwrap();
-        let inside = |p: UnitVec| region.contains(p.to_latlon());
-        let pixels = crate::answer::cover::cover(std::slice::from_ref(&region), Vec::new(), 6, inside);
-        let support = Support::fine(pixels);
-        let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
-        let found = Window::new(1000.0).places(&support, &masses, 5, &inside, None);
+        let found = places_in(&Region::parse("22.2,113.8,22.5,114.4").unwrap());
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].place.angle_rad(at(22.35, 114.1)) < 3e-4, "{:?}", found[0].place.to_latlon());
         assert!((found[0].probability - 1.0).abs() < 1e-6);
@@ -347,12 +331,8 @@ mod tests {
             format!("[[[{west},10],[{east},10],[{east},10.5],[{west},10.5],[{west},10]]]")
         };
         let text = format!(r#"{{"type":"MultiPolygon","coordinates":[{},{}]}}"#, square(10.0), square(12.0));
-        let region = locdiff_map::places::Region::from_geojson(&text, "two islands").unwrap();
-        let inside = |p: UnitVec| region.contains(p.to_latlon());
-        let pixels = crate::answer::cover::cover(std::slice::from_ref(&region), Vec::new(), 6, inside);
-        let support = Support::fine(pixels);
-        let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
-        let found = Window::new(1000.0).places(&support, &masses, 5, &inside, None);
-        assert!(inside(found[0].place), "{:?}", found[0].place.to_latlon());
+        let region = Region::from_geojson(&text, "two islands").unwrap();
+        let place = places_in(&region)[0].place.to_latlon();
+        assert!(region.contains(place), "{place:?}");
     }
 }

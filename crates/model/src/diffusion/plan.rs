@@ -1,6 +1,7 @@
 //! Samplers as lists of coefficients.
 
-use crate::diffusion::{DiffusionError, PredictionKind, Schedule};
+use crate::Result;
+use crate::diffusion::{PredictionKind, Schedule};
 use locdiff_base::{Named, setting};
 use locdiff_nn::ops::SamplerStep;
 
@@ -54,14 +55,6 @@ impl PlannedStep {
 }
 
 /// A sampler over a subset of the schedule's steps. The last step's x is its clean estimate.
-///
-/// ```
-/// use locdiff_model::diffusion::{PredictionKind, Sampler, SamplerPlan, Schedule};
-/// let plan = SamplerPlan::new(&Schedule::cosine(200)?, Sampler::Ddpm, 200, PredictionKind::X0)?;
-/// assert_eq!(plan.steps().len(), 200);
-/// assert_eq!(plan.timesteps()[0], 199.0);
-/// # Ok::<(), locdiff_model::diffusion::DiffusionError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplerPlan {
     steps: Vec<PlannedStep>,
@@ -69,31 +62,20 @@ pub struct SamplerPlan {
 
 impl SamplerPlan {
     /// `count` steps of `sampler`, evenly spread over the schedule. Fails on a count outside 1 … T, or an eta outside [0, 1].
-    pub fn new(
-        schedule: &Schedule,
-        sampler: Sampler,
-        count: usize,
-        prediction: PredictionKind,
-    ) -> Result<Self, DiffusionError> {
+    pub fn new(schedule: &Schedule, sampler: Sampler, count: usize, prediction: PredictionKind) -> Result<Self> {
         Self::over(schedule, sampler, &schedule.subset(count)?, prediction)
     }
 
     /// The steps at these time steps, which must fall.
     /// Fails on time steps that do not fall or lie outside the schedule, or an eta outside [0, 1].
-    pub fn over(
-        schedule: &Schedule,
-        sampler: Sampler,
-        timesteps: &[usize],
-        prediction: PredictionKind,
-    ) -> Result<Self, DiffusionError> {
+    pub fn over(schedule: &Schedule, sampler: Sampler, timesteps: &[usize], kind: PredictionKind) -> Result<Self> {
         let falling = timesteps.windows(2).all(|pair| pair[0] > pair[1]);
         if !falling || timesteps.first().is_none_or(|&t| t >= schedule.steps()) {
             return Err(setting("timesteps", format!("{timesteps:?}"), "falling, below the schedule's length"));
         }
-        if let Sampler::Ddim { eta } = sampler
-            && !(0.0..=1.0).contains(&eta)
-        {
-            return Err(setting("eta", eta, "0 to 1"));
+        match sampler {
+            Sampler::Ddim { eta } if !(0.0..=1.0).contains(&eta) => return Err(setting("eta", eta, "0 to 1")),
+            _ => {}
         }
         let step = |k: usize| {
             let t = timesteps[k];
@@ -110,7 +92,7 @@ impl SamplerPlan {
                     }
                 },
             };
-            PlannedStep { t, x0: prediction.to_x0(schedule.alpha_bar(t)), next }
+            PlannedStep { t, x0: kind.to_x0(schedule.alpha_bar(t)), next }
         };
         Ok(Self { steps: (0..timesteps.len()).map(step).collect() })
     }
@@ -223,23 +205,21 @@ mod tests {
         for count in [200, 37] {
             let ancestral = SamplerPlan::new(&schedule, Sampler::Ddpm, count, PredictionKind::X0).unwrap();
             let implicit = SamplerPlan::new(&schedule, Sampler::Ddim { eta: 1.0 }, count, PredictionKind::X0).unwrap();
-            for (a, b) in ancestral.steps().iter().zip(implicit.steps()) {
-                for (a, b) in a.next.iter().zip(&b.next) {
-                    assert!((a - b).abs() < 1e-9, "{a} {b}");
-                }
+            let steps = ancestral.steps().iter().zip(implicit.steps());
+            for (a, b) in steps.flat_map(|(a, b)| a.next.into_iter().zip(b.next)) {
+                assert!((a - b).abs() < 1e-9, "{a} {b}");
             }
         }
     }
 
-    /// On the probability-flow ODE of a Gaussian, whose solution is known, halving the step divides DDIM's error by two
-    /// and DPM-Solver++(2M)'s by four.
+    /// On a Gaussian's probability-flow ODE, halving the step divides DDIM's error by two, DPM-Solver++(2M)'s by four.
     #[test]
     fn dpm_solver_is_second_order_and_ddim_first() {
         // A schedule whose time steps lie evenly in λ, so that subsets are uniform in h.
         let n = 513;
         let lambda = |k: usize| 2.5 - 5.0 * k as f64 / (n - 1) as f64;
-        let schedule =
-            Schedule::from_alpha_bar((0..n).map(|k| 1.0 / (1.0 + (-2.0 * lambda(k)).exp())).collect()).unwrap();
+        let alpha_bar = (0..n).map(|k| 1.0 / (1.0 + (-2.0 * lambda(k)).exp())).collect();
+        let schedule = Schedule::from_alpha_bar(alpha_bar).unwrap();
         let var = 0.25;
         // For N(0, var) the flow keeps x/√(ᾱ·var + 1 − ᾱ).
         let deviation = |t: usize| (schedule.alpha_bar(t) * var + 1.0 - schedule.alpha_bar(t)).sqrt();

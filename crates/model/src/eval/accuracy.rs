@@ -1,20 +1,12 @@
 //! How good answers are, in a few numbers without intervals.
 
 use crate::eval::{RADII_KM, Rules};
-use locdiff_shdd::sphere::LatLon;
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt;
 
 /// Shares of answers within each radius, the GeoScore, and how far off answers are.
-///
-/// ```
-/// use locdiff_model::eval::Accuracy;
-/// use locdiff_shdd::sphere::LatLon;
-/// let (here, there) = (LatLon::new(0.0, 0.0)?, LatLon::new(0.0, 5.0)?);
-/// let accuracy = Accuracy::new([(here, here), (here, there)]);
-/// assert_eq!(accuracy.within, [0.5, 0.5, 0.5, 1.0, 1.0]);
-/// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Accuracy {
     /// Number of photos.
@@ -67,8 +59,7 @@ impl fmt::Display for Accuracy {
         if self.n == 0 {
             return write!(f, "no photos (n = 0)");
         }
-        let shares: Vec<String> = self.within.iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
-        let shares = shares.join(" ");
+        let shares = self.within.map(|share| format!("{:.1}", 100.0 * share)).join(" ");
         write!(f, "within 1/25/200/750/2500 km: {shares} % (n = {}), median {:.0} km", self.n, self.median_km)
     }
 }
@@ -83,6 +74,23 @@ pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
 /// The value a share of the way from one to another, either of which may be ∞.
 pub(crate) fn between(low: f64, high: f64, share: f64) -> f64 {
     if share == 0.0 || low == high { low } else { low + share * (high - low) }
+}
+
+/// So many of the places are tried.
+const MOST_TRIED: usize = 5000;
+
+/// The one of the places that has most of them around it: the mean of the shares within 25, 200, 750 and 2500 km is highest.
+/// What is not ahead of always answering it is no answer. `None` for no places.
+pub fn best_constant(places: &[LatLon]) -> Option<LatLon> {
+    let points: Vec<UnitVec> = places.iter().map(|place| place.to_unit()).collect();
+    let cosines = [1, 2, 3, 4].map(|k| (RADII_KM[k] / EARTH_RADIUS_KM).cos());
+    let near = |place: UnitVec| -> usize {
+        points.iter().map(|other| cosines.iter().filter(|least| place.dot(*other) > **least).count()).sum()
+    };
+    let tried = points.len().min(MOST_TRIED);
+    let candidates = (0..tried).into_par_iter().map(|k| k * points.len() / tried);
+    let best = candidates.map(|k| (near(points[k]), std::cmp::Reverse(k))).max();
+    best.map(|(_, k)| places[k.0])
 }
 
 #[cfg(test)]
@@ -108,6 +116,10 @@ mod tests {
         assert_eq!(accuracy.median_km, 60.0);
         assert!((accuracy.mean_km - 130.0 / 3.0).abs() < 1e-12);
         assert!((accuracy.score() - (0.5 + 3.0 * 0.75) / 4.0).abs() < 1e-12);
+        let (here, there) = (LatLon::new(0.0, 0.0).unwrap(), LatLon::new(0.0, 5.0).unwrap());
+        assert_eq!(Accuracy::new([(here, here), (here, there)]).within, [0.5, 0.5, 0.5, 1.0, 1.0]);
+        let places = [-50.0, 48.0, 48.1, 48.2, 70.0].map(|lat| LatLon::new(lat, 10.0).unwrap());
+        assert!((best_constant(&places).unwrap().lat_deg() - 48.1).abs() < 0.2);
         let none = Accuracy::of(&[], Rules::default());
         assert!(none.within[0].is_nan());
         assert_eq!(none.to_string(), "no photos (n = 0)");

@@ -1,6 +1,6 @@
 //! Whether neighbours err alike.
 
-use crate::eval::{EvalError, error::expect_len};
+use crate::eval::{Result, error::expect_len};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -14,54 +14,37 @@ const MOST_PHOTOS: usize = 5000;
 
 /// Moran's I of the errors among photos at a distance from each other.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Lag {
-    /// Photos at least this far apart,
-    pub from_km: f64,
-    /// and nearer than this.
-    pub to_km: f64,
-    /// Pairs of photos.
-    pub pairs: u64,
+pub(crate) struct Lag {
+    pub(crate) from_km: f64,
+    pub(crate) to_km: f64,
+    pub(crate) pairs: u64,
     /// Moran's I: 1 when neighbours err alike, near 0 when they have nothing to do with each other.
-    pub moran_i: f64,
+    pub(crate) moran_i: f64,
     /// How many standard deviations it is from what chance gives.
-    pub z: f64,
+    pub(crate) z: f64,
 }
 
 /// A correlogram of the errors by great-circle lag.
 ///
-/// The quantity is ln(1 + error in km), because errors spread over four orders of magnitude. Where the first lags say
-/// that neighbours err alike, there are fewer independent photos than photos, and intervals that take them for independent are too narrow.
-///
-/// ```
-/// use locdiff_model::eval::Correlogram;
-/// use locdiff_shdd::sphere::LatLon;
-/// // Two towns; all errors are small in one and large in the other.
-/// let truths: Vec<LatLon> = (0..60).map(|k| LatLon::new(f64::from(k % 2) * 40.0, f64::from(k) * 0.001).unwrap()).collect();
-/// let errors: Vec<f64> = (0..60).map(|k| if k % 2 == 0 { 5.0 } else { 3000.0 }).collect();
-/// let found = Correlogram::new(&truths, &errors, 0)?;
-/// assert!(found.lags[0].moran_i > 0.9 && found.lags[0].z > 3.0);
-/// # Ok::<(), locdiff_model::eval::EvalError>(())
-/// ```
+/// The quantity is ln(1 + error in km), because errors spread over four orders of magnitude. If neighbours err alike,
+/// intervals that take photos for independent are too narrow.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Correlogram {
+pub(crate) struct Correlogram {
     /// Photos that were used: those with an answer, at most 5000 of them, drawn with the seed.
-    pub n: usize,
-    /// Bands of distance that have pairs.
-    pub lags: Vec<Lag>,
+    pub(crate) n: usize,
+    pub(crate) lags: Vec<Lag>,
 }
 
 impl Correlogram {
     /// From truths and distances, one per photo; ∞ is no answer and is left out. Fails if there is not one distance per photo.
-    pub fn new(truths: &[LatLon], errors_km: &[f64], seed: u64) -> Result<Self, EvalError> {
+    pub(crate) fn new(truths: &[LatLon], errors_km: &[f64], seed: u64) -> Result<Self> {
         expect_len("distances", errors_km.len(), truths.len())?;
         let photos = truths.iter().zip(errors_km).filter(|(_, km)| km.is_finite());
         let mut photos: Vec<(UnitVec, f64)> = photos.map(|(place, km)| (place.to_unit(), km.ln_1p())).collect();
         thin(&mut photos, seed);
         let n = photos.len();
         let mean = photos.iter().map(|photo| photo.1).sum::<f64>() / n as f64;
-        for photo in &mut photos {
-            photo.1 -= mean;
-        }
+        photos.iter_mut().for_each(|photo| photo.1 -= mean);
         let variance = photos.iter().map(|photo| photo.1 * photo.1).sum::<f64>() / n as f64;
         if n < 4 || variance <= 0.0 {
             return Ok(Self { n, lags: Vec::new() });
@@ -71,14 +54,8 @@ impl Correlogram {
             let (pairs, products) = (bands.pairs[band], bands.products[band]);
             let moran_i = products / (pairs as f64 * variance);
             let expected = -1.0 / (n as f64 - 1.0);
-            let deviation = deviation(n as f64, pairs as f64, bands.squared_degrees[band]);
-            Lag {
-                from_km: LAG_EDGES_KM[band],
-                to_km: LAG_EDGES_KM[band + 1],
-                pairs,
-                moran_i,
-                z: (moran_i - expected) / deviation,
-            }
+            let z = (moran_i - expected) / deviation(n as f64, pairs as f64, bands.squared_degrees[band]);
+            Lag { from_km: LAG_EDGES_KM[band], to_km: LAG_EDGES_KM[band + 1], pairs, moran_i, z }
         });
         Ok(Self { n, lags: lags.collect() })
     }
@@ -107,6 +84,7 @@ fn deviation(n: f64, pairs: f64, squared_degrees: f64) -> f64 {
 }
 
 /// Sums over the pairs of each band.
+#[derive(Default)]
 struct Bands {
     pairs: [u64; LAG_EDGES_KM.len() - 1],
     products: [f64; LAG_EDGES_KM.len() - 1],
@@ -136,11 +114,7 @@ impl Bands {
             (partners, products)
         };
         let rows: Vec<_> = photos.par_iter().enumerate().map(row).collect();
-        let mut bands = Self {
-            pairs: [0; LAG_EDGES_KM.len() - 1],
-            products: [0.0; LAG_EDGES_KM.len() - 1],
-            squared_degrees: [0.0; LAG_EDGES_KM.len() - 1],
-        };
+        let mut bands = Self::default();
         for (partners, products) in rows {
             for band in 0..partners.len() {
                 bands.pairs[band] += partners[band];
@@ -148,9 +122,7 @@ impl Bands {
                 bands.squared_degrees[band] += (partners[band] as f64).powi(2);
             }
         }
-        for pairs in &mut bands.pairs {
-            *pairs /= 2; // each was met from both sides
-        }
+        bands.pairs.iter_mut().for_each(|pairs| *pairs /= 2); // each was counted from both sides
         bands
     }
 }
@@ -160,9 +132,8 @@ mod tests {
     use super::*;
 
     fn photos(n: u32, rng: &mut ChaCha8Rng) -> Vec<LatLon> {
-        (0..n)
-            .map(|_| LatLon::new(rng.random_range(40.0..45.0), rng.random_range(5.0..12.0)).expect("in range"))
-            .collect()
+        let place = |_| LatLon::new(rng.random_range(40.0..45.0), rng.random_range(5.0..12.0)).expect("in range");
+        (0..n).map(place).collect()
     }
 
     #[test]
@@ -196,27 +167,32 @@ mod tests {
     fn chance_gives_standard_scores() {
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         let truths = photos(80, &mut rng);
-        let scores: Vec<f64> = (0..300)
-            .map(|_| {
-                // The sum of four is near enough to normal.
-                let normal = |rng: &mut ChaCha8Rng| (0..4).map(|_| rng.random_range(0.0..2.0f64)).sum::<f64>();
-                let errors: Vec<f64> = (0..80).map(|_| normal(&mut rng).exp_m1()).collect();
-                let lags = Correlogram::new(&truths, &errors, 0).unwrap().lags;
-                lags.iter().find(|lag| lag.to_km == 250.0).expect("there are such pairs").z
-            })
-            .collect();
+        // The sum of four is near enough to normal.
+        let mut normal = || (0..4).map(|_| rng.random_range(0.0..2.0f64)).sum::<f64>();
+        let score = |_| {
+            let errors: Vec<f64> = (0..80).map(|_| normal().exp_m1()).collect();
+            let lags = Correlogram::new(&truths, &errors, 0).unwrap().lags;
+            lags.iter().find(|lag| lag.to_km == 250.0).expect("there are such pairs").z
+        };
+        let scores: Vec<f64> = (0..300).map(score).collect();
         let mean = scores.iter().sum::<f64>() / 300.0;
         let deviation = (scores.iter().map(|z| (z - mean).powi(2)).sum::<f64>() / 299.0).sqrt();
         assert!(mean.abs() < 0.2 && (deviation - 1.0).abs() < 0.15, "{mean} {deviation}");
     }
 
     #[test]
-    fn few_or_equal_errors_say_nothing() {
+    fn errors_alike_are_found_and_few_or_equal_ones_say_nothing() {
         let place = LatLon::new(1.0, 1.0).unwrap();
         assert!(Correlogram::new(&[place; 9], &[7.0; 9], 0).unwrap().lags.is_empty());
         assert_eq!(Correlogram::new(&[place; 9], &[f64::INFINITY; 9], 0).unwrap().n, 0);
         assert!(Correlogram::new(&[place; 9], &[7.0; 8], 0).is_err());
         let many = Correlogram::new(&vec![place; MOST_PHOTOS + 5], &vec![7.0; MOST_PHOTOS + 5], 0).unwrap();
         assert_eq!(many.n, MOST_PHOTOS);
+        // Two towns; all errors are small in one and large in the other.
+        let town = |k: u8| LatLon::new(f64::from(k % 2) * 40.0, f64::from(k) * 0.001).unwrap();
+        let towns: Vec<LatLon> = (0..60).map(town).collect();
+        let errors: Vec<f64> = (0..60).map(|k| if k % 2 == 0 { 5.0 } else { 3000.0 }).collect();
+        let near = Correlogram::new(&towns, &errors, 0).unwrap().lags[0];
+        assert!(near.moran_i > 0.9 && near.z > 3.0);
     }
 }

@@ -1,15 +1,16 @@
 //! Confidence intervals by drawing the photos again.
 
-use crate::eval::{Blocks, EvalError, accuracy::quantile};
+use crate::eval::{Result, accuracy::quantile};
 use locdiff_base::setting;
 use locdiff_shdd::sphere::LatLon;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// A value with its confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Estimate {
     /// The value measured.
     pub value: f64,
@@ -19,17 +20,8 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// The percentile bootstrap: photos, or blocks of photos of one region, are drawn again with replacement, and the middle share
-/// of the values so found is the interval. The same seed gives the same interval on any number of threads.
-///
-/// ```
-/// use locdiff_model::eval::Bootstrap;
-/// let hits: Vec<f64> = (0..400).map(|k| f64::from(u8::from(k % 4 == 0))).collect();
-/// let share = Bootstrap::default().mean(&hits);
-/// assert_eq!(share.value, 0.25);
-/// // The normal approximation: 0.25 ± 1.96·√(0.25·0.75/400) = 0.208 … 0.292.
-/// assert!((share.low - 0.208).abs() < 0.006 && (share.high - 0.292).abs() < 0.006);
-/// ```
+/// The percentile bootstrap: photos, or blocks of photos of one region, are drawn again with replacement, and the
+/// middle share of the values is the interval. The same seed gives the same interval on any number of threads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bootstrap {
     /// How many times the photos are drawn.
@@ -61,9 +53,8 @@ impl Bootstrap {
         Self { blocks: self.blocks.as_ref().and_then(|blocks| blocks.select(photos)), ..self.clone() }
     }
 
-    /// Checks the settings.
     /// Fails on fewer than 40 or more than a million replicates, or a confidence that is not between 0 and 1.
-    pub fn check(&self) -> Result<(), EvalError> {
+    pub fn check(&self) -> Result<()> {
         if !(40..=1_000_000).contains(&self.replicates) {
             return Err(setting("replicates", self.replicates, "40 to 1000000"));
         }
@@ -73,14 +64,11 @@ impl Bootstrap {
         Ok(())
     }
 
-    /// The values of a statistic over the replicates. It receives how often each of `n` photos was drawn; where blocks are drawn,
-    /// that is not `n` times in all.
-    ///
-    /// # Panics
-    /// Blocks of another number of photos.
+    /// The values of a statistic over the replicates. It receives how often each of `n` photos was drawn; if blocks are
+    /// drawn, that is not `n` times in all. Panics on blocks of another number of photos.
     pub fn draws<T: Send>(&self, n: usize, statistic: impl Fn(&[u32]) -> T + Sync) -> Vec<T> {
         let blocks = self.blocks.as_ref();
-        assert!(blocks.is_none_or(|blocks| blocks.of().len() == n), "blocks of other photos");
+        assert!(blocks.is_none_or(|blocks| blocks.of.len() == n), "blocks of other photos");
         let units = blocks.map_or(n, Blocks::count);
         let draw = |(times, counts): &mut (Vec<u32>, Vec<u32>), replicate: usize| {
             let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
@@ -94,7 +82,7 @@ impl Bootstrap {
             }
             let Some(blocks) = blocks else { return statistic(times) };
             counts.clear();
-            counts.extend(blocks.of().iter().map(|block| times[*block as usize]));
+            counts.extend(blocks.of.iter().map(|block| times[*block as usize]));
             statistic(counts)
         };
         (0..self.replicates).into_par_iter().map_init(Default::default, draw).collect()
@@ -140,6 +128,49 @@ impl Bootstrap {
     }
 }
 
+/// The side of a block.
+const SIDE_DEG: f64 = 5.0;
+/// Fewer blocks than this say nothing about how results vary; photos are drawn instead.
+const FEWEST: usize = 8;
+
+/// Which block each photo lies in: cells of 5° of latitude and longitude.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Blocks {
+    side_deg: f64,
+    /// How many different ones there are.
+    count: usize,
+    #[serde(skip)]
+    of: Arc<[u32]>,
+}
+
+impl Blocks {
+    /// The blocks of places; `None` where they are too few.
+    pub fn of_places(places: &[LatLon]) -> Option<Self> {
+        let cell = |degrees: f64| (degrees / SIDE_DEG).floor() as i32;
+        Self::of_labels(places.iter().map(|place| (cell(place.lat_deg()), cell(place.lon_deg()))))
+    }
+
+    fn of_labels<L: Ord>(labels: impl Iterator<Item = L>) -> Option<Self> {
+        let mut numbers = BTreeMap::new();
+        let number = |label| {
+            let next = numbers.len() as u32;
+            *numbers.entry(label).or_insert(next)
+        };
+        let of: Arc<[u32]> = labels.map(number).collect();
+        (numbers.len() >= FEWEST).then_some(Self { side_deg: SIDE_DEG, count: numbers.len(), of })
+    }
+
+    /// Those of some of the photos; `None` where they are too few.
+    pub fn select(&self, photos: &[usize]) -> Option<Self> {
+        Self::of_labels(photos.iter().map(|&photo| self.of[photo]))
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,11 +191,14 @@ mod tests {
     fn photos_of_a_block_are_drawn_together() {
         let places: Vec<LatLon> =
             (0..60).map(|k| LatLon::new(f64::from(k % 20) * 5.0 - 47.0, f64::from(k / 20)).unwrap()).collect();
+        // 0° to 19.5° are four blocks, 0° to 78° are sixteen.
+        let line = |step: f64| (0..40).map(|k| LatLon::new(0.5, step * f64::from(k)).unwrap()).collect::<Vec<_>>();
+        let counts = [0.5, 2.0].map(|step| Blocks::of_places(&line(step)).map(|blocks| blocks.count()));
+        assert_eq!(counts, [None, Some(16)]);
         let bootstrap = Bootstrap::default().by_places(&places);
         assert_eq!(bootstrap.blocks.as_ref().unwrap().count(), 20);
-        let together =
-            bootstrap.draws(60, |counts| (0..20).all(|k| counts[k] == counts[k + 20] && counts[k] == counts[k + 40]));
-        assert!(together.iter().all(|same| *same));
+        let together = |counts: &[u32]| (0..20).all(|k| counts[k] == counts[k + 20] && counts[k] == counts[k + 40]);
+        assert!(bootstrap.draws(60, together).iter().all(|same| *same));
         // What is the same within a block varies as 20 values do, not as 60.
         let values: Vec<f64> = (0..60).map(|k| f64::from(k % 20)).collect();
         let width = |bootstrap: &Bootstrap| {
@@ -180,11 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides() {
+    fn the_seed_decides_and_a_share_has_its_normal_interval() {
         let values: Vec<f64> = (0..50).map(f64::from).collect();
         let with = |seed| Bootstrap { seed, ..Bootstrap::default() }.mean(&values);
         assert_eq!(with(3), with(3));
         assert_ne!(with(3), with(4));
+        let hits: Vec<f64> = (0..400).map(|k| f64::from(u8::from(k % 4 == 0))).collect();
+        let share = Bootstrap::default().mean(&hits);
+        assert_eq!(share.value, 0.25);
+        // The normal approximation: 0.25 ± 1.96·√(0.25·0.75/400) = 0.208 … 0.292.
+        assert!((share.low - 0.208).abs() < 0.006 && (share.high - 0.292).abs() < 0.006);
     }
 
     #[test]

@@ -1,114 +1,72 @@
 //! Whether one system is better than another on the same photos.
 
 use crate::eval::scores::{cumulative, weighted_quantile};
-use crate::eval::{Bootstrap, Estimate, EvalError, RADII_KM, Rules, error::expect_len};
+use crate::eval::{Bootstrap, Estimate, RADII_KM, Result, Rules, error::expect_len};
 use serde::Serialize;
 
-/// Two systems at one radius.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct PairedRadius {
-    /// The radius.
-    pub radius_km: f64,
+pub(crate) struct PairedRadius {
+    pub(crate) radius_km: f64,
     /// Share of the first less share of the second, by the paired bootstrap.
-    pub difference: Estimate,
+    pub(crate) difference: Estimate,
     /// Photos that only the first has within the radius.
-    pub only_first: usize,
-    /// Photos that only the second has within the radius.
-    pub only_second: usize,
+    pub(crate) only_first: usize,
+    pub(crate) only_second: usize,
     /// Exact McNemar test of those two numbers being alike, two-sided.
-    pub p_value: f64,
+    pub(crate) p_value: f64,
 }
 
 /// The first system less the second, photo by photo.
-///
-/// ```
-/// use locdiff_model::eval::{Bootstrap, Paired, Rules};
-/// let first: Vec<f64> = (0..200).map(|k| f64::from(k) * 10.0).collect();
-/// let second: Vec<f64> = first.iter().map(|km| km + 300.0).collect();
-/// let paired = Paired::new(&first, &second, Rules::default(), &Bootstrap::default())?;
-/// let country = &paired.radii[3];
-/// assert_eq!((country.only_first, country.only_second), (30, 0));
-/// assert!(country.difference.low > 0.0 && country.p_value < 1e-6);
-/// assert_eq!((paired.nearer_first, paired.nearer_second), (200, 0));
-/// # Ok::<(), locdiff_model::eval::EvalError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Paired {
-    /// Number of photos.
-    pub n: usize,
-    /// At the radii of [`RADII_KM`].
-    pub radii: Vec<PairedRadius>,
-    /// Difference of the mean GeoScores.
-    pub geoscore: Estimate,
-    /// Difference of the median distances.
-    pub median_km: Estimate,
+pub(crate) struct Paired {
+    pub(crate) n: usize,
+    pub(crate) radii: Vec<PairedRadius>,
+    pub(crate) geoscore: Estimate,
+    pub(crate) median_km: Estimate,
     /// Photos that the first answers nearer to the truth.
-    pub nearer_first: usize,
-    /// Photos that the second answers nearer to the truth.
-    pub nearer_second: usize,
+    pub(crate) nearer_first: usize,
+    pub(crate) nearer_second: usize,
     /// Sign test of those two numbers being alike, two-sided, exact.
-    pub nearer_p_value: f64,
+    pub(crate) nearer_p_value: f64,
 }
 
 impl Paired {
-    /// From the distances of two systems on the same photos in the same order; ∞ is no answer.
-    /// Fails if the lists differ in length.
-    pub fn new(first_km: &[f64], second_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Result<Self, EvalError> {
+    /// From the distances of two systems on the same photos; ∞ is no answer. Fails if the lists differ in length.
+    pub(crate) fn new(first_km: &[f64], second_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Result<Self> {
         let n = first_km.len();
         expect_len("distances of the second system", second_km.len(), n)?;
         let hits = |km: f64| RADII_KM.map(|radius| f64::from(u8::from(rules.is_within(km, radius))));
         // A photo's part in every difference: five radii, then the GeoScore.
-        let parts: Vec<[f64; 6]> = first_km
-            .iter()
-            .zip(second_km)
-            .map(|(&a, &b)| {
-                let (ha, hb) = (hits(a), hits(b));
-                let score = rules.geoscore(a) - rules.geoscore(b);
-                std::array::from_fn(|k| if k < 5 { ha[k] - hb[k] } else { score })
-            })
-            .collect();
+        let part = |(&a, &b): (&f64, &f64)| -> [f64; 6] {
+            let (ha, hb, score) = (hits(a), hits(b), rules.geoscore(a) - rules.geoscore(b));
+            std::array::from_fn(|k| if k < 5 { ha[k] - hb[k] } else { score })
+        };
+        let parts: Vec<[f64; 6]> = first_km.iter().zip(second_km).map(part).collect();
         let orders = [Order::new(first_km), Order::new(second_km)];
         let statistics = |counts: &[u32]| {
-            let mut sums = [0.0; 7];
-            let mut all = 0.0;
+            let (mut sums, mut all) = ([0.0; 7], 0.0);
             for (part, &count) in parts.iter().zip(counts) {
                 all += f64::from(count);
-                for (sum, value) in sums.iter_mut().zip(part) {
-                    *sum += f64::from(count) * value;
-                }
+                sums.iter_mut().zip(part).for_each(|(sum, value)| *sum += f64::from(count) * value);
             }
-            for sum in &mut sums {
-                *sum /= all;
-            }
+            sums.iter_mut().for_each(|sum| *sum /= all);
             sums[6] = difference(orders[0].median(counts), orders[1].median(counts));
             sums
         };
         let measured = statistics(&vec![1; n]);
         let replicates = bootstrap.draws(n, statistics);
-        let estimate =
-            |k: usize| bootstrap.estimate(measured[k], replicates.iter().map(|row| row[k]).collect::<Vec<f64>>());
+        let estimate = |k: usize| bootstrap.estimate(measured[k], replicates.iter().map(|row| row[k]).collect());
         let radii = RADII_KM.iter().enumerate().map(|(k, &radius_km)| {
             let count = |sign: f64| parts.iter().filter(|part| part[k] == sign).count();
             let (only_first, only_second) = (count(1.0), count(-1.0));
-            PairedRadius {
-                radius_km,
-                difference: estimate(k),
-                only_first,
-                only_second,
-                p_value: sign_test(only_first, only_second),
-            }
+            let p_value = sign_test(only_first, only_second);
+            PairedRadius { radius_km, difference: estimate(k), only_first, only_second, p_value }
         });
         let nearer = |a: &[f64], b: &[f64]| a.iter().zip(b).filter(|(x, y)| x < y).count();
         let (nearer_first, nearer_second) = (nearer(first_km, second_km), nearer(second_km, first_km));
-        Ok(Self {
-            n,
-            radii: radii.collect(),
-            geoscore: estimate(5),
-            median_km: estimate(6),
-            nearer_first,
-            nearer_second,
-            nearer_p_value: sign_test(nearer_first, nearer_second),
-        })
+        let (geoscore, median_km, radii) = (estimate(5), estimate(6), radii.collect());
+        let nearer_p_value = sign_test(nearer_first, nearer_second);
+        Ok(Self { n, radii, geoscore, median_km, nearer_first, nearer_second, nearer_p_value })
     }
 }
 
@@ -136,15 +94,8 @@ impl Order {
     }
 }
 
-/// The probability that a fair coin thrown `a + b` times falls at least as unevenly as `a` to `b`. On the photos that
-/// only one of two systems gets right this is the exact McNemar test.
-///
-/// ```
-/// // 1 head in 8 throws: 2·(1 + 8)/256.
-/// assert!((locdiff_model::eval::sign_test(1, 7) - 18.0 / 256.0).abs() < 1e-12);
-/// assert_eq!(locdiff_model::eval::sign_test(5, 5), 1.0);
-/// ```
-pub fn sign_test(a: usize, b: usize) -> f64 {
+/// The probability that a fair coin thrown `a + b` times falls at least as unevenly: the exact McNemar test.
+pub(crate) fn sign_test(a: usize, b: usize) -> f64 {
     let (few, n) = (a.min(b), a + b);
     // log of (n choose k) / 2^n, term by term.
     let mut log_term = -(n as f64) * std::f64::consts::LN_2;
@@ -166,6 +117,8 @@ mod tests {
         for (a, b, p) in [
             (0, 0, 1.0),
             (0, 5, 0.0625),
+            (1, 7, 18.0 / 256.0), // 1 head in 8 throws: 2·(1 + 8)/256
+            (5, 5, 1.0),
             (30, 50, 0.03299261842647619),
             (480, 520, 0.2174482932041415),
             (49_000, 51_000, 2.5887160383468943e-10),
@@ -176,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_system_does_not_differ_from_itself() {
+    fn a_system_differs_from_a_worse_one_and_not_from_itself() {
         let km: Vec<f64> = (0..101).map(|k| f64::from(k * k)).chain([f64::INFINITY]).collect();
         let paired = Paired::new(&km, &km, Rules::default(), &Bootstrap::default()).unwrap();
         for radius in &paired.radii {
@@ -184,6 +137,13 @@ mod tests {
         }
         assert_eq!((paired.median_km.low, paired.median_km.high, paired.nearer_p_value), (0.0, 0.0, 1.0));
         assert!(Paired::new(&km, &km[1..], Rules::default(), &Bootstrap::default()).is_err());
+        let first: Vec<f64> = (0..200).map(|k| f64::from(k) * 10.0).collect();
+        let second: Vec<f64> = first.iter().map(|km| km + 300.0).collect();
+        let paired = Paired::new(&first, &second, Rules::default(), &Bootstrap::default()).unwrap();
+        let country = &paired.radii[3];
+        assert_eq!((country.only_first, country.only_second), (30, 0));
+        assert!(country.difference.low > 0.0 && country.p_value < 1e-6);
+        assert_eq!((paired.nearer_first, paired.nearer_second), (200, 0));
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! Precision, recall, density and coverage: whether answers as a set are spread as truths are.
 
-use crate::eval::EvalError;
+use crate::eval::Result;
 use locdiff_base::setting;
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
 use serde::Serialize;
 
 /// Neighbours that plonk takes.
-pub const PRDC_NEIGHBOURS: usize = 3;
+pub(crate) const PRDC_NEIGHBOURS: usize = 3;
 /// Chunks that plonk averages over.
-pub const PRDC_CHUNKS: usize = 20;
+pub(crate) const PRDC_CHUNKS: usize = 20;
 
 /// Precision, recall, density and coverage of fake points against real ones (Naeem et al. 2020).
 ///
@@ -18,46 +18,32 @@ pub const PRDC_CHUNKS: usize = 20;
 /// the mean number of real balls that hold a fake, over k, and coverage the share of real balls that hold a fake.
 ///
 /// Time is quadratic, about 2 ns a pair and core, memory linear.
-///
-/// ```
-/// use locdiff_model::eval::Prdc;
-/// use locdiff_shdd::sphere::LatLon;
-/// let places: Vec<LatLon> = (0..40).map(|k| LatLon::new(f64::from(k), f64::from(k * k % 97)).unwrap()).collect();
-/// let same = Prdc::new(&places, &places, 3)?;
-/// assert_eq!((same.precision, same.recall, same.coverage), (1.0, 1.0, 1.0));
-/// let elsewhere = vec![LatLon::new(-60.0, -170.0)?; 40];
-/// assert_eq!(Prdc::new(&places, &elsewhere, 3)?.coverage, 0.0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Prdc {
-    /// Share of fakes in any real ball.
-    pub precision: f64,
-    /// Share of reals in any fake ball.
-    pub recall: f64,
+pub(crate) struct Prdc {
+    pub(crate) precision: f64,
+    pub(crate) recall: f64,
     /// Real balls that hold a fake, over k, on average; may exceed 1.
-    pub density: f64,
-    /// Share of real balls that hold a fake.
-    pub coverage: f64,
+    pub(crate) density: f64,
+    pub(crate) coverage: f64,
 }
 
 impl Prdc {
     /// Of all points at once. Fails if a set has not more than `neighbours` points, or `neighbours` is 0.
-    pub fn new(real: &[LatLon], fake: &[LatLon], neighbours: usize) -> Result<Self, EvalError> {
+    pub(crate) fn new(real: &[LatLon], fake: &[LatLon], neighbours: usize) -> Result<Self> {
         let fewest = real.len().min(fake.len());
         if neighbours == 0 || neighbours >= fewest {
             return Err(setting("neighbours", neighbours, "at least 1, and fewer than the points of each set"));
         }
         let (real, fake) = (Cloud::new(real), Cloud::new(fake));
         let (real_balls, fake_balls) = (real.balls(neighbours), fake.balls(neighbours));
-        let reals: Vec<Meeting> =
-            (0..real.len()).into_par_iter().map(|i| fake.meet(real.point(i), &fake_balls)).collect();
-        let fakes: Vec<Meeting> =
-            (0..fake.len()).into_par_iter().map(|i| real.meet(fake.point(i), &real_balls)).collect();
+        let find = |points: &Cloud, others: &Cloud, balls: &[f64]| -> Vec<Found> {
+            (0..points.len()).into_par_iter().map(|i| others.find(points.point(i), balls)).collect()
+        };
+        let (reals, fakes) = (find(&real, &fake, &fake_balls), find(&fake, &real, &real_balls));
         let share = |hits: usize, n: usize| hits as f64 / n as f64;
-        let in_any = |meetings: &[Meeting]| meetings.iter().filter(|meeting| meeting.inside > 0).count();
-        let held: usize = fakes.iter().map(|meeting| meeting.inside).sum();
-        let covered = reals.iter().zip(&real_balls).filter(|(meeting, ball)| meeting.nearest < **ball).count();
+        let in_any = |founds: &[Found]| founds.iter().filter(|found| found.inside > 0).count();
+        let held: usize = fakes.iter().map(|found| found.inside).sum();
+        let covered = reals.iter().zip(&real_balls).filter(|(found, ball)| found.nearest < **ball).count();
         Ok(Self {
             precision: share(in_any(&fakes), fakes.len()),
             recall: share(in_any(&reals), reals.len()),
@@ -69,15 +55,13 @@ impl Prdc {
     /// The mean over chunks of rows in their order, as plonk does it (20 chunks, cut as `torch.chunk` cuts: all of
     /// ⌈n / chunks⌉ rows but the last). A last chunk of no more than `neighbours` rows, with which plonk would stop,
     /// is left out. Row k of both sets is the same photo. Fails if the sets differ in length or a chunk has too few points.
-    pub fn chunked(real: &[LatLon], fake: &[LatLon], neighbours: usize, chunks: usize) -> Result<Self, EvalError> {
+    pub(crate) fn chunked(real: &[LatLon], fake: &[LatLon], neighbours: usize, chunks: usize) -> Result<Self> {
         crate::eval::error::expect_len("answers", fake.len(), real.len())?;
         let rows = real.len().div_ceil(chunks.max(1));
         if chunks == 0 || rows <= neighbours {
-            let remedy = "at least 1, and so few that a chunk has more rows than neighbours";
-            return Err(setting("chunks", chunks, remedy));
+            return Err(setting("chunks", chunks, "at least 1, and so few that a chunk has more rows than neighbours"));
         }
-        let large_enough = |(part, _): &(&[LatLon], &[LatLon])| part.len() > neighbours;
-        let parts = real.chunks(rows).zip(fake.chunks(rows)).filter(large_enough);
+        let parts = real.chunks(rows).zip(fake.chunks(rows)).filter(|(part, _)| part.len() > neighbours);
         let parts: Vec<Self> = parts.map(|(r, f)| Self::new(r, f, neighbours)).collect::<Result<_, _>>()?;
         let mean = |value: fn(&Self) -> f64| parts.iter().map(value).sum::<f64>() / parts.len() as f64;
         Ok(Self {
@@ -90,15 +74,15 @@ impl Prdc {
 }
 
 /// What a point found among others.
-struct Meeting {
+struct Found {
     /// Balls it lies in.
     inside: usize,
     /// Squared chord to the nearest point.
     nearest: f64,
 }
 
-/// Points as three lists of coordinates. Squared chords stand for distances: they order alike, the same two points
-/// always give the same number, so that a point on a rim is on the rim.
+/// Points as three lists of coordinates. Squared chords stand for distances: they order alike, and the same two points
+/// always give the same number.
 struct Cloud {
     x: Vec<f64>,
     y: Vec<f64>,
@@ -107,14 +91,8 @@ struct Cloud {
 
 impl Cloud {
     fn new(places: &[LatLon]) -> Self {
-        let mut cloud = Self { x: Vec::new(), y: Vec::new(), z: Vec::new() };
-        for place in places {
-            let [x, y, z] = place.to_unit().to_array();
-            cloud.x.push(x);
-            cloud.y.push(y);
-            cloud.z.push(z);
-        }
-        cloud
+        let axis = |k: usize| places.iter().map(|place| place.to_unit().to_array()[k]).collect();
+        Self { x: axis(0), y: axis(1), z: axis(2) }
     }
 
     fn len(&self) -> usize {
@@ -150,13 +128,13 @@ impl Cloud {
         (0..self.len()).into_par_iter().map(ball).collect()
     }
 
-    fn meet(&self, point: [f64; 3], balls: &[f64]) -> Meeting {
-        let mut meeting = Meeting { inside: 0, nearest: f64::INFINITY };
+    fn find(&self, point: [f64; 3], balls: &[f64]) -> Found {
+        let mut found = Found { inside: 0, nearest: f64::INFINITY };
         for (chord, ball) in self.chords(point).zip(balls) {
-            meeting.inside += usize::from(chord < *ball);
-            meeting.nearest = meeting.nearest.min(chord);
+            found.inside += usize::from(chord < *ball);
+            found.nearest = found.nearest.min(chord);
         }
-        meeting
+        found
     }
 }
 
@@ -165,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_few_points_are_refused() {
+    fn sets_are_alike_apart_or_too_small() {
         let places = vec![LatLon::new(0.0, 0.0).unwrap(); 3];
         assert!(Prdc::new(&places, &places, 3).is_err());
         assert!(Prdc::new(&places, &places, 0).is_err());
@@ -175,5 +153,9 @@ mod tests {
         // All in one place: no ball has any size, and nothing is nearer than nothing.
         let none = Prdc::new(&places, &places, 1).unwrap();
         assert_eq!((none.precision, none.coverage), (0.0, 0.0));
+        let places: Vec<LatLon> = (0..40).map(|k| LatLon::new(f64::from(k), f64::from(k * k % 97)).unwrap()).collect();
+        let same = Prdc::new(&places, &places, 3).unwrap();
+        assert_eq!((same.precision, same.recall, same.coverage), (1.0, 1.0, 1.0));
+        assert_eq!(Prdc::new(&places, &[LatLon::new(-60.0, -170.0).unwrap(); 40], 3).unwrap().coverage, 0.0);
     }
 }

@@ -1,6 +1,6 @@
 //! Whether regions hold what they promise.
 
-use crate::eval::{EvalError, Rules, error::expect_len};
+use crate::eval::{Result, Rules, error::expect_len};
 use locdiff_base::setting;
 use serde::Serialize;
 
@@ -28,15 +28,6 @@ impl ReliabilityPoint {
 }
 
 /// A reliability curve, and how far it is from the diagonal.
-///
-/// ```
-/// use locdiff_model::eval::ReliabilityCurve;
-/// // Levels spread evenly are perfect; half of them is over-cautious.
-/// let levels: Vec<f64> = (0..1000).map(|k| (f64::from(k) + 0.5) / 1000.0).collect();
-/// assert!(ReliabilityCurve::of_levels(&levels).mean_absolute_error < 1e-9);
-/// let cautious: Vec<f64> = levels.iter().map(|level| 0.5 * level).collect();
-/// assert!(ReliabilityCurve::of_levels(&cautious).curve[4].observed > 0.99);
-/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReliabilityCurve {
     /// Its points, from small promises to large ones.
@@ -48,8 +39,7 @@ pub struct ReliabilityCurve {
 }
 
 impl ReliabilityCurve {
-    /// From the level of each photo: the probability of the smallest credible region that holds the truth. NaN is a
-    /// photo without regions.
+    /// From the probability of the smallest region that holds each truth. NaN is a photo without regions.
     pub fn of_levels(levels: &[f64]) -> Self {
         let n = levels.iter().filter(|level| !level.is_nan()).count();
         let hits = |p: f64| levels.iter().filter(|level| **level <= p).count();
@@ -59,7 +49,7 @@ impl ReliabilityCurve {
     /// From the radii that were reported with the answers: for each promised probability the radius of every photo, NaN
     /// if none was reported. A photo without an answer (a distance of ∞) breaks its promise.
     /// Fails if a list has not one radius per photo, or a probability is not between 0 and 1.
-    pub fn of_radii(errors_km: &[f64], radii_km: &[(f64, Vec<f64>)], rules: Rules) -> Result<Self, EvalError> {
+    pub fn of_radii(errors_km: &[f64], radii_km: &[(f64, Vec<f64>)], rules: Rules) -> Result<Self> {
         let curve = radii_km.iter().map(|(p, radii)| {
             expect_len("radii", radii.len(), errors_km.len())?;
             if !(*p > 0.0 && *p < 1.0) {
@@ -69,7 +59,7 @@ impl ReliabilityCurve {
             let hits = given.clone().filter(|(km, radius)| rules.is_within(**km, **radius)).count();
             Ok(ReliabilityPoint::new(*p, hits, given.count()))
         });
-        Ok(Self::of_curve(curve.collect::<Result<_, EvalError>>()?))
+        Ok(Self::of_curve(curve.collect::<Result<_>>()?))
     }
 
     /// The shares of truths inside, from small promises to large ones.
@@ -80,11 +70,8 @@ impl ReliabilityCurve {
     fn of_curve(mut curve: Vec<ReliabilityPoint>) -> Self {
         curve.sort_by(|a, b| a.promised.total_cmp(&b.promised));
         let errors: Vec<f64> = curve.iter().map(|point| (point.observed - point.promised).abs()).collect();
-        Self {
-            mean_absolute_error: errors.iter().sum::<f64>() / errors.len() as f64,
-            largest_error: errors.iter().copied().fold(0.0, f64::max),
-            curve,
-        }
+        let mean_absolute_error = errors.iter().sum::<f64>() / errors.len() as f64;
+        Self { mean_absolute_error, largest_error: errors.iter().copied().fold(0.0, f64::max), curve }
     }
 }
 
@@ -109,5 +96,10 @@ mod tests {
         let found = ReliabilityCurve::of_levels(&[0.05, f64::NAN, 0.95]);
         assert!(found.curve.iter().all(|point| point.n == 2 && point.observed == 0.5));
         assert!((found.mean_absolute_error - 2.0 / 9.0).abs() < 1e-12);
+        // Levels spread evenly are perfect; half of them is over-cautious.
+        let levels: Vec<f64> = (0..1000).map(|k| (f64::from(k) + 0.5) / 1000.0).collect();
+        assert!(ReliabilityCurve::of_levels(&levels).mean_absolute_error < 1e-9);
+        let cautious: Vec<f64> = levels.iter().map(|level| 0.5 * level).collect();
+        assert!(ReliabilityCurve::of_levels(&cautious).curve[4].observed > 0.99);
     }
 }

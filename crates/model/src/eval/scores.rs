@@ -11,59 +11,40 @@ const CURVE_POINTS: usize = 81;
 /// Where the curve begins and ends: half the Earth's circumference.
 const CURVE_KM: (f64, f64) = (1.0, 20_015.0);
 
-/// A share of the photos within a radius.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct RadiusShare {
-    /// The radius.
-    pub radius_km: f64,
-    /// The share.
-    pub share: Estimate,
+pub(crate) struct RadiusShare {
+    pub(crate) radius_km: f64,
+    pub(crate) share: Estimate,
 }
 
-/// A quantile of the distances.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct ErrorQuantile {
-    /// Its probability.
-    pub p: f64,
-    /// Its distance.
-    pub km: Estimate,
+pub(crate) struct ErrorQuantile {
+    pub(crate) p: f64,
+    pub(crate) km: Estimate,
 }
 
 /// Shares within radii, GeoScore, mean, quantiles and the curve of accuracy over distance, with intervals.
 ///
 /// Photos without an answer (a distance of ∞) are within no radius, score 0, and count in the quantiles as farther
 /// than any other; the mean is that of the answers.
-///
-/// ```
-/// use locdiff_model::eval::{Bootstrap, Rules, DistanceScores};
-/// let errors_km: Vec<f64> = (0..300).map(|k| f64::from(k) * 10.0).collect();
-/// let scores = DistanceScores::new(&errors_km, Rules::default(), &Bootstrap::default());
-/// let country = &scores.radii[3];
-/// assert_eq!((country.radius_km, country.share.value), (750.0, 0.25));
-/// assert!(country.share.low > 0.19 && country.share.high < 0.31);
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DistanceScores {
-    /// Number of photos.
-    pub n: usize,
-    /// Photos without an answer.
-    pub missing: usize,
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub(crate) struct DistanceScores {
+    pub(crate) n: usize,
+    pub(crate) missing: usize,
     /// Shares within [`RADII_KM`].
-    pub radii: Vec<RadiusShare>,
-    /// The mean GeoScore.
-    pub geoscore: Estimate,
+    pub(crate) radii: Vec<RadiusShare>,
+    pub(crate) geoscore: Estimate,
     /// The mean distance of the answers.
-    pub mean_km: Estimate,
-    /// Quantiles, the median among them.
-    pub quantiles: Vec<ErrorQuantile>,
+    pub(crate) mean_km: Estimate,
+    pub(crate) quantiles: Vec<ErrorQuantile>,
     /// Share within a distance, for a plot; empty for groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub curve: Vec<RadiusShare>,
+    pub(crate) curve: Vec<RadiusShare>,
 }
 
 impl DistanceScores {
     /// From distances, one per photo; ∞ is no answer.
-    pub fn new(errors_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Self {
+    pub(crate) fn new(errors_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Self {
         let sorted = Sorted::new(errors_km, rules);
         let n = sorted.km.len();
         let replicates = bootstrap.select(&sorted.order).draws(n, |counts| sorted.statistics(counts));
@@ -79,19 +60,14 @@ impl DistanceScores {
             // Interpolated as everywhere else; the replicates' quantiles are whole photos.
             ErrorQuantile { p: *p, km: Estimate { value: quantile(&sorted.km, *p), ..other(2 + index) } }
         };
-        Self {
-            n,
-            missing: n - sorted.answered,
-            geoscore: other(0),
-            mean_km: other(1),
-            quantiles: QUANTILES.iter().enumerate().map(quantile_at).collect(),
-            curve: shares[RADII_KM.len()..].to_vec(),
-            radii: shares[..RADII_KM.len()].to_vec(),
-        }
+        let (missing, geoscore, mean_km) = (n - sorted.answered, other(0), other(1));
+        let quantiles = QUANTILES.iter().enumerate().map(quantile_at).collect();
+        let (radii, curve) = shares.split_at(RADII_KM.len());
+        Self { n, missing, radii: radii.to_vec(), geoscore, mean_km, quantiles, curve: curve.to_vec() }
     }
 
     /// The median distance.
-    pub fn median_km(&self) -> Estimate {
+    pub(crate) fn median_km(&self) -> Estimate {
         self.quantiles[QUANTILES.len() / 2].km
     }
 }
@@ -117,13 +93,8 @@ impl Sorted {
         let curve = (0..CURVE_POINTS).map(|k| from * (step * k as f64).exp());
         let cut = |radius| (radius, km.partition_point(|d| rules.is_within(*d, radius)));
         let cuts = RADII_KM.into_iter().chain(curve).map(cut).collect();
-        Self {
-            scores: km.iter().map(|d| rules.geoscore(*d)).collect(),
-            answered: km.partition_point(|d| d.is_finite()),
-            cuts,
-            order,
-            km,
-        }
+        let scores = km.iter().map(|d| rules.geoscore(*d)).collect();
+        Self { scores, answered: km.partition_point(|d| d.is_finite()), cuts, order, km }
     }
 
     /// Shares, GeoScore, mean, quantiles, when photo k counts `counts[k]` times.
@@ -198,6 +169,10 @@ mod tests {
 
     #[test]
     fn values_are_those_without_intervals() {
+        let errors: Vec<f64> = (0..300).map(|k| f64::from(k) * 10.0).collect();
+        let country = DistanceScores::new(&errors, Rules::default(), &Bootstrap::default()).radii[3];
+        assert_eq!((country.radius_km, country.share.value), (750.0, 0.25));
+        assert!(country.share.low > 0.19 && country.share.high < 0.31);
         let errors: Vec<f64> = (0..997).map(|k| (f64::from(k) * 0.02).exp()).collect();
         for (preset, ..) in <Preset as locdiff_base::Named>::ALL {
             let scores = DistanceScores::new(&errors, preset.rules(), &Bootstrap::default());

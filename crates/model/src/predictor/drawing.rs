@@ -1,13 +1,10 @@
 //! The sampler at one batch size.
 
-use super::prediction::{Drawn, mean_code, mean_row};
-use super::query::{Query, TraceStep};
-use super::{engines::Engine, options::SampleOptions};
+use super::engines::Engine;
+use super::prediction::{Drawn, Query, SampleOptions, TraceStep, mean_code};
 use crate::diffusion::{SampleState, SamplerPlan, sample, sample_watched};
-use crate::{
-    LossKind, Model, ModelError,
-    head::{GuidedNetwork, Head},
-};
+use crate::head::{GuidedNetwork, Head};
+use crate::{LossKind, Model, ModelError, Result};
 use locdiff_base::{Named, setting};
 use locdiff_nn::{Recorded, RowKey, RowNoise, Tensor};
 use locdiff_shdd::Coefficients;
@@ -26,23 +23,14 @@ pub(super) struct Drawing<M> {
 }
 
 impl<M: Deref<Target = Model> + Clone> Engine<M> for Drawing<M> {
-    fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self, ModelError> {
+    fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self> {
         let (config, device, rows) = (model.config(), model.params().device(), photos * options.samples);
         let plan = SamplerPlan::new(&config.schedule()?, options.sampler, options.steps, config.prediction)?;
         let cond = Tensor::zeros(device, rows, config.embedding_dim)?;
-        Ok(Self {
-            photos,
-            options,
-            head: Head::new(
-                GuidedNetwork::new(model.clone(), rows, cond.view(), &plan.timesteps(), options.guidance)?,
-                rows,
-            )?,
-            plan,
-            cond,
-            state: SampleState::new(device, rows, config.code_dim())?,
-            noise: RowNoise::new(device, rows)?,
-            recorded: Recorded::new(device),
-        })
+        let network = GuidedNetwork::new(model.clone(), rows, cond.view(), &plan.timesteps(), options.guidance)?;
+        let (head, noise) = (Head::new(network, rows)?, RowNoise::new(device, rows)?);
+        let state = SampleState::new(device, rows, config.code_dim())?;
+        Ok(Self { photos, options, head, plan, cond, state, noise, recorded: Recorded::new(device) })
     }
 
     fn fits(&self, photos: usize, options: SampleOptions) -> bool {
@@ -52,9 +40,9 @@ impl<M: Deref<Target = Model> + Clone> Engine<M> for Drawing<M> {
 
 impl<M: Deref<Target = Model> + Clone> Drawing<M> {
     /// Puts embeddings, noise and tilts in place.
-    fn prepare(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<(), ModelError> {
+    fn prepare(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<()> {
         let samples = self.options.samples;
-        prepare(model, &mut self.cond, &mut self.noise, samples, queries, seed)?;
+        prepare(model, &mut self.cond, &mut self.noise, queries, (samples, seed))?;
         let (config, last) = (model.config(), queries.len().saturating_sub(1));
         let mut rows = Vec::new();
         if queries.iter().any(|query| !query.tilts.is_empty()) {
@@ -63,11 +51,9 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
             }
             for row in 0..self.photos * samples {
                 let tilts = queries[(row / samples).min(last)].tilts;
-                match tilts.get(row % samples % tilts.len().max(1)) {
-                    Some(tilt) if tilt.as_slice().len() == config.whole_dim() => {
-                        rows.extend(config.reduced(tilt.as_slice()));
-                    }
-                    Some(tilt) => return Err(setting("tilt", tilt.degree().get(), "the model's degree")),
+                match tilts.get(row % samples % tilts.len().max(1)).map(|tilt| (tilt, tilt.as_slice())) {
+                    Some((_, own)) if own.len() == config.whole_dim() => rows.extend(config.reduced(own)),
+                    Some((tilt, _)) => return Err(setting("tilt", tilt.degree().get(), "the model's degree")),
                     None => rows.resize(rows.len() + config.code_dim(), 0.0),
                 }
             }
@@ -79,30 +65,26 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
     }
 
     /// Samples for as many photos as the engine has places for, or fewer.
-    pub(super) fn draw(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<Vec<Drawn>, ModelError> {
+    pub(super) fn draw(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<Vec<Drawn>> {
         self.prepare(model, queries, seed)?;
         let Self { plan, head, cond, state, noise, recorded, .. } = self;
         recorded.run(|| {
-            head.set_cond(cond.view())?;
+            head.network.set_cond(cond.view())?;
             sample(plan, head, state, noise)
         })?;
         let dim = model.config().whole_dim();
         let codes = unscaled(model, state.clean().to_vec()?);
-        let first = if model.config().loss.has_quadrature() { head.first().to_vec()? } else { Vec::new() };
+        let first = if model.config().loss.has_quadrature() { head.first.to_vec()? } else { Vec::new() };
         let first = model.config().expanded(first);
         let per_photo = self.options.samples * dim;
-        (0..queries.len())
-            .map(|k| {
-                let range = k * per_photo..(k + 1) * per_photo;
-                let codes = codes[range.clone()].to_vec();
-                let evidence = first.get(range).map(|rows| mean_code(rows, dim, k)).transpose()?;
-                if codes.iter().all(|value| value.is_finite()) {
-                    Ok(Drawn { codes, evidence })
-                } else {
-                    Err(ModelError::NotFinite { photo: k + 1 })
-                }
-            })
-            .collect()
+        let drawn = |k: usize| {
+            let range = k * per_photo..(k + 1) * per_photo;
+            let codes = codes[range.clone()].to_vec();
+            let evidence = first.get(range).map(|rows| mean_code(rows, dim, k)).transpose()?;
+            let is_finite = codes.iter().all(|value| value.is_finite());
+            if is_finite { Ok(Drawn { codes, evidence }) } else { Err(ModelError::NotFinite { photo: k + 1 }) }
+        };
+        (0..queries.len()).map(drawn).collect()
     }
 
     /// The natural parameters that the network gives each sample at a step of the plan, photo by photo.
@@ -110,15 +92,14 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
         &mut self,
         model: &Model,
         queries: &[Query<'_>],
-        seed: u64,
-        position: usize,
-    ) -> Result<Vec<Vec<Coefficients>>, ModelError> {
+        (seed, position): (u64, usize),
+    ) -> Result<Vec<Vec<Coefficients>>> {
         self.prepare(model, queries, seed)?;
         let Self { plan, head, cond, state, noise, .. } = self;
-        head.set_cond(cond.view())?;
+        head.network.set_cond(cond.view())?;
         head.keep_at(Some(position))?;
         sample(plan, head, state, noise)?;
-        let kept = head.kept().map_or(Ok(Vec::new()), locdiff_nn::Tensor::to_vec)?;
+        let kept = head.kept.as_ref().map_or(Ok(Vec::new()), |(_, kept)| kept.to_vec())?;
         head.keep_at(None)?;
         let dim = model.config().whole_dim();
         let rows = model.config().expanded(kept);
@@ -127,10 +108,10 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
     }
 
     /// The samples of one photo at every step, and their pooled clean estimates.
-    pub(super) fn trace(&mut self, model: &Model, query: Query<'_>, seed: u64) -> Result<Vec<TraceStep>, ModelError> {
+    pub(super) fn trace(&mut self, model: &Model, query: Query<'_>, seed: u64) -> Result<Vec<TraceStep>> {
         self.prepare(model, &[query], seed)?;
         let Self { plan, head, cond, state, noise, .. } = self;
-        head.set_cond(cond.view())?;
+        head.network.set_cond(cond.view())?;
         let mut steps = Vec::new();
         sample_watched(plan, head, state, noise, |step, state| {
             steps.push((step.t, state.clean().to_vec()?, state.noisy().to_vec()?));
@@ -138,16 +119,12 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
         })?;
         let dim = model.config().whole_dim();
         let used = self.options.samples * dim;
-        let code = |values: Vec<f64>| Coefficients::new(values).map_err(|_| ModelError::NotFinite { photo: 1 });
-        steps
-            .into_iter()
-            .map(|(t, clean, noisy)| {
-                let noisy = unscaled(model, noisy);
-                let samples = noisy[..used].chunks_exact(dim).map(|row| mean_row(row, dim)).map(code);
-                let samples = samples.collect::<Result<_, _>>()?;
-                Ok(TraceStep { t, code: code(mean_row(&unscaled(model, clean)[..used], dim))?, samples })
-            })
-            .collect()
+        let step = |(t, clean, noisy): (usize, Vec<f32>, Vec<f32>)| {
+            let noisy = unscaled(model, noisy);
+            let samples = noisy[..used].chunks_exact(dim).map(|row| mean_code(row, dim, 0)).collect::<Result<_>>()?;
+            Ok(TraceStep { t, code: mean_code(&unscaled(model, clean)[..used], dim, 0)?, samples })
+        };
+        steps.into_iter().map(step).collect()
     }
 }
 
@@ -155,9 +132,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
 fn unscaled(model: &Model, codes: Vec<f32>) -> Vec<f32> {
     let mut codes = model.config().expanded(codes);
     let shrink = 1.0 / model.config().code_scale.factor() as f32;
-    for value in &mut codes {
-        *value *= shrink;
-    }
+    codes.iter_mut().for_each(|value| *value *= shrink);
     codes
 }
 
@@ -166,10 +141,9 @@ pub(super) fn prepare(
     model: &Model,
     cond: &mut Tensor,
     noise: &mut RowNoise,
-    samples: usize,
     queries: &[Query<'_>],
-    seed: u64,
-) -> Result<(), ModelError> {
+    (samples, seed): (usize, u64),
+) -> Result<()> {
     let mut rows = Vec::with_capacity(cond.rows() * cond.cols());
     let mut keys = Vec::with_capacity(cond.rows());
     let last = queries.len().saturating_sub(1);

@@ -1,7 +1,7 @@
 //! Engines that are kept for the next call, and how photos are cut into batches for them.
 
-use super::options::{BLOCK_ROWS, SampleOptions};
-use crate::ModelError;
+use super::prediction::{BLOCK_ROWS, SampleOptions};
+use crate::Result;
 use std::sync::{Mutex, PoisonError};
 
 /// Engines that are kept for the next call; the one that was not used for longest makes room.
@@ -9,15 +9,13 @@ const KEPT: usize = 8;
 
 /// Storage for one batch size and one way to run.
 pub(super) trait Engine<M>: Sized {
-    /// For so many photos.
-    fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self, ModelError>;
+    fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self>;
 
     /// Whether it runs so many photos in this way, whatever the seed.
     fn fits(&self, photos: usize, options: SampleOptions) -> bool;
 }
 
-/// Engines that wait for their next call. One at work is outside, so that callers on several threads never wait for each
-/// other, nor for themselves.
+/// Engines that wait for their next call. One at work is outside: callers on several threads never wait for each other.
 pub(super) struct Engines<E>(Mutex<Vec<E>>);
 
 impl<E> Engines<E> {
@@ -31,8 +29,8 @@ impl<E> Engines<E> {
         model: &M,
         photos: usize,
         options: SampleOptions,
-        work: impl FnOnce(&mut E) -> Result<T, ModelError>,
-    ) -> Result<T, ModelError>
+        work: impl FnOnce(&mut E) -> Result<T>,
+    ) -> Result<T>
     where
         E: Engine<M>,
     {
@@ -41,10 +39,7 @@ impl<E> Engines<E> {
             let mut kept = kept();
             kept.iter().position(|engine| engine.fits(photos, options)).map(|at| kept.remove(at))
         };
-        let mut engine = match waiting {
-            Some(engine) => engine,
-            None => E::new(model, photos, options)?,
-        };
+        let mut engine = waiting.map_or_else(|| E::new(model, photos, options), Ok)?;
         let done = work(&mut engine)?;
         let mut kept = kept();
         if kept.len() == KEPT {
@@ -55,7 +50,7 @@ impl<E> Engines<E> {
     }
 }
 
-/// How photos are cut into batches: for each, how many photos it holds and how many places its engine has. There are four
+/// How photos are cut into batches: how many photos each holds and how many places its engine has. There are four
 /// sizes, so that a few engines, and recorded graphs, serve every number of photos.
 pub(super) fn batches(photos: usize, samples: usize) -> Vec<(usize, usize)> {
     let most = BLOCK_ROWS / samples;

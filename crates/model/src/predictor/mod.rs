@@ -3,15 +3,11 @@
 mod batch_buffers;
 mod drawing;
 mod engines;
-mod options;
 mod prediction;
-mod query;
 
-pub use options::{Pooling, Reading, SampleOptions};
-pub use prediction::Prediction;
-pub use query::{Query, TraceStep};
+pub use prediction::{Pooling, Prediction, Query, Reading, SampleOptions, TraceStep};
 
-use crate::{Model, ModelError};
+use crate::{Model, ModelError, Result};
 use batch_buffers::BatchBuffers;
 use drawing::Drawing;
 use engines::{Engine, Engines, batches};
@@ -22,23 +18,8 @@ use std::{ops::Deref, sync::Arc};
 
 /// A model at work: samples, pools and reads the coefficients in one call.
 ///
-/// Noise belongs to the photo: it depends on the seed, the photo's key and the sample's number, and on nothing else, so a
-/// photo's prediction is the same alone or among others, in any order (on the CPU to the last bit).
-///
-/// ```
-/// use locdiff_io::data::Embedding;
-/// use locdiff_model::{Model, ModelConfig, Predictor, Reading, SampleOptions};
-/// use locdiff_nn::Device;
-/// let model = Model::new(&Device::cpu(), ModelConfig { width: 8, ..ModelConfig::new(3, 5) })?;
-/// let predictor = Predictor::new(&model)?;
-/// let photos = [Embedding::new(vec![0.5; 5], None)?, Embedding::new(vec![-0.5; 5], None)?];
-/// let options = SampleOptions { samples: 2, steps: 4, ..SampleOptions::default() };
-/// let both = predictor.predict(&[(&photos[0]).into(), (&photos[1]).into()], &options, Reading::default())?;
-/// let alone = predictor.predict(&[(&photos[1]).into()], &options, Reading::default())?;
-/// assert_eq!(alone[0], both[1]);
-/// assert!(alone[0].evidence.is_some());
-/// # Ok::<(), locdiff_model::ModelError>(())
-/// ```
+/// Noise depends on the seed, the photo's key and the sample's number alone: a photo's prediction is the same alone or
+/// among others, in any order (on the CPU to the last bit).
 pub struct Predictor<M = Arc<Model>> {
     model: M,
     codec: Arc<Codec>,
@@ -48,7 +29,7 @@ pub struct Predictor<M = Arc<Model>> {
 
 impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     /// For a model (an `Arc` or a reference), on the model's device. Fails on a degree out of range.
-    pub fn new(model: M) -> Result<Self, ModelError> {
+    pub fn new(model: M) -> Result<Self> {
         let codec = Arc::new(Codec::new(model.config().degree()?));
         Ok(Self { model, codec, samplers: Engines::new(), readers: Engines::new() })
     }
@@ -65,26 +46,18 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
 
     /// What the model says about photos, one after the other.
     /// Fails on options out of range, embeddings of another size, samples that are not finite, or a failure of the device.
-    pub fn predict(
-        &self,
-        photos: &[Query<'_>],
-        options: &SampleOptions,
-        reading: Reading,
-    ) -> Result<Vec<Prediction>, ModelError> {
-        let drawn = self.in_batches(&self.samplers, photos, *options, |engine, batch| {
-            engine.draw(&self.model, batch, options.seed)
-        })?;
+    pub fn predict(&self, photos: &[Query<'_>], options: &SampleOptions, reading: Reading) -> Result<Vec<Prediction>> {
+        let draw = |engine: &mut Drawing<M>, batch: &[Query<'_>]| engine.draw(&self.model, batch, options.seed);
+        let drawn = self.in_batches(&self.samplers, photos, *options, draw)?;
         prediction::read(&self.codec, drawn, options.samples, reading)
     }
 
-    /// The coefficients alone: natural parameters at pure noise, from one evaluation of the network without sampling. A network that
-    /// reads noise has the same for all photos. Fails as [`Predictor::predict`], and for a network that gives no densities.
-    pub fn coefficients(&self, photos: &[Query<'_>], options: &SampleOptions) -> Result<Vec<Coefficients>, ModelError> {
+    /// Natural parameters at pure noise, from one evaluation of the network without sampling. Fails as
+    /// [`Predictor::predict`], and for a network that gives no densities.
+    pub fn coefficients(&self, photos: &[Query<'_>], options: &SampleOptions) -> Result<Vec<Coefficients>> {
         self.needs_densities()?;
-        let read = |photos: &[Query<'_>], options: SampleOptions| {
-            self.in_batches(&self.readers, photos, options, |engine, batch| {
-                engine.read(&self.model, batch, options.seed)
-            })
+        let read = |photos: &[Query<'_>], own: SampleOptions| {
+            self.in_batches(&self.readers, photos, own, |engine, batch| engine.read(&self.model, batch, own.seed))
         };
         if self.model.net().reads_noise() {
             // The same noise for all: what it adds is common to them, and calibrated away.
@@ -99,59 +72,56 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         Ok(all)
     }
 
-    /// The coefficients without a photo, the mean over `draws` of noise: the places that the model has learned to expect.
-    /// Fails as [`Predictor::coefficients`].
-    pub fn background(&self, draws: usize) -> Result<Coefficients, ModelError> {
+    /// The mean coefficients without a photo over `draws` of noise. Fails as [`Predictor::coefficients`].
+    pub fn background(&self, draws: usize) -> Result<Coefficients> {
         let options = SampleOptions { samples: draws, steps: 1, guidance: 0.0, seed: 0, ..SampleOptions::default() };
         // The mean embedding becomes zeros, which training puts where it drops the condition.
         let nothing = Embedding::new(self.model.standardisation().mean.clone(), None)?;
         Ok(self.coefficients(&[(&nothing).into()], &options)?.swap_remove(0))
     }
 
-    /// The density that the network gives each sample after a share of the way from pure noise, as natural parameters: samples that stop
-    /// there would be drawn from their mixture, so that its mean over many is the sampler's own density, exactly and with less
-    /// chance than the samples' places have. Fails as [`Predictor::coefficients`], and for a share outside 0 … 1.
+    /// The density that the network gives each sample after a share of the way from pure noise, as natural parameters.
+    /// Samples that stop there would be drawn from their mixture: its mean over many is the sampler's own density.
+    /// Fails as [`Predictor::coefficients`], and for a share outside 0 … 1.
     pub fn posteriors(
         &self,
         photos: &[Query<'_>],
         options: &SampleOptions,
         share: f64,
-    ) -> Result<Vec<Vec<Coefficients>>, ModelError> {
+    ) -> Result<Vec<Vec<Coefficients>>> {
         self.needs_densities()?;
         if !(0.0..=1.0).contains(&share) {
             return Err(setting("share of the way", share, "0 to 1"));
         }
         let position = (share * (options.steps.max(1) - 1) as f64).round() as usize;
         self.in_batches(&self.samplers, photos, *options, |engine, batch| {
-            engine.posteriors(&self.model, batch, options.seed, position)
+            engine.posteriors(&self.model, batch, (options.seed, position))
         })
     }
 
-    fn needs_densities(&self) -> Result<(), ModelError> {
-        let loss = self.model.config().loss;
-        if loss.has_quadrature() {
-            return Ok(());
+    fn needs_densities(&self) -> Result<()> {
+        match self.model.config().loss {
+            loss if loss.has_quadrature() => Ok(()),
+            loss => Err(setting("loss", format!("{loss:?}"), "only models trained with nll or kl give densities")),
         }
-        Err(setting("loss", format!("{loss:?}"), "only models trained with nll or kl give densities"))
     }
 
-    /// The natural parameters of the density that is the same everywhere.
-    /// Never fails: a code of the model's degree may be all zeros.
-    pub fn nothing(&self) -> Result<Coefficients, ModelError> {
+    /// The natural parameters of the density that is the same everywhere; never fails.
+    pub fn nothing(&self) -> Result<Coefficients> {
         Ok(Coefficients::new(vec![0.0; self.model.config().whole_dim()])?)
     }
 
     /// The backward process of one photo, noisiest step first. Fails as [`Predictor::predict`].
-    pub fn trace(&self, photo: Query<'_>, options: &SampleOptions) -> Result<Vec<TraceStep>, ModelError> {
+    pub fn trace(&self, photo: Query<'_>, options: &SampleOptions) -> Result<Vec<TraceStep>> {
         options.check()?;
         self.check(photo, options.samples)?;
         let model: &Model = &self.model;
         self.samplers.with(&self.model, 1, *options, |engine| engine.trace(model, photo, options.seed))
     }
 
-    /// Predictions for rows of files of embeddings, one file for each view of the photos, a block at a time: memory stays at one
-    /// block. `each` gets the row, its first view's embedding and the prediction, in the order of `rows`.
-    /// Fails as [`Predictor::predict`], if a row cannot be read, or with the first error of `each`.
+    /// Predictions for rows of files of embeddings, one file for each view, a block at a time. `each` gets the row, its
+    /// first view's embedding and the prediction. Fails as [`Predictor::predict`], if a row cannot be read, or with the
+    /// first error of `each`.
     pub fn predict_rows<E: From<ModelError>>(
         &self,
         views: &[&RowFile],
@@ -181,14 +151,14 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         engines: &Engines<E>,
         photos: &[Query<'_>],
         options: SampleOptions,
-        run: impl Fn(&mut E, &[Query<'_>]) -> Result<Vec<T>, ModelError>,
-    ) -> Result<Vec<T>, ModelError> {
+        run: impl Fn(&mut E, &[Query<'_>]) -> Result<Vec<T>>,
+    ) -> Result<Vec<T>> {
         options.check()?;
         photos.iter().try_for_each(|photo| self.check(*photo, options.samples))?;
         let mut all = Vec::with_capacity(photos.len());
         for (count, size) in batches(photos.len(), options.samples) {
             let first = all.len();
-            let batch = &photos[first..first + count];
+            let batch = &photos[first..][..count];
             let done = engines.with(&self.model, size, options, |engine| run(engine, batch));
             all.extend(done.map_err(|error| match error {
                 ModelError::NotFinite { photo } => ModelError::NotFinite { photo: first + photo },
@@ -198,15 +168,13 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         Ok(all)
     }
 
-    fn check(&self, photo: Query<'_>, samples: usize) -> Result<(), ModelError> {
+    fn check(&self, photo: Query<'_>, samples: usize) -> Result<()> {
         let (views, dim) = (photo.views.len(), self.model.config().embedding_dim);
         if views == 0 || views > samples {
             return Err(setting("views", views, format!("1 to the number of samples, {samples}")));
         }
-        match photo.views.iter().find(|view| view.dimension() != dim) {
-            Some(view) => Err(ModelError::EmbeddingSize { met: view.dimension(), model: dim }),
-            None => Ok(()),
-        }
+        let other = photo.views.iter().map(Embedding::dimension).find(|met| *met != dim);
+        other.map_or(Ok(()), |met| Err(ModelError::EmbeddingSize { met, model: dim }))
     }
 }
 
@@ -214,14 +182,12 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
 fn in_blocks<T, E: From<ModelError>>(
     files: &[&RowFile],
     rows: &[usize],
-    ask: impl Fn(&[Query<'_>]) -> Result<Vec<T>, ModelError>,
+    ask: impl Fn(&[Query<'_>]) -> Result<Vec<T>>,
     mut each: impl FnMut(usize, &Embedding, T) -> Result<(), E>,
 ) -> Result<(), E> {
-    const BLOCK: usize = 64;
-    for block in rows.chunks(BLOCK) {
+    for block in rows.chunks(64) {
         let views = |row: &usize| files.iter().map(|file| file.embedding(*row)).collect::<Result<Vec<_>, _>>();
-        let photos: Vec<Vec<Embedding>> =
-            block.iter().map(views).collect::<Result<_, _>>().map_err(ModelError::from)?;
+        let photos = block.iter().map(views).collect::<Result<Vec<Vec<_>>, _>>().map_err(ModelError::from)?;
         let queries: Vec<Query<'_>> = photos.iter().map(|views| Query::of(views)).collect();
         for ((row, views), found) in block.iter().zip(&photos).zip(ask(&queries)?) {
             each(*row, &views[0], found)?;

@@ -1,6 +1,6 @@
 //! The summary of one density: in words, as JSON, as GeoJSON and as a picture.
 
-use crate::report::ReportError;
+use crate::report::Result;
 use locdiff_base::named;
 use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, globe_log_density, region_polygons};
 use locdiff_shdd::sphere::{LatLon, Polygon};
@@ -46,21 +46,17 @@ pub struct DensitySummary {
 }
 
 impl DensitySummary {
-    /// Regions of [`REGION_PROBABILITIES`] and the `modes` most probable modes (at least one).
-    /// Fails on a density whose regions cannot be found.
-    pub fn new(codec: &Codec, density: &CodeDensity<'_>, modes: usize) -> Result<Self, ReportError> {
+    /// Regions of [`REGION_PROBABILITIES`] and the most probable modes (at least one). Fails if regions cannot be
+    /// found.
+    pub fn new(codec: &Codec, density: &CodeDensity<'_>, modes: usize) -> Result<Self> {
         let regions = REGION_PROBABILITIES.iter().map(|&p| density.credible_region(p));
-        Ok(Self {
-            degree: codec.degree().get(),
-            regions: regions.collect::<Result<_, _>>()?,
-            modes: density.modes(modes.max(1)),
-            log_z: density.log_z(),
-            entropy: density.entropy(),
-        })
+        let (degree, regions) = (codec.degree().get(), regions.collect::<Result<_, _>>()?);
+        let (modes, log_z, entropy) = (density.modes(modes.max(1)), density.log_z(), density.entropy());
+        Ok(Self { degree, regions, modes, log_z, entropy })
     }
 
     /// The outlines of the regions. Fails as [`region_polygons`].
-    pub fn outlines(&self, density: &CodeDensity<'_>) -> Result<Vec<Vec<Polygon>>, ReportError> {
+    pub fn outlines(&self, density: &CodeDensity<'_>) -> Result<Vec<Vec<Polygon>>> {
         Ok(self.regions.iter().map(|region| region_polygons(density, region)).collect::<Result<_, _>>()?)
     }
 
@@ -70,16 +66,11 @@ impl DensitySummary {
 
     /// One JSON object.
     pub fn to_json(&self) -> Value {
-        let regions: Vec<_> = self
-            .regions
-            .iter()
-            .map(|r| {
-                json!({
-                    "probability": r.probability, "radius_km": r.radius_km, "area_km2": r.area_km2,
-                    "log_density": r.log_density,
-                })
-            })
-            .collect();
+        let region = |r: &CredibleRegion| {
+            let CredibleRegion { probability, radius_km, area_km2, log_density, .. } = r;
+            json!({"probability": probability, "radius_km": radius_km, "area_km2": area_km2, "log_density": log_density})
+        };
+        let regions: Vec<_> = self.regions.iter().map(region).collect();
         let modes: Vec<_> = self.modes.iter().map(mode_json).collect();
         json!({
             "degree": self.degree, "log_z": self.log_z, "entropy_nats": self.entropy, "regions": regions,
@@ -91,12 +82,9 @@ impl DensitySummary {
     pub fn to_geojson(&self, outlines: &[Vec<Polygon>]) -> FeatureCollection {
         let mut features = FeatureCollection::new();
         for (region, outline) in self.regions.iter().zip(outlines) {
-            let properties = [
-                ("probability", region.probability.into()),
-                ("radius_km", region.radius_km.into()),
-                ("area_km2", region.area_km2.into()),
-            ];
-            features.push_region(outline, &properties);
+            let CredibleRegion { probability, radius_km, area_km2, .. } = *region;
+            let numbers = [("probability", probability), ("radius_km", radius_km), ("area_km2", area_km2)];
+            features.push_region(outline, &numbers.map(|(name, value)| (name, value.into())));
         }
         for mode in &self.modes {
             let properties = [("probability", mode.mass.into()), ("log_density", mode.log_density.into())];
@@ -114,17 +102,14 @@ impl DensitySummary {
         }
         for region in &self.regions {
             let (p, radius, area) = (100.0 * region.probability, region.radius_km, region.area_km2);
-            let _ =
-                writeln!(out, "{p:.0} % within {radius:>6.0} km of the highest mode; smallest region {area:.0} km²");
+            let within = format!("{p:.0} % within {radius:>6.0} km of the highest mode");
+            let _ = writeln!(out, "{within}; smallest region {area:.0} km²");
         }
-        let _ = writeln!(
-            out,
-            "degree {}, log Z {:.4}, entropy {:.4} nats (uniform on the sphere: 2.5310)",
-            self.degree, self.log_z, self.entropy
-        );
+        let Self { degree, log_z, entropy, .. } = self;
+        let numbers = format!("degree {degree}, log Z {log_z:.4}, entropy {entropy:.4} nats");
+        let _ = writeln!(out, "{numbers} (uniform on the sphere: 2.5310)");
         if self.modes.len() > 1 {
-            let header = ["probability", "place", "spread_km", "log_density"];
-            let _ = writeln!(out, "\n{:>12} {:>24} {:>10} {:>12}", header[0], header[1], header[2], header[3]);
+            let _ = writeln!(out, "\n{:>12} {:>24} {:>10} {:>12}", "probability", "place", "spread_km", "log_density");
             for m in &self.modes {
                 let (place, spread) = (m.mode.place(), m.mode.spread_km());
                 let _ = writeln!(out, "{:>12.4} {place:>24} {spread:>10.1} {:>12.3}", m.mass, m.log_density);
@@ -134,20 +119,11 @@ impl DensitySummary {
     }
 
     /// A map of the density with its regions and modes. Fails on a window that cannot be.
-    pub fn to_png(
-        &self,
-        density: &CodeDensity<'_>,
-        outlines: &[Vec<Polygon>],
-        view: MapView,
-    ) -> Result<Vec<u8>, ReportError> {
+    pub fn to_png(&self, density: &CodeDensity<'_>, outlines: &[Vec<Polygon>], view: MapView) -> Result<Vec<u8>> {
         const WORTH_A_ZOOM_KM: f64 = 2500.0;
         const WORTH_A_MARKER: f64 = 0.01;
         let radius_km = self.regions.last().map_or(0.0, |region| region.radius_km);
-        let zoom = match view {
-            MapView::World => false,
-            MapView::Region => true,
-            MapView::Auto => radius_km < WORTH_A_ZOOM_KM,
-        };
+        let zoom = view == MapView::Region || view == MapView::Auto && radius_km < WORTH_A_ZOOM_KM;
         let (window, heat) = match self.best() {
             Some(place) if zoom => {
                 let window = window_around(place, radius_km)?;
@@ -170,7 +146,7 @@ impl DensitySummary {
 }
 
 /// A margin around the region; a degree of longitude is drawn as short as it is there.
-fn window_around(place: LatLon, radius_km: f64) -> Result<Window, ReportError> {
+fn window_around(place: LatLon, radius_km: f64) -> Result<Window> {
     const ROWS: usize = 640;
     let window = Window::around(place, (4.0 * radius_km).clamp(250.0, 9000.0), ROWS)?;
     let aspect = window.width_deg() * place.lat_deg().to_radians().cos() / window.height_deg();
@@ -179,8 +155,7 @@ fn window_around(place: LatLon, radius_km: f64) -> Result<Window, ReportError> {
 }
 
 fn mode_json(mode: &WeightedMode) -> Value {
-    let place = mode.mode.place();
-    let spread = mode.mode.spread_km();
+    let (place, spread) = (mode.mode.place(), mode.mode.spread_km());
     json!({
         "lat": place.lat_deg(), "lon": place.lon_deg(), "probability": mode.mass,
         "log_density": mode.log_density, "spread_km": spread.is_finite().then_some(spread),

@@ -2,10 +2,10 @@
 
 use crate::eval::{
     Bootstrap, Correlogram, DistanceScores, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired, Prdc, Preset,
-    RecallArea, ReliabilityCurve, Rules, best_constant, by_label, by_novelty,
+    RecallArea, ReliabilityCurve, best_constant, by_label, by_novelty,
 };
 use crate::report::report::{Breakdown, PrdcReport, Report, Rival};
-use crate::report::{ReportError, System};
+use crate::report::{ReportError, Result, System};
 use locdiff_base::{Named, named};
 use locdiff_map::places::{Countries, Places, continent};
 use locdiff_shdd::sphere::LatLon;
@@ -76,8 +76,7 @@ fn country(place: LatLon) -> String {
 pub struct Evaluation {
     /// Whose rules.
     pub preset: Preset,
-    /// How intervals are made: blocks of 5° are drawn where the truths are in enough of them. Its seed is also that of the
-    /// permutations.
+    /// How intervals are made: of blocks of 5° if there are enough. Its seed is also that of the permutations.
     pub bootstrap: Bootstrap,
     /// What a photo without an answer is.
     pub missing: MissingRule,
@@ -111,7 +110,7 @@ impl Evaluation {
         mut first: System,
         mut second: Option<System>,
         step: impl Fn(),
-    ) -> Result<Report, ReportError> {
+    ) -> Result<Report> {
         self.bootstrap.check()?;
         let mut keep: Vec<bool> = truths.iter().map(Option::is_some).collect();
         let without_truth = keep.iter().filter(|kept| !**kept).count();
@@ -124,25 +123,21 @@ impl Evaluation {
                 *kept &= answered;
             }
         }
-        for system in std::iter::once(&mut first).chain(&mut second) {
-            system.retain(&keep);
-        }
-        let kept = truths.iter().zip(&keep).filter(|(_, kept)| **kept);
-        let truths: Vec<LatLon> = kept.filter_map(|(place, _)| *place).collect();
+        std::iter::once(&mut first).chain(&mut second).for_each(|system| system.retain(&keep));
+        let truths: Vec<LatLon> =
+            truths.iter().zip(&keep).filter_map(|(place, kept)| place.filter(|_| *kept)).collect();
         if truths.is_empty() {
             return Err(ReportError::Nothing);
         }
         let (rules, bootstrap) = (self.preset.rules(), self.bootstrap.by_places(&truths));
         let errors_km = rules.errors_km(&truths, &first.answers)?;
-        let mut report = self.report(truth_name, &truths, &first, &errors_km, step)?;
+        let mut report = self.report((truth_name, &truths), (&first, &errors_km), step)?;
         (report.without_truth, report.skipped) = (without_truth, skipped);
-        let rival = |other: System| -> Result<Rival, ReportError> {
+        let rival = |other: System| -> Result<Rival> {
             let others_km = rules.errors_km(&truths, &other.answers)?;
-            Ok(Rival {
-                scores: DistanceScores::new(&others_km, rules, &bootstrap),
-                paired: Paired::new(&errors_km, &others_km, rules, &bootstrap)?,
-                name: other.name,
-            })
+            let scores = DistanceScores::new(&others_km, rules, &bootstrap);
+            let paired = Paired::new(&errors_km, &others_km, rules, &bootstrap)?;
+            Ok(Rival { scores, paired, name: other.name })
         };
         report.rival = second.map(rival).transpose()?;
         if let Some(place) = self.training.as_deref().and_then(best_constant) {
@@ -152,15 +147,12 @@ impl Evaluation {
         Ok(report)
     }
 
-    /// Everything about one system.
     fn report(
         &self,
-        truth_name: &str,
-        truths: &[LatLon],
-        system: &System,
-        errors_km: &[f64],
+        (truth_name, truths): (&str, &[LatLon]),
+        (system, errors_km): (&System, &[f64]),
         step: impl Fn(),
-    ) -> Result<Report, ReportError> {
+    ) -> Result<Report> {
         let (rules, bootstrap) = (self.preset.rules(), self.bootstrap.by_places(truths));
         let scores = DistanceScores::new(errors_km, rules, &bootstrap);
         let mut report = Report::new(&system.name, truth_name, self.preset, bootstrap.clone(), scores);
@@ -175,22 +167,26 @@ impl Evaluation {
         }
         for &division in self.divisions.iter().filter(|division| **division != Division::None) {
             let labels: Vec<String> = truths.par_iter().map(|truth| division.label(*truth)).collect();
+            let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
             let groups = by_label(&labels, errors_km, rules, &bootstrap)?;
             report.breakdowns.push(Breakdown { by: division.name().to_owned(), groups });
             step();
         }
-        self.add_novelty(&mut report, truths, errors_km, (rules, &bootstrap))?;
+        if let Some(training) = &self.training {
+            let nearby = Nearby::new(training, rules);
+            let nearest = truths.par_iter().map(|truth| nearby.nearest_km(*truth).unwrap_or(f64::NAN));
+            let groups = by_novelty(&nearest.collect::<Vec<f64>>(), errors_km, rules, &bootstrap)?;
+            report.breakdowns.push(Breakdown { by: "distance to the nearest training photo".to_owned(), groups });
+        }
         step();
         let correlogram = Correlogram::new(truths, errors_km, bootstrap.seed)?;
         step();
         if let Some(lag) = correlogram.lags.first().filter(|lag| lag.z > 3.0 && lag.moran_i > 0.1) {
-            report.notes.push(format!(
-                "photos within {} km of each other err alike (Moran's I {:.2}): intervals are over {}, p-values take photos as \
-                 independent",
-                lag.to_km,
-                lag.moran_i,
-                if bootstrap.blocks.is_some() { "blocks of 5°" } else { "photos, too few for blocks, and too narrow" }
-            ));
+            let alike =
+                format!("photos within {} km of each other err alike (Moran's I {:.2})", lag.to_km, lag.moran_i);
+            let is_blocks = bootstrap.blocks.is_some();
+            let over = if is_blocks { "blocks of 5°" } else { "photos, too few for blocks, and too narrow" };
+            report.notes.push(format!("{alike}: intervals are over {over}, p-values take photos as independent"));
         }
         report.correlogram = Some(correlogram);
         if system.strange > 0 {
@@ -200,38 +196,18 @@ impl Evaluation {
         Ok(report)
     }
 
-    fn add_novelty(
-        &self,
-        report: &mut Report,
-        truths: &[LatLon],
-        errors_km: &[f64],
-        (rules, bootstrap): (Rules, &Bootstrap),
-    ) -> Result<(), ReportError> {
-        let Some(training) = &self.training else { return Ok(()) };
-        let nearby = Nearby::new(training, rules);
-        let nearest: Vec<f64> = truths.par_iter().map(|truth| nearby.nearest_km(*truth).unwrap_or(f64::NAN)).collect();
-        let groups = by_novelty(&nearest, errors_km, rules, bootstrap)?;
-        report.breakdowns.push(Breakdown { by: "distance to the nearest training photo".to_owned(), groups });
-        Ok(())
-    }
-
-    fn add_prdc(&self, report: &mut Report, truths: &[LatLon], answers: &[Option<LatLon>]) -> Result<(), ReportError> {
+    fn add_prdc(&self, report: &mut Report, truths: &[LatLon], answers: &[Option<LatLon>]) -> Result<()> {
         if self.prdc == PrdcChoice::None {
             return Ok(());
         }
-        let (real, fake): (Vec<LatLon>, Vec<LatLon>) =
-            truths.iter().zip(answers).filter_map(|(truth, answer)| Some((*truth, (*answer)?))).unzip();
+        let answered = truths.iter().zip(answers).filter_map(|(truth, answer)| Some((*truth, (*answer)?)));
+        let (real, fake): (Vec<LatLon>, Vec<LatLon>) = answered.unzip();
         let enough = |rows: usize| rows > PRDC_NEIGHBOURS;
-        let whole = match self.prdc {
-            PrdcChoice::All => true,
-            PrdcChoice::Auto => real.len() <= MOST_FOR_WHOLE_PRDC,
-            PrdcChoice::Chunks | PrdcChoice::None => false,
-        };
+        let is_small = real.len() <= MOST_FOR_WHOLE_PRDC;
+        let whole = self.prdc == PrdcChoice::All || self.prdc == PrdcChoice::Auto && is_small;
         if self.prdc == PrdcChoice::Auto && !whole {
-            report.notes.push(format!(
-                "PRDC of all {} photos at once is quadratic and was left out; it can be asked for",
-                real.len()
-            ));
+            let all = format!("PRDC of all {} photos at once", real.len());
+            report.notes.push(format!("{all} is quadratic and was left out; it can be asked for"));
         }
         let whole = (whole && enough(real.len())).then(|| Prdc::new(&real, &fake, PRDC_NEIGHBOURS)).transpose()?;
         let chunked = enough(real.len().div_ceil(PRDC_CHUNKS))

@@ -1,33 +1,22 @@
-//! What was found out, to be read by people and by programs.
-//!
-//! | you want | item |
-//! |---|---|
-//! | answers judged by truths | [`Evaluation`], [`System`] |
-//! | which answer belongs to which truth | [`match_rows`] |
-//! | all of it as text, JSON, CSV or a page | [`Report`] |
-//! | a summary of one density, in words and as a map | [`DensitySummary`] |
-//! | a table for a terminal or for Markdown | [`Table`] |
-//! | a plot of your own | [`svg::Plot`] |
+//! What was found out, to be read by people and by programs: an [`Evaluation`] judges a [`System`] by truths in a
+//! [`Report`], a [`DensitySummary`] shows one density, a [`Table`] goes to a terminal or to Markdown, a [`svg::Plot`] to a file.
 
 mod csv;
 mod density;
 mod error;
 mod evaluation;
 mod html;
-mod page;
 mod plots;
 mod report;
 mod rows;
 pub mod svg;
-mod system;
-mod table;
 mod text;
-mod words;
 
+pub use csv::{Table, percent_interval, short_count};
 pub use density::{DensitySummary, MapView, REGION_PROBABILITIES};
 pub use error::ReportError;
+pub(crate) use error::Result;
 pub use evaluation::{Division, Evaluation, MissingRule, PrdcChoice};
-pub use report::{Breakdown, PrdcReport, Report, Rival};
+pub(crate) use report::{Breakdown, PrdcReport, Rival};
+pub use report::{Report, System};
 pub use rows::{FileRows, Matching, RowError, in_row_order, match_rows};
-pub use system::System;
-pub use table::{Table, percent_interval, short_count};

@@ -1,8 +1,8 @@
 //! The plots of the page.
 
-use crate::eval::{DistanceScores, RADII_KM, RecallArea, ReliabilityCurve};
+use crate::eval::{DistanceScores, Lag, RADII_KM, RecallArea, ReliabilityCurve};
 use crate::report::svg::{Axis, Plot};
-use crate::report::{Report, words::percent};
+use crate::report::{Report, text::percent};
 use locdiff_map::{Coast, Detail};
 use std::fmt::Write;
 
@@ -11,16 +11,14 @@ fn percent_axis(label: &'static str) -> Axis {
     Axis { from: 0.0, to: 1.0, is_log: false, ticks, label }
 }
 
-/// Share of photos within a distance.
 pub(crate) fn accuracy_curve(report: &Report) -> String {
     let last = report.scores.curve.last().map_or(20_000.0, |point| point.radius_km);
     let ticks = RADII_KM.iter().chain(&[5.0, 10_000.0]).map(|km| (*km, km.to_string())).collect();
     let x = Axis { from: 1.0, to: last, is_log: true, ticks, label: "distance from the truth, km" };
     let mut plot = Plot::new(x, percent_axis("photos within"));
     let mut draw = |scores: &DistanceScores, name: &str, class: &str| {
-        let band: Vec<(f64, f64, f64)> =
-            scores.curve.iter().map(|p| (p.radius_km, p.share.low, p.share.high)).collect();
-        plot.band(&format!("band {class}"), &band);
+        let band = scores.curve.iter().map(|p| (p.radius_km, p.share.low, p.share.high));
+        plot.band(&format!("band {class}"), &band.collect::<Vec<_>>());
         plot.line(&format!("line {class}"), scores.curve.iter().map(|p| (p.radius_km, p.share.value)));
         for point in &scores.radii {
             let tip = format!("{name}: {} within {} km", percent(point.share.value), point.radius_km);
@@ -49,14 +47,12 @@ pub(crate) fn reliability(regions: Option<&ReliabilityCurve>, radii: Option<&Rel
     let mut plot = Plot::new(percent_axis("promised"), percent_axis("observed"));
     plot.line("diagonal", [(0.0, 0.0), (1.0, 1.0)].into_iter());
     let n = regions.or(radii).and_then(|found| found.curve.first()).map_or(0, |point| point.n);
-    let chance: Vec<(f64, f64, f64)> = (0..=50)
-        .map(|k| {
-            let p = f64::from(k) / 50.0;
-            let half = 1.96 * (p * (1.0 - p) / n.max(1) as f64).sqrt();
-            (p, p - half, p + half)
-        })
-        .collect();
-    plot.band("band chance", &chance);
+    let chance = |k| {
+        let p = f64::from(k) / 50.0;
+        let half = 1.96 * (p * (1.0 - p) / n.max(1) as f64).sqrt();
+        (p, p - half, p + half)
+    };
+    plot.band("band chance", &(0..=50).map(chance).collect::<Vec<_>>());
     for (found, what, class) in [(regions, "regions", "first"), (radii, "radii", "second")] {
         let Some(found) = found else { continue };
         let points = || found.curve.iter().map(|point| (point.promised, point.observed));
@@ -78,7 +74,6 @@ pub(crate) const ERROR_CLASSES: [(f64, &str, &str); 5] = [
     (f64::INFINITY, "e4", "2500 km and more, or no answer"),
 ];
 
-/// The class of an error.
 pub(crate) fn error_class(km: f64) -> usize {
     ERROR_CLASSES.iter().position(|class| km < class.0).unwrap_or(ERROR_CLASSES.len() - 1)
 }
@@ -93,14 +88,8 @@ pub(crate) fn error_map(report: &Report) -> String {
     for ring in Coast::load(Detail::Coarse).land {
         // What leaves the map on one side comes in on the other.
         let reach = ring.points.iter().fold([0.0f64; 2], |[w, e], p| [w.min(p[0]), e.max(p[0])]);
-        let mut turns = vec![0.0];
-        if reach[0] < -180.0 {
-            turns.push(360.0);
-        }
-        if reach[1] > 180.0 {
-            turns.push(-360.0);
-        }
-        for turn in turns {
+        let turns = [(true, 0.0), (reach[0] < -180.0, 360.0), (reach[1] > 180.0, -360.0)];
+        for (_, turn) in turns.into_iter().filter(|(is_needed, _)| *is_needed) {
             for (index, [lon, lat]) in ring.points.iter().enumerate() {
                 let pen = if index == 0 { 'M' } else { 'L' };
                 let _ = write!(out, "{pen}{:.1} {:.1}", lon + turn, -lat);
@@ -121,7 +110,6 @@ pub(crate) fn error_map(report: &Report) -> String {
     out
 }
 
-/// Moran's I by distance.
 pub(crate) fn correlogram(report: &Report) -> Option<String> {
     let found = report.correlogram.as_ref().filter(|found| !found.lags.is_empty())?;
     let middle = |from: f64, to: f64| (from.max(5.0) * to).sqrt();
@@ -136,11 +124,9 @@ pub(crate) fn correlogram(report: &Report) -> Option<String> {
     plot.line("diagonal", [(5.0, 0.0), (20_016.0, 0.0)].into_iter());
     plot.line("line first", found.lags.iter().map(|lag| (middle(lag.from_km, lag.to_km), lag.moran_i)));
     for lag in &found.lags {
-        let tip = format!(
-            "{} to {} km: I = {:.3}, z = {:.1}, {} pairs",
-            lag.from_km, lag.to_km, lag.moran_i, lag.z, lag.pairs
-        );
-        plot.dot("dot first", middle(lag.from_km, lag.to_km), lag.moran_i, &tip);
+        let Lag { from_km, to_km, pairs, moran_i, z } = *lag;
+        let tip = format!("{from_km} to {to_km} km: I = {moran_i:.3}, z = {z:.1}, {pairs} pairs");
+        plot.dot("dot first", middle(from_km, to_km), moran_i, &tip);
     }
     Some(plot.finish("Moran's I of the errors by distance between photos"))
 }

@@ -36,28 +36,23 @@ impl<'a> FileRows<'a> {
 #[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum RowError {
-    /// Without names, files of different lengths.
     #[error(
         "{truth_file} has {truths} rows, {file} has {rows}: by order row k of both is the same photo; give both an id \
          column, or name it"
     )]
     Lengths { truth_file: String, truths: usize, file: String, rows: usize },
-    /// Truths without a prediction.
     #[error(
         "{file} has no row for '{}'{}: add it, with empty lat and lon if there is no answer, or allow photos to be \
          absent; if the ids do not fit, match by order", id.escape_debug(), and_more(*count)
     )]
     Absent { file: String, id: String, count: usize },
-    /// Predictions without a truth.
     #[error(
         "{file} has '{}'{}, which {truth_file} has not: is it the right file? Photos may be allowed to be absent",
         id.escape_debug(), and_more(*count)
     )]
     Strange { file: String, truth_file: String, id: String, count: usize },
-    /// No name is in both files.
     #[error("{file} and {truth_file} have no id in common: name the id column")]
     NothingCommon { file: String, truth_file: String },
-    /// A name that stands twice in a file.
     #[error(
         "{file}: '{}' is in row {first} and in row {second}: every photo has one row; name another id column, or match \
          by order", id.escape_debug()
@@ -70,22 +65,10 @@ fn and_more(count: usize) -> String {
 }
 
 /// For every truth its row of the predictions, and how many rows of the predictions are for none.
-///
-/// ```
-/// use locdiff_model::report::{FileRows, Matching, match_rows};
-/// let ids = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
-/// let (truth, predictions) = (ids(&["a", "b"]), ids(&["b", "a"]));
-/// let truth = FileRows { file: "truth.csv", rows: 2, ids: Some(&truth) };
-/// let predictions = FileRows { file: "predictions.csv", rows: 2, ids: Some(&predictions) };
-/// assert_eq!(match_rows(truth, predictions, Matching::default()), Ok((vec![Some(1), Some(0)], 0)));
-/// ```
-///
-/// Fails on files whose rows do not belong together.
-pub fn match_rows(
-    truth: FileRows<'_>,
-    predictions: FileRows<'_>,
-    matching: Matching,
-) -> Result<(Vec<Option<usize>>, usize), RowError> {
+type Matched = (Vec<Option<usize>>, usize);
+
+/// Matches truths and predictions. Fails on files whose rows do not belong together.
+pub fn match_rows(truth: FileRows<'_>, predictions: FileRows<'_>, matching: Matching) -> Result<Matched, RowError> {
     let (truth_file, file) = (truth.file.to_owned(), predictions.file.to_owned());
     let (Some(truth_ids), Some(ids), false) = (truth.ids, predictions.ids, matching.by_order) else {
         if truth.rows != predictions.rows {
@@ -122,7 +105,6 @@ pub fn in_row_order<T: Copy>(truths: &[Option<T>], rows: &[Option<usize>], count
     ordered
 }
 
-/// The row of every name.
 fn index_of<'a>(file: &str, ids: &'a [String]) -> Result<HashMap<&'a str, usize>, RowError> {
     let mut rows = HashMap::with_capacity(ids.len());
     for (row, id) in ids.iter().enumerate() {
@@ -138,12 +120,7 @@ fn index_of<'a>(file: &str, ids: &'a [String]) -> Result<HashMap<&'a str, usize>
 mod tests {
     use super::*;
 
-    fn rows(
-        truth: &[&str],
-        ids: &[&str],
-        by_order: bool,
-        allow_absent: bool,
-    ) -> Result<(Vec<Option<usize>>, usize), RowError> {
+    fn rows(truth: &[&str], ids: &[&str], by_order: bool, allow_absent: bool) -> Result<Matched, RowError> {
         let names = |ids: &[&str]| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
         let (truth, ids) = (names(truth), names(ids));
         let truth = FileRows { file: "t.csv", rows: truth.len(), ids: Some(&truth) };

@@ -45,16 +45,7 @@ const STYLE: &str = "text{fill:#5b6874;font:13px system-ui,sans-serif}.title{fil
     .dot.fourth{fill:#7b3fa0;stroke:none}.dot.fifth{fill:#00838f;stroke:none}.dashed{stroke-dasharray:6 4}\
     .diagonal{fill:none;stroke:#5b6874;stroke-dasharray:5 4}";
 
-/// A plot under construction: a frame with axes, lines, bands and dots. Looks are classes (`line first`, `band second`,
-/// `dot first`, `diagonal`) that a page styles.
-///
-/// ```
-/// use locdiff_model::report::svg::{Axis, Plot};
-/// let axis = |label| Axis { from: 1.0, to: 100.0, is_log: true, ticks: vec![(10.0, "10".into())], label };
-/// let mut plot = Plot::new(axis("km"), axis("photos"));
-/// plot.line("line first", [(1.0, 2.0), (100.0, 50.0)].into_iter());
-/// assert!(plot.finish_file("Photos by distance").starts_with("<svg xmlns="));
-/// ```
+/// A plot: a frame with axes, lines, bands and dots, whose classes (`line first`, `band second`, …) a page styles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
     x: Axis,
@@ -169,6 +160,7 @@ mod tests {
         plot.band("b", &[(1.0, 1.0, 2.0), (50.0, 3.0, 4.0)]);
         plot.dot("c", 10.0, 10.0, "a 'dot' & <more>");
         let file = plot.clone().finish_file("a <plot>");
+        assert!(file.starts_with("<svg xmlns="));
         let parsed = roxmltree::Document::parse(&file).expect("well-formed XML");
         assert!(parsed.descendants().any(|node| node.text() == Some("a 'dot' & <more>")));
         let picture = plot.finish("a <plot>");

@@ -1,7 +1,8 @@
 //! The report on a terminal.
 
-use crate::eval::{Estimate, Prdc, RADIUS_NAMES, ReliabilityCurve};
-use crate::report::words::{km, km_interval, p_value, percent, percent_interval};
+use crate::eval::{
+    Bootstrap, DistanceRule, Estimate, Lag, Likelihood, Prdc, RADIUS_NAMES, ReliabilityCurve, ReliabilityPoint,
+};
 use crate::report::{Breakdown, Report, Rival};
 use std::fmt::Write;
 
@@ -24,9 +25,8 @@ impl Report {
             let what = format!("{name:<10} {:>5} km", radius.radius_km);
             line!(out, "{what:<20} {:>10}   {}", percent(radius.share.value), percent_interval(&radius.share));
         }
-        let number = |e: &Estimate| (format!("{:.1}", e.value), format!("{:.1} to {:.1}", e.low, e.high));
-        let (value, interval) = number(&scores.geoscore);
-        line!(out, "{:<20} {value:>10}   {interval}", "GeoScore");
+        let Estimate { value, low, high } = scores.geoscore;
+        line!(out, "{:<20} {value:>10.1}   {low:.1} to {high:.1}", "GeoScore");
         let median = scores.median_km();
         line!(out, "{:<20} {:>7} km   {}", "median error", km(median.value), km_interval(&median));
         line!(out, "{:<20} {:>7} km   {}", "mean error", km(scores.mean_km.value), km_interval(&scores.mean_km));
@@ -35,45 +35,31 @@ impl Report {
         line!(out, "{:<20} {} km", "error quantiles", quantiles.join(", "));
         if let Some(prdc) = &self.prdc {
             let k = prdc.neighbours;
-            for (what, found) in
-                [(format!("all, k = {k}"), prdc.whole), (format!("{} chunks, k = {k}", prdc.chunks), prdc.chunked)]
-            {
-                if let Some(p) = found {
-                    let Prdc { precision, recall, density, coverage } = p;
-                    line!(
-                        out,
-                        "PRDC ({what}): precision {precision:.3}, recall {recall:.3}, density {density:.3}, coverage {coverage:.3}"
-                    );
-                }
+            let chunks = format!("{} chunks, k = {k}", prdc.chunks);
+            for (what, found) in [(format!("all, k = {k}"), prdc.whole), (chunks, prdc.chunked)] {
+                let Some(Prdc { precision, recall, density, coverage }) = found else { continue };
+                let first = format!("PRDC ({what}): precision {precision:.3}, recall {recall:.3}");
+                line!(out, "{first}, density {density:.3}, coverage {coverage:.3}");
             }
         }
         if let Some(likelihood) = &self.likelihood {
-            let (value, low, high) = (likelihood.nats.value, likelihood.nats.low, likelihood.nats.high);
-            line!(
-                out,
-                "NLL {value:.3} nats per steradian ({low:.3} to {high:.3}; uniform 2.531), plonk's figure {:.3} (uniform 1.217), n = {}",
-                likelihood.plonk,
-                likelihood.n
-            );
+            let Likelihood { n, nats: Estimate { value, low, high }, plonk } = likelihood;
+            let nats = format!("NLL {value:.3} nats per steradian ({low:.3} to {high:.3}; uniform 2.531)");
+            line!(out, "{nats}, plonk's figure {plonk:.3} (uniform 1.217), n = {n}");
         }
         if let Some(found) = &self.recall_area {
+            let areas = found.in_millions();
             line!(
                 out,
-                "recall against area: the densest {} million km² hold the truth of 10 / 50 / 90 % of the photos",
-                found.in_millions()
+                "recall against area: the densest {areas} million km² hold the truth of 10 / 50 / 90 % of the photos"
             );
         }
         for (what, calibration) in [("credible regions", &self.regions), ("radii told", &self.radii)] {
-            if let Some(calibration) = calibration {
-                reliability(&mut out, what, calibration);
-            }
+            calibration.iter().for_each(|calibration| reliability(&mut out, what, calibration));
         }
         if let Some(found) = &self.correlogram {
-            let lags: Vec<String> = found
-                .lags
-                .iter()
-                .map(|lag| format!("{}–{} km {:+.2} (z {:.1})", lag.from_km, lag.to_km, lag.moran_i, lag.z))
-                .collect();
+            let text = |lag: &Lag| format!("{}–{} km {:+.2} (z {:.1})", lag.from_km, lag.to_km, lag.moran_i, lag.z);
+            let lags: Vec<String> = found.lags.iter().map(text).collect();
             line!(out, "Moran's I of errors by distance between photos: {}", lags.join(", "));
         }
         for breakdown in &self.breakdowns {
@@ -90,17 +76,12 @@ impl Report {
 }
 
 fn reliability(out: &mut String, what: &str, calibration: &ReliabilityCurve) {
-    let points: Vec<String> = calibration
-        .curve
-        .iter()
-        .map(|point| format!("{:.0}: {:.1}", 100.0 * point.promised, 100.0 * point.observed))
-        .collect();
-    let (points, mean) = (points.join(", "), 100.0 * calibration.mean_absolute_error);
+    let point = |p: &ReliabilityPoint| format!("{:.0}: {:.1}", 100.0 * p.promised, 100.0 * p.observed);
+    let points = calibration.curve.iter().map(point).collect::<Vec<_>>().join(", ");
+    let mean = 100.0 * calibration.mean_absolute_error;
     let largest = 100.0 * calibration.largest_error;
-    line!(
-        out,
-        "{what}, promised %: observed %   {points}   mean absolute error {mean:.1} points, largest {largest:.1}"
-    );
+    let error = format!("mean absolute error {mean:.1} points, largest {largest:.1}");
+    line!(out, "{what}, promised %: observed %   {points}   {error}");
 }
 
 fn groups(out: &mut String, breakdown: &Breakdown) {
@@ -131,9 +112,78 @@ fn rival(out: &mut String, report: &Report, rival: &Rival) {
         let difference = points(radius.difference.value);
         line!(out, "{within:<20} {first:>10} {second:>10} {difference:>12}   {interval:<18} {only:>17} {p:>8}");
     }
-    let (g, m) = (&paired.geoscore, &paired.median_km);
-    let Estimate { value, low, high } = g;
+    let (Estimate { value, low, high }, m) = (paired.geoscore, &paired.median_km);
     line!(out, "GeoScore {value:+.1} ({low:+.1} to {high:+.1}); median error {} km ({})", km(m.value), km_interval(m));
     let (first, second, p) = (paired.nearer_first, paired.nearer_second, p_value(paired.nearer_p_value));
     line!(out, "nearer to the truth: first {first}, second {second}, p {p} (sign test)");
+}
+
+impl Report {
+    /// "haversine on a sphere of 6371 km, within means d < r".
+    pub(crate) fn rules_in_words(&self) -> String {
+        let distance = match self.rules.distance {
+            DistanceRule::Haversine => "haversine on a sphere of 6371 km",
+            DistanceRule::Wgs84 => "geodesic on WGS-84",
+        };
+        let within = if self.rules.edge_counts { "d ≤ r" } else { "d < r" };
+        let rounded = if self.rules.rounds_score { ", GeoScore rounded per photo" } else { "" };
+        format!("{distance}, within means {within}{rounded}")
+    }
+
+    /// "n = 2997, 3 without an answer (misses), …".
+    pub(crate) fn counts_in_words(&self) -> String {
+        let counted = match (self.scores.missing, self.skipped) {
+            (0, 0) => "",
+            (_, 0) => " (counted as misses)",
+            _ => " (left out)",
+        };
+        let without_answer = self.scores.missing + self.skipped;
+        let counts = format!("n = {}, {without_answer} without an answer{counted}", self.scores.n);
+        match self.without_truth {
+            0 => counts,
+            without => format!("{counts}, {without} without a truth (left out)"),
+        }
+    }
+
+    /// "95 % bootstrap intervals, 1000 draws of 143 blocks of 5°, seed 0".
+    pub(crate) fn intervals_in_words(&self) -> String {
+        let Bootstrap { replicates, confidence, seed, blocks } = &self.bootstrap;
+        let of = blocks.as_ref().map_or(String::new(), |blocks| format!(" of {} blocks of 5°", blocks.count()));
+        format!("{} % bootstrap intervals, {replicates} draws{of}, seed {seed}", short(100.0 * confidence))
+    }
+}
+
+/// "49.15 %".
+pub(crate) fn percent(share: f64) -> String {
+    if share.is_finite() { format!("{:.2} %", 100.0 * share) } else { "–".to_owned() }
+}
+
+/// "47.3 to 51.0".
+pub(crate) fn percent_interval(estimate: &Estimate) -> String {
+    format!("{:.1} to {:.1}", 100.0 * estimate.low, 100.0 * estimate.high)
+}
+
+/// Whole km from 100 on, a digit below; "none" for no answer.
+pub(crate) fn km(value: f64) -> String {
+    match value {
+        _ if value.is_nan() => "–".to_owned(),
+        _ if value.is_infinite() => "none".to_owned(),
+        _ if value.abs() >= 100.0 => format!("{value:.0}"),
+        _ => format!("{value:.1}"),
+    }
+}
+
+pub(crate) fn km_interval(estimate: &Estimate) -> String {
+    format!("{} to {}", km(estimate.low), km(estimate.high))
+}
+
+/// A probability of chance: "0.031", "< 0.001".
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+/// A number without needless zeros.
+pub(crate) fn short(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

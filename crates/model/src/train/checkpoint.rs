@@ -1,10 +1,10 @@
 //! Checkpoints: whole or not at all, checked when read, the last few kept.
 
 use crate::chance;
-use crate::train::{TrainError, error::folder};
+use crate::train::{Result, error::folder};
 use locdiff_nn::{NnError, TrainingState};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{collections::HashMap, fs};
 
 /// What a run knows besides its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -15,7 +15,6 @@ pub(crate) struct Standing {
     pub(crate) stale: u32,
 }
 
-/// The checkpoints of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Checkpoints {
     folder: PathBuf,
@@ -35,8 +34,7 @@ fn checksum(state: &TrainingState) -> String {
 }
 
 impl Checkpoints {
-    /// In a run's folder.
-    pub(crate) fn new(run: &Path, keep: usize) -> Result<Self, TrainError> {
+    pub(crate) fn new(run: &Path, keep: usize) -> Result<Self> {
         let path = run.join("checkpoints");
         fs::create_dir_all(&path).map_err(|error| folder(&path, format!("cannot create this folder: {error}")))?;
         Ok(Self { folder: path, keep })
@@ -49,18 +47,16 @@ impl Checkpoints {
     /// The steps of the files there are, newest first.
     pub(crate) fn steps(&self) -> Vec<u32> {
         let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let mut steps: Vec<u32> = names
-            .filter_map(|entry| {
-                let name = entry.file_name().into_string().ok()?;
-                name.strip_prefix("step-")?.strip_suffix(".safetensors")?.parse().ok()
-            })
-            .collect();
+        let step = |entry: fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            name.strip_prefix("step-")?.strip_suffix(".safetensors")?.parse().ok()
+        };
+        let mut steps: Vec<u32> = names.filter_map(step).collect();
         steps.sort_unstable_by(|a, b| b.cmp(a));
         steps
     }
 
-    /// Removes all.
-    pub(crate) fn clear(&self) -> Result<(), TrainError> {
+    pub(crate) fn clear(&self) -> Result<()> {
         for step in self.steps() {
             let path = self.path(step);
             fs::remove_file(&path).map_err(|error| folder(&path, format!("cannot remove it: {error}")))?;
@@ -69,21 +65,21 @@ impl Checkpoints {
     }
 
     /// Writes one, then removes those beyond the number kept.
-    pub(crate) fn save(&self, state: &TrainingState, standing: Standing) -> Result<(), TrainError> {
+    pub(crate) fn save(&self, state: &TrainingState, standing: Standing) -> Result<()> {
         let path = self.path(state.step);
-        let mut metadata =
-            HashMap::from([("checksum".to_owned(), checksum(state)), ("stale".to_owned(), standing.stale.to_string())]);
+        let mut metadata = vec![("checksum", checksum(state)), ("stale", standing.stale.to_string())];
         if let Some((score, step)) = standing.best {
-            metadata.insert("best_score".to_owned(), format!("{:016x}", score.to_bits()));
-            metadata.insert("best_step".to_owned(), step.to_string());
+            metadata.push(("best_score", format!("{:016x}", score.to_bits())));
+            metadata.push(("best_step", step.to_string()));
         }
-        if let Err(error) = state.save(&path, metadata) {
+        let metadata = metadata.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        state.save(&path, metadata).map_err(|error| {
             let reason = match error {
                 NnError::Write(error) => error.reason.to_string(), // the path is named already
                 other => other.to_string(),
             };
-            return Err(folder(&path, format!("{reason}; make room and resume the run: older checkpoints are whole")));
-        }
+            folder(&path, format!("{reason}; make room and resume the run: older checkpoints are whole"))
+        })?;
         for step in self.steps().into_iter().skip(self.keep) {
             let _ = fs::remove_file(self.path(step)); // one too many does no harm
         }
@@ -96,9 +92,7 @@ impl Checkpoints {
             let path = self.path(step);
             match load(&path) {
                 Ok(found) => return Some(found),
-                Err(reason) => {
-                    say(format!("{}: damaged ({reason}); going back to the checkpoint before it", path.display()));
-                }
+                Err(why) => say(format!("{}: damaged ({why}); going back to the checkpoint before it", path.display())),
             }
         }
         None

@@ -1,15 +1,20 @@
 //! The course of a run: step after step, what is logged, validated and kept in between.
 
-use crate::Model;
-use crate::eval::Accuracy;
+use crate::answer::{Globe, Tempered};
 use crate::train::checkpoint::{Checkpoints, Standing};
-use crate::train::validation::{Validation, validate};
-use crate::train::{Rows, RunConfig, TrainError, batches::Batch, metrics::Metrics, step::TrainStep};
+use crate::train::{
+    Result, Rows, RunConfig, TrainError, TrainSettings, batches::Batch, error::folder, step::TrainStep,
+};
+use crate::{Model, Predictor, Query, Reading, SampleOptions, eval::Accuracy};
 use locdiff_base::OutputLock;
 use locdiff_nn::{Device, Snapshot};
+use locdiff_shdd::{Coefficients, sphere::LatLon};
 use serde_json::json;
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{path::Path, sync::mpsc, thread::JoinHandle, time::Instant};
+use std::sync::{Arc, mpsc};
+use std::{io::Write, thread::JoinHandle, time::Instant};
 
 /// The best model's folder inside a run's.
 pub const BEST_FOLDER: &str = "best";
@@ -60,7 +65,7 @@ pub struct Outcome {
 
 /// Batches that another thread makes, and the way back for used ones.
 pub(crate) struct Batches {
-    pub(crate) ready: mpsc::Receiver<Result<Batch, TrainError>>,
+    pub(crate) ready: mpsc::Receiver<Result<Batch>>,
     pub(crate) give_back: mpsc::Sender<Batch>,
 }
 
@@ -74,21 +79,17 @@ pub(crate) struct Keeper<'a> {
     /// Room for the next checkpoint.
     pub(crate) snapshot: Option<Snapshot>,
     /// The checkpoint that is being written, while training goes on; gives the room back.
-    pub(crate) saving: Option<JoinHandle<Result<Snapshot, TrainError>>>,
+    pub(crate) saving: Option<JoinHandle<Result<Snapshot>>>,
     pub(crate) _lock: OutputLock,
 }
 
 impl Keeper<'_> {
     /// Waits for the checkpoint that is being written.
-    fn saved(&mut self) -> Result<(), TrainError> {
-        match self.saving.take().map(JoinHandle::join) {
-            None => Ok(()),
-            Some(Ok(outcome)) => {
-                self.snapshot = Some(outcome?);
-                Ok(())
-            }
-            Some(Err(panic)) => std::panic::resume_unwind(panic),
+    fn saved(&mut self) -> Result<()> {
+        if let Some(saving) = self.saving.take() {
+            self.snapshot = Some(saving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
         }
+        Ok(())
     }
 }
 
@@ -112,13 +113,12 @@ pub(crate) struct Course<'a> {
 }
 
 impl Course<'_> {
-    pub(crate) fn all(&mut self, batches: Option<&Batches>, stop: &AtomicBool) -> Result<Outcome, TrainError> {
+    pub(crate) fn all(&mut self, batches: Option<&Batches>, stop: &AtomicBool) -> Result<Outcome> {
         let settings = &self.config.train;
         let startup_seconds = self.called.elapsed().as_secs_f64();
         let (mut since, mut logged_at) = (Instant::now(), self.done);
         let (mut last, mut seconds, first) = (None, 0.0, self.done);
-        let mut saved_at = None;
-        let mut interrupted = false;
+        let (mut saved_at, mut interrupted) = (None, false);
         while self.done < settings.steps {
             if stop.load(Ordering::Relaxed) {
                 interrupted = true;
@@ -147,8 +147,7 @@ impl Course<'_> {
                 let stopped_early = validate && self.validate(&mut last)?;
                 since = Instant::now();
                 if stopped_early {
-                    let message = format!("no better validation: stopping at step {}", self.done);
-                    (self.on_event)(Event::Message(message));
+                    (self.on_event)(Event::Message(format!("no better validation: stopping at step {}", self.done)));
                     break;
                 }
             }
@@ -169,8 +168,7 @@ impl Course<'_> {
         Ok(Outcome { step, interrupted, validation: last, best, steps_per_second, startup_seconds })
     }
 
-    /// Notes the steps since the last time.
-    fn log(&mut self, steps: u32, seconds: f64) -> Result<(), TrainError> {
+    fn log(&mut self, steps: u32, seconds: f64) -> Result<()> {
         if steps == 0 {
             return Ok(());
         }
@@ -187,8 +185,7 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// Keeps a checkpoint.
-    fn save(&mut self) -> Result<(), TrainError> {
+    fn save(&mut self) -> Result<()> {
         let keeper = &mut self.keeper;
         keeper.saved()?;
         let mut snapshot = keeper.snapshot.take().unwrap_or_else(|| self.step.snapshot());
@@ -201,8 +198,7 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// Puts the averaged weights into the model.
-    fn refresh_model(&mut self) -> Result<(), TrainError> {
+    fn refresh_model(&mut self) -> Result<()> {
         let weights = self.step.averaged()?;
         self.model.params_mut().upload(&weights)?;
         self.model.config_mut().trained_steps = u64::from(self.done);
@@ -210,7 +206,7 @@ impl Course<'_> {
     }
 
     /// Validates; true when it is time to stop early.
-    fn validate(&mut self, last: &mut Option<Accuracy>) -> Result<bool, TrainError> {
+    fn validate(&mut self, last: &mut Option<Accuracy>) -> Result<bool> {
         let Some(rows) = self.keeper.validation else { return Ok(false) };
         self.refresh_model()?;
         let Validation { accuracy, nll_nats } = validate(&self.model, rows, &self.config.train)?;
@@ -231,13 +227,81 @@ impl Course<'_> {
     }
 
     /// Leaves the model: the last one, or the best where early stopping was asked for.
-    fn finish(&mut self) -> Result<(), TrainError> {
+    fn finish(&mut self) -> Result<()> {
         self.refresh_model()?;
-        let keeper = &self.keeper;
-        if self.config.train.patience.is_some() && keeper.standing.best.is_some() {
-            let best = Model::load(&Device::cpu(), &keeper.out.join(BEST_FOLDER))?;
-            return Ok(best.save(keeper.out)?);
+        let Keeper { standing, out, .. } = &self.keeper;
+        if self.config.train.patience.is_some() && standing.best.is_some() {
+            return Ok(Model::load(&Device::cpu(), &out.join(BEST_FOLDER))?.save(out)?);
         }
-        Ok(self.model.save(keeper.out)?)
+        Ok(self.model.save(out)?)
     }
+}
+
+/// `metrics.jsonl`, one JSON object a line, open for more.
+pub(crate) struct Metrics {
+    path: PathBuf,
+    file: File,
+}
+
+impl Metrics {
+    /// Opens the file of a run that stands at `step`: lines of later steps, and a line cut off by a crash, go.
+    pub(crate) fn open(run: &Path, step: u32) -> Result<Self> {
+        let path = run.join("metrics.jsonl");
+        let old = fs::read_to_string(&path).unwrap_or_default();
+        let is_before = |line: &&str| {
+            let value = serde_json::from_str::<serde_json::Value>(line).ok();
+            value.and_then(|value| value["step"].as_u64()).is_some_and(|at| at <= u64::from(step))
+        };
+        let kept: String = old.lines().filter(is_before).flat_map(|line| [line, "\n"]).collect();
+        let failed = |error: std::io::Error| folder(&path, error);
+        if kept != old {
+            fs::write(&path, kept).map_err(failed)?;
+        }
+        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
+        Ok(Self { path, file })
+    }
+
+    pub(crate) fn write(&mut self, line: &serde_json::Value) -> Result<()> {
+        writeln!(self.file, "{line}").map_err(|error| folder(&self.path, error))
+    }
+}
+
+/// Photos that are located at a time.
+const BLOCK: usize = 256;
+
+struct Validation {
+    accuracy: Accuracy,
+    /// Mean −log density at the truths with the best exponent; `None` for a model without densities.
+    nll_nats: Option<f64>,
+}
+
+/// Validates by at most `validation_rows` rows: the evidence at pure noise, tempered, or pooled samples without
+/// densities.
+fn validate(model: &Model, rows: Rows<'_>, settings: &TrainSettings) -> Result<Validation> {
+    let steps = settings.validation_steps.min(model.config().diffusion_steps);
+    let options = SampleOptions { samples: settings.validation_samples, steps, ..SampleOptions::default() };
+    let predictor = Predictor::new(model)?;
+    let gives_densities = model.config().loss.has_quadrature();
+    let stride = rows.rows.len().div_ceil(settings.validation_rows).max(1);
+    let chosen: Vec<usize> = rows.rows.iter().step_by(stride).map(|&row| row as usize).collect();
+    let truths: Vec<LatLon> = chosen.iter().map(|&row| rows.data.places()[row]).collect();
+    let (mut places, mut evidence): (Vec<LatLon>, Vec<Coefficients>) = (Vec::new(), Vec::new());
+    for block in chosen.chunks(BLOCK) {
+        let embeddings = block.iter().map(|row| rows.data.embedding(*row)).collect::<Result<Vec<_>>>()?;
+        let queries: Vec<Query<'_>> = embeddings.iter().map(Query::from).collect();
+        if gives_densities {
+            evidence.extend(predictor.coefficients(&queries, &options)?);
+        } else {
+            let found = predictor.predict(&queries, &options, Reading::default())?;
+            places.extend(found.iter().map(|found| found.place));
+        }
+    }
+    let mut nll_nats = None;
+    if gives_densities {
+        let globe = Arc::new(Globe::of(predictor.codec().clone())?);
+        let tempered = Tempered::fit(&globe, &evidence, &truths)?;
+        places = tempered.places(&globe, &evidence)?;
+        nll_nats = Some(tempered.nll_nats);
+    }
+    Ok(Validation { accuracy: Accuracy::new(places.into_iter().zip(truths)), nll_nats })
 }

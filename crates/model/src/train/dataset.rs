@@ -1,6 +1,6 @@
 //! Embeddings with locations, read row by row.
 
-use crate::train::TrainError;
+use crate::train::{Result, TrainError};
 use crate::{Standardisation, chance};
 use locdiff_base::setting;
 use locdiff_io::data::{Embedding, Fingerprint, PointColumns, RowFile, read_points, tensor_names};
@@ -24,22 +24,16 @@ impl EmbeddingSource {
     /// A file's photos, then their other copies: each a file, or else a tensor of the same file.
     pub fn with_copies(path: &Path, tensor: Option<&str>, augmented: &[String]) -> Vec<Self> {
         let own = Self { path: path.to_owned(), tensor: tensor.map(str::to_owned) };
-        let others = augmented.iter().map(|name| {
-            let file = PathBuf::from(name);
-            if file.is_file() {
-                Self { path: file, tensor: None }
-            } else {
-                Self { path: path.to_owned(), tensor: Some(name.clone()) }
-            }
+        let others = augmented.iter().map(|name| match PathBuf::from(name) {
+            file if file.is_file() => Self { path: file, tensor: None },
+            _ => Self { path: path.to_owned(), tensor: Some(name.clone()) },
         });
         std::iter::once(own).chain(others).collect()
     }
 
-    /// The copies that `embed` left beside the photos in a safetensors file: its tensors `augmented_1`, `augmented_2` … in
-    /// this order. Fails on a file that cannot be read.
-    pub fn copies_in(path: &Path) -> Result<Vec<String>, TrainError> {
-        let is_safetensors = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors"));
-        if !is_safetensors {
+    /// The copies that `embed` left in a safetensors file: `augmented_1`, `augmented_2` …. Fails if it cannot be read.
+    pub fn copies_in(path: &Path) -> Result<Vec<String>> {
+        if !path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors")) {
             return Ok(Vec::new());
         }
         let names = tensor_names(path)?;
@@ -48,20 +42,20 @@ impl EmbeddingSource {
     }
 }
 
+/// A file and the encoder that made it, where that is known.
+type Made<'a> = (&'a str, Option<&'a Fingerprint>);
+
 /// Fails where two files are known to be made by different encoders.
-pub(crate) fn same_encoder(
-    (first, made_first): (&str, Option<&Fingerprint>),
-    (second, made_second): (&str, Option<&Fingerprint>),
-) -> Result<(), TrainError> {
-    match (made_first, made_second) {
-        (Some(a), Some(b)) if !a.is_same_encoder(b) => Err(TrainError::Encoders {
-            first: first.to_owned(),
-            first_encoder: a.to_string(),
-            second: second.to_owned(),
-            second_encoder: b.to_string(),
-        }),
-        _ => Ok(()),
-    }
+pub(crate) fn same_encoder((first, made_first): Made<'_>, (second, made_second): Made<'_>) -> Result<()> {
+    let Some((a, b)) = made_first.zip(made_second).filter(|(a, b)| !a.is_same_encoder(b)) else { return Ok(()) };
+    let (first, second) = (first.to_owned(), second.to_owned());
+    Err(TrainError::Encoders { first, first_encoder: a.to_string(), second, second_encoder: b.to_string() })
+}
+
+pub(crate) fn same_columns((first, columns): (&str, usize), (second, others): (&str, usize)) -> Result<()> {
+    let (first, second) = (first.to_owned(), second.to_owned());
+    let differ = TrainError::Columns { first, first_columns: columns, second, second_columns: others };
+    if columns == others { Ok(()) } else { Err(differ) }
 }
 
 /// Embeddings of photos, several copies of each where there are any, with the photos' locations.
@@ -72,7 +66,6 @@ pub struct Dataset {
     places: Vec<LatLon>,
 }
 
-/// One copy's embeddings.
 #[derive(Debug)]
 enum Copy {
     File(RowFile),
@@ -82,24 +75,13 @@ enum Copy {
 impl Dataset {
     /// Opens embedding files (the first is the photo itself, the others augmented copies) and the file of locations.
     /// Fails on files that cannot be read, are empty, or differ in rows or columns.
-    pub fn open(sources: &[EmbeddingSource], locations: &Path) -> Result<Self, TrainError> {
-        let copies = sources
-            .iter()
-            .map(|source| Ok(RowFile::open(&source.path, source.tensor.as_deref())?))
-            .collect::<Result<Vec<_>, TrainError>>()?;
-        let Some(first) = copies.first() else {
-            return Err(setting("embeddings", "none", "give at least one file"));
-        };
+    pub fn open(sources: &[EmbeddingSource], locations: &Path) -> Result<Self> {
+        let open = |source: &EmbeddingSource| RowFile::open(&source.path, source.tensor.as_deref());
+        let copies = sources.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let Some(first) = copies.first() else { return Err(setting("embeddings", "none", "give at least one file")) };
         for other in &copies[1..] {
             same_rows(first, other.name(), other.rows())?;
-            if other.columns() != first.columns() {
-                return Err(TrainError::Columns {
-                    first: first.name().to_owned(),
-                    first_columns: first.columns(),
-                    second: other.name().to_owned(),
-                    second_columns: other.columns(),
-                });
-            }
+            same_columns((first.name(), first.columns()), (other.name(), other.columns()))?;
             same_encoder((first.name(), first.encoder()), (other.name(), other.encoder()))?;
         }
         let places = read_points(locations, None, &PointColumns::default())?;
@@ -110,7 +92,7 @@ impl Dataset {
 
     /// Embeddings that are in memory already: each copy row by row, the photos themselves first.
     /// Fails if there are no photos, no copies, or a number of values that does not fit.
-    pub fn in_memory(columns: usize, copies: Vec<Vec<f32>>, places: Vec<LatLon>) -> Result<Self, TrainError> {
+    pub fn in_memory(columns: usize, copies: Vec<Vec<f32>>, places: Vec<LatLon>) -> Result<Self> {
         if places.is_empty() || columns == 0 || copies.is_empty() {
             return Err(setting("embeddings", "none", "give at least one photo"));
         }
@@ -160,18 +142,15 @@ impl Dataset {
     }
 
     /// Reads one copy of one photo's embedding. Fails if the file cannot be read.
-    pub fn read(&self, row: usize, copy: usize, out: &mut [f32]) -> Result<(), TrainError> {
+    pub fn read(&self, row: usize, copy: usize, out: &mut [f32]) -> Result<()> {
         match &self.copies[copy] {
             Copy::File(file) => Ok(file.read_row(row, out)?),
-            Copy::Memory(values) => {
-                out.copy_from_slice(&values[row * self.columns..(row + 1) * self.columns]);
-                Ok(())
-            }
+            Copy::Memory(values) => Ok(out.copy_from_slice(&values[row * self.columns..(row + 1) * self.columns])),
         }
     }
 
     /// The first copy of one photo's embedding. Fails if the file cannot be read, or a number is not finite.
-    pub fn embedding(&self, row: usize) -> Result<Embedding, TrainError> {
+    pub fn embedding(&self, row: usize) -> Result<Embedding> {
         let mut values = vec![0.0; self.columns];
         self.read(row, 0, &mut values)?;
         Ok(Embedding::new(values, None)?)
@@ -179,35 +158,31 @@ impl Dataset {
 
     /// One pass over the given rows of all copies: mean and deviation of every column, and a hash of everything.
     /// Fails on a row that holds NaN or infinity, named; or a file that fails.
-    pub fn survey(&self, rows: &[u32]) -> Result<(Standardisation, String), TrainError> {
+    pub fn survey(&self, rows: &[u32]) -> Result<(Standardisation, String)> {
         let columns = self.columns();
         struct Part {
             sum: Vec<f64>,
             square: Vec<f64>,
             hash: u64,
         }
-        let parts = (0..self.copies.len())
-            .flat_map(|copy| rows.chunks(BLOCK).map(move |block| (copy, block)))
-            .collect::<Vec<_>>()
-            .into_par_iter()
-            .map(|(copy, block)| {
-                let mut part = Part { sum: vec![0.0; columns], square: vec![0.0; columns], hash: 0 };
-                let mut row = vec![0.0_f32; columns];
-                for &index in block {
-                    self.read(index as usize, copy, &mut row)?;
-                    for (k, value) in row.iter().enumerate() {
-                        let exact = f64::from(*value);
-                        part.sum[k] += exact;
-                        part.square[k] += exact * exact;
-                        part.hash = (part.hash ^ u64::from(value.to_bits())).wrapping_mul(0x0100_0000_01B3);
-                    }
-                    let place = self.places[index as usize];
-                    let words = [part.hash, place.lat_deg().to_bits(), place.lon_deg().to_bits()];
-                    part.hash = chance::hash(&words);
+        let survey = |(copy, block): (usize, &[u32])| {
+            let mut part = Part { sum: vec![0.0; columns], square: vec![0.0; columns], hash: 0 };
+            let mut row = vec![0.0_f32; columns];
+            for index in block.iter().map(|&index| index as usize) {
+                self.read(index, copy, &mut row)?;
+                for (k, value) in row.iter().enumerate() {
+                    let exact = f64::from(*value);
+                    part.sum[k] += exact;
+                    part.square[k] += exact * exact;
+                    part.hash = (part.hash ^ u64::from(value.to_bits())).wrapping_mul(0x0100_0000_01B3);
                 }
-                Ok(part)
-            })
-            .collect::<Result<Vec<_>, TrainError>>()?;
+                let place = self.places[index];
+                part.hash = chance::hash(&[part.hash, place.lat_deg().to_bits(), place.lon_deg().to_bits()]);
+            }
+            Ok(part)
+        };
+        let blocks = (0..self.copies.len()).flat_map(|copy| rows.chunks(BLOCK).map(move |block| (copy, block)));
+        let parts = blocks.collect::<Vec<_>>().into_par_iter().map(survey).collect::<Result<Vec<_>>>()?;
         let count = (self.copies.len() * rows.len()) as f64;
         let (mut mean, mut square) = (vec![0.0; columns], vec![0.0; columns]);
         let mut hash = chance::hash(&[rows.len() as u64, columns as u64, self.copies.len() as u64]);
@@ -217,24 +192,16 @@ impl Dataset {
             hash = chance::hash(&[hash, part.hash]);
         }
         let deviation = |(m, s): (&f64, &f64)| (((s - m * m).max(0.0)).sqrt() + 1e-6) as f32;
-        let standardisation = Standardisation {
-            deviation: mean.iter().zip(&square).map(deviation).collect(),
-            mean: mean.iter().map(|m| *m as f32).collect(),
-        };
-        Ok((standardisation, format!("{hash:016x}")))
+        let deviation = mean.iter().zip(&square).map(deviation).collect();
+        let mean = mean.iter().map(|m| *m as f32).collect();
+        Ok((Standardisation { mean, deviation }, format!("{hash:016x}")))
     }
 }
 
-fn same_rows(first: &RowFile, name: &str, rows: usize) -> Result<(), TrainError> {
-    if first.rows() == rows {
-        return Ok(());
-    }
-    Err(TrainError::RowCounts {
-        first: first.name().to_owned(),
-        first_rows: first.rows(),
-        second: name.to_owned(),
-        second_rows: rows,
-    })
+fn same_rows(file: &RowFile, name: &str, second_rows: usize) -> Result<()> {
+    let (first, first_rows, second) = (file.name().to_owned(), file.rows(), name.to_owned());
+    let differ = TrainError::RowCounts { first, first_rows, second, second_rows };
+    if first_rows == second_rows { Ok(()) } else { Err(differ) }
 }
 
 /// Some rows of a data set, to train on or to validate with.

@@ -1,55 +1,41 @@
 //! What can go wrong in training.
 
-use locdiff_base::{BadSetting, WriteError};
-use std::path::PathBuf;
-
 /// Data that do not fit, a run folder that cannot be used, or a failure below.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 pub enum TrainError {
-    /// Another run writes to the same folder.
     #[error(transparent)]
     Locked(#[from] locdiff_base::LockError),
-    /// Files that should have the same rows and have not.
     #[error("{first} has {first_rows} rows, {second} has {second_rows}: row k of both must be the same photo")]
     RowCounts { first: String, first_rows: usize, second: String, second_rows: usize },
-    /// Embeddings of different sizes.
     #[error(
         "{first} has embeddings of {first_columns} numbers, {second} of {second_columns}: one encoder must make all"
     )]
     Columns { first: String, first_columns: usize, second: String, second_columns: usize },
-    /// Embeddings of different encoders.
     #[error("{first} was made by the encoder {first_encoder}, {second} by {second_encoder}: one encoder must make all")]
     Encoders { first: String, first_encoder: String, second: String, second_encoder: String },
-    /// A validation that cannot be read.
     #[error(transparent)]
     Answer(#[from] crate::answer::AnswerError),
-    /// A setting outside its range.
     #[error(transparent)]
-    Setting(#[from] BadSetting),
-    /// A run folder that cannot be used.
+    Setting(#[from] locdiff_base::BadSetting),
     #[error("{path}: {reason}", path = path.display())]
-    Folder { path: PathBuf, reason: String },
-    /// A folder with a run in it, where a new one was to begin.
+    Folder { path: std::path::PathBuf, reason: String },
     #[error("{path} holds a run already: resume it, or choose another folder", path = path.display())]
-    HoldsRun { path: PathBuf },
-    /// The loss is no number any more.
+    HoldsRun { path: std::path::PathBuf },
     #[error("the loss is {loss} at step {step}: lower the learning rate; the checkpoints before it are sound")]
     Diverged { step: u32, loss: f64 },
-    /// A failure of the model.
     #[error(transparent)]
     Model(#[from] crate::ModelError),
-    /// A failure of the engine.
     #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),
-    /// A file that could not be read or written.
     #[error(transparent)]
     Data(#[from] locdiff_io::data::DataError),
-    /// A file that could not be written.
     #[error(transparent)]
-    Write(#[from] WriteError),
+    Write(#[from] locdiff_base::WriteError),
 }
+
+pub(crate) type Result<T, E = TrainError> = std::result::Result<T, E>;
 
 pub(crate) fn folder(path: &std::path::Path, reason: impl std::fmt::Display) -> TrainError {
     TrainError::Folder { path: path.to_owned(), reason: reason.to_string() }

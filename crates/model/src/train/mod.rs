@@ -1,12 +1,4 @@
-//! LocDiff's training: embeddings and locations in, a model folder out, with checkpoints that resume bit for bit.
-//!
-//! | you want | item |
-//! |---|---|
-//! | named sets of choices | [`TrainPreset`], [`RunConfig`], [`TrainSettings`] |
-//! | embedding files with locations | [`Dataset`], [`EmbeddingSource`], [`Rows`] |
-//! | a validation split without neighbours | [`split_by_blocks`] |
-//! | the loop | [`train`], [`TrainingJob`], [`Event`], [`Outcome`], [`clear_run`] |
-//!
+//! LocDiff's training: [`train`] makes a model folder of a [`Dataset`], with checkpoints that resume bit for bit.
 //! A run's folder: `config.json` and `model.safetensors` (the model, once finished), `best/` (the model of the best
 //! validation), `run.json` (every choice), `metrics.jsonl`, `checkpoints/`.
 
@@ -15,16 +7,14 @@ mod checkpoint;
 mod course;
 mod dataset;
 mod error;
-mod feed;
-mod metrics;
 mod run;
 mod settings;
 mod split;
 mod step;
-mod validation;
 
 pub use course::{BEST_FOLDER, Event, Outcome};
 pub use dataset::{Dataset, EmbeddingSource, Rows};
+pub(crate) use error::Result;
 pub use error::TrainError;
 pub use run::{TrainingJob, clear_run, train};
 pub use settings::{RateKind, RunConfig, TrainPreset, TrainSettings};

@@ -1,13 +1,11 @@
 //! A training run from beginning to end.
 
+use crate::train::batches::{BatchMaker, DeviceFeed, FeedPlan};
 use crate::train::checkpoint::{Checkpoints, Standing};
-use crate::train::course::{Batches, Course, Event, Keeper, Outcome};
-use crate::train::feed::{DeviceFeed, FeedPlan};
-use crate::train::{
-    Rows, RunConfig, TrainError, batches::BatchMaker, dataset::same_encoder, error::folder, metrics::Metrics,
-    step::TrainStep,
-};
-use crate::{CodeWriter, Model, Standardisation, make_quadrature};
+use crate::train::course::{Batches, Course, Event, Keeper, Metrics, Outcome};
+use crate::train::dataset::{same_columns, same_encoder};
+use crate::train::{Result, Rows, RunConfig, TrainError, error::folder, step::TrainStep};
+use crate::{CodeWriter, Model, objective::make_quadrature};
 use locdiff_base::{AtomicFile, OutputLock, setting};
 use locdiff_nn::{Device, TrainingState};
 use std::{path::Path, sync::atomic::AtomicBool, sync::mpsc, time::Instant};
@@ -37,31 +35,9 @@ pub struct TrainingJob<'a> {
 /// Trains, and leaves a model folder, checkpoints and metrics in the run's folder.
 ///
 /// Everything drawn is a function of (seed, step): a run that is stopped at any moment, by `kill -9` too, and resumed
-/// ends with the same weights bit for bit (on the same kind of device).
-///
-/// ```no_run
-/// use locdiff_nn::{Device, DeviceSpec};
-/// use locdiff_model::train::{Dataset, TrainingJob, TrainPreset, Rows, EmbeddingSource, split_by_blocks, train};
-/// let source = EmbeddingSource { path: "embeddings.safetensors".into(), tensor: None };
-/// let data = Dataset::open(&[source], "places.csv".as_ref())?;
-/// let split = split_by_blocks(data.places(), 0.1, 0);
-/// let job = TrainingJob {
-///     device: &Device::open(DeviceSpec::Auto)?,
-///     config: TrainPreset::Default.run_config(data.columns()),
-///     training: Rows { data: &data, rows: &split.train },
-///     validation: Some(Rows { data: &data, rows: &split.validation }),
-///     out: "run".as_ref(),
-///     resume: false,
-///     stream: false,
-///     stop: &false.into(),
-/// };
-/// let outcome = train(job, |event| println!("{event:?}"))?;
-/// println!("{} steps", outcome.step);
-/// # Ok::<(), locdiff_model::train::TrainError>(())
-/// ```
-///
-/// Fails on settings or data that cannot be used, a run folder that belongs to another run, a full disk, a loss that diverges.
-pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, TrainError> {
+/// ends with the same bits on the same kind of device. Fails on settings or data that cannot be used, a run folder that
+/// belongs to another run, a full disk, a loss that diverges.
+pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome> {
     let called = Instant::now();
     let TrainingJob { device, mut config, training, validation, out, resume, stream, stop } = job;
     config.train.check()?;
@@ -73,9 +49,7 @@ pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Ou
 
     let mut model = Model::new(device, config.model.clone())?;
     if config.model.standardise {
-        model.set_standardisation(standardisation)?;
-    } else {
-        model.set_standardisation(Standardisation::identity(config.model.embedding_dim))?;
+        model.set_standardisation(standardisation)?; // the model has none else
     }
     model.set_quadrature(make_quadrature(&config.model, &training.points())?);
     let codes = CodeWriter::new(&config.model)?;
@@ -88,30 +62,22 @@ pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Ou
     let metrics = Metrics::open(out, start.step())?;
     let (standing, snapshot) = (start.standing, Some(step.snapshot()));
     let keeper = Keeper { checkpoints, metrics, validation, out, standing, snapshot, saving: None, _lock: lock };
-    if let Some(state) = &start.state {
-        step.import(state)?;
-    }
+    start.state.as_ref().map_or(Ok(()), |state| step.import(state))?;
     let done = start.step();
     let standardisation = model.standardisation().clone();
-    let fresh_anchors = step.wants_fresh_anchors();
+    let fresh_anchors = step.objective.wants_fresh_anchors();
     let mut on_host = true;
     if device.is_cuda() {
-        let (rows, count) = (training, config.train.batch);
-        let standardisation = &standardisation;
+        let (rows, count, standardisation) = (training, config.train.batch, &standardisation);
         let plan = FeedPlan { rows, codes: &codes, standardisation, count, fresh_anchors, stream };
         let feed = DeviceFeed::new(device, &plan)?;
         on_host = !feed.holds_embeddings();
         step.set_feed(feed)?;
         step.warm_up()?;
     }
-    let maker = BatchMaker {
-        rows: training,
-        codes: (!device.is_cuda()).then_some(&codes),
-        standardisation: &standardisation,
-        batch: config.train.batch,
-        seed: config.model.seed,
-        fresh_anchors,
-    };
+    let (batch, seed, codes) = (config.train.batch, config.model.seed, (!device.is_cuda()).then_some(&codes));
+    let standardisation = &standardisation;
+    let maker = BatchMaker { rows: training, codes, standardisation, batch, seed, fresh_anchors };
     let on_event = &mut on_event;
     let mut course = Course { config: &config, model, step, keeper, done, called, on_event };
     if !on_host {
@@ -123,13 +89,12 @@ pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Ou
         let steps = done..config.train.steps;
         let maker = &maker;
         scope.spawn(move || maker.serve(steps, &ready, &used));
-        let batches = Batches { ready: batches, give_back };
-        course.all(Some(&batches), stop)
-        // `batches` goes here, at which the maker stops.
+        course.all(Some(&Batches { ready: batches, give_back }), stop)
+        // The batches go here, at which the maker stops.
     })
 }
 
-fn check_data(config: &RunConfig, training: Rows<'_>, validation: Option<Rows<'_>>) -> Result<(), TrainError> {
+fn check_data(config: &RunConfig, training: Rows<'_>, validation: Option<Rows<'_>>) -> Result<()> {
     if training.rows.is_empty() {
         return Err(setting("training rows", 0, "at least one; lower the share for validation"));
     }
@@ -137,19 +102,11 @@ fn check_data(config: &RunConfig, training: Rows<'_>, validation: Option<Rows<'_
         return Err(setting("embedding_dim", config.model.embedding_dim, "as wide as the embeddings"));
     }
     let Some(other) = validation else { return Ok(()) };
-    if other.data.columns() != training.data.columns() {
-        return Err(TrainError::Columns {
-            first: "the training file".to_owned(),
-            first_columns: training.data.columns(),
-            second: "the validation file".to_owned(),
-            second_columns: other.data.columns(),
-        });
-    }
-    let (first, second) = (training.data.encoder(), other.data.encoder());
-    same_encoder(("the training file", first), ("the validation file", second))
+    let (first, second) = ("the training file", "the validation file");
+    same_columns((first, training.data.columns()), (second, other.data.columns()))?;
+    same_encoder((first, training.data.encoder()), (second, other.data.encoder()))
 }
 
-/// Where a run begins.
 #[derive(Default)]
 struct Start {
     state: Option<TrainingState>,
@@ -172,9 +129,9 @@ impl Start {
     }
 }
 
-/// Makes a folder free for a new run: the checkpoints of the one before are removed. Another process that trains there is an
-/// error, and nothing is removed. Fails on a folder in use, or one that cannot be written.
-pub fn clear_run(out: &Path) -> Result<(), TrainError> {
+/// Makes a folder free for a new run: the checkpoints of the one before are removed.
+/// Fails on a folder that another process trains in, where nothing is removed, or one that cannot be written.
+pub fn clear_run(out: &Path) -> Result<()> {
     if !out.is_dir() {
         return Ok(());
     }
@@ -183,7 +140,7 @@ pub fn clear_run(out: &Path) -> Result<(), TrainError> {
 }
 
 /// Sees that the folder is free, or belongs to this run.
-fn claim_folder(out: &Path, config: &RunConfig, resume: bool, checkpoints: &Checkpoints) -> Result<(), TrainError> {
+fn claim_folder(out: &Path, config: &RunConfig, resume: bool, checkpoints: &Checkpoints) -> Result<()> {
     let path = out.join(RUN_FILE);
     if let Ok(text) = locdiff_base::read_text_bounded(&path, 1 << 20) {
         if !resume && !checkpoints.steps().is_empty() {
@@ -195,19 +152,14 @@ fn claim_folder(out: &Path, config: &RunConfig, resume: bool, checkpoints: &Chec
             // Through text, as the old one came: 0.3 as f32 and as f64 are different numbers.
             let text = serde_json::to_string(config).expect("settings are plain data");
             let new: serde_json::Value = serde_json::from_str(&text).expect("it was written just now");
-            for part in ["model", "train"] {
-                for (key, value) in new[part].as_object().into_iter().flatten() {
-                    if old[part][key] != *value {
-                        let reason = format!(
-                            "the run was started with {key} = {}, now it is {value}: resume with the same settings \
-                             and data, or choose another folder",
-                            old[part][key]
-                        );
-                        return Err(folder(&path, reason));
-                    }
-                }
-            }
-            return Ok(());
+            let all = |part| new[part].as_object().into_iter().flatten().map(move |(key, value)| (part, key, value));
+            let mut changed = ["model", "train"].into_iter().flat_map(all);
+            let Some((part, key, value)) = changed.find(|(part, key, value)| old[part][key] != **value) else {
+                return Ok(());
+            };
+            let was = format!("the run was started with {key} = {}, now it is {value}", old[part][key]);
+            let remedy = "resume with the same settings and data, or choose another folder";
+            return Err(folder(&path, format!("{was}: {remedy}")));
         }
     }
     let text = serde_json::to_string_pretty(config).expect("settings are plain data") + "\n";

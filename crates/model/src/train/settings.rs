@@ -1,7 +1,6 @@
 //! How to train: settings and presets.
 
-use crate::train::TrainError;
-use crate::{CodeScale, LossKind, ModelConfig, NetworkKind, QuadratureRecipe};
+use crate::{CodeScale, LossKind, ModelConfig, NetworkKind, QuadratureRecipe, train::Result};
 use locdiff_base::{named, setting};
 use locdiff_nn::{AdamConfig, LrSchedule};
 use serde::{Deserialize, Serialize};
@@ -42,7 +41,8 @@ pub struct TrainSettings {
     pub ema_decay: f64,
     /// Share of rows whose embedding is dropped, for guidance.
     pub condition_dropout: f32,
-    /// Share of rows at the noisiest step beside those that are drawn evenly: what is read at pure noise is trained there.
+    /// Share of rows at the noisiest step besides those that are drawn evenly: what is read at pure noise is trained
+    /// there.
     #[serde(default)]
     pub pure_noise: f64,
     /// Deviation of normal noise on the standardised embeddings.
@@ -77,7 +77,7 @@ fn one() -> usize {
 
 impl TrainSettings {
     /// Whether the settings can be used. Fails with the first one that cannot and what would be accepted.
-    pub fn check(&self) -> Result<(), TrainError> {
+    pub fn check(&self) -> Result<()> {
         let positive = [
             ("steps", self.steps as usize),
             ("batch", self.batch),
@@ -102,16 +102,14 @@ impl TrainSettings {
         if let Some((what, value, most)) = most.into_iter().find(|(_, value, most)| value > most) {
             return Err(setting(what, value, format!("at most {most}")));
         }
-        let shares = [("condition_dropout", self.condition_dropout), ("embedding_noise", self.embedding_noise)];
-        for (what, value) in shares {
-            if !(0.0..=10.0).contains(&value) || (what == "condition_dropout" && value > 1.0) {
-                return Err(setting(what, value, "0 to 1 (noise: to 10)"));
-            }
+        let shares =
+            [("condition_dropout", self.condition_dropout, 1.0), ("embedding_noise", self.embedding_noise, 10.0)];
+        if let Some((what, value, _)) = shares.into_iter().find(|(_, value, most)| !(0.0..=*most).contains(value)) {
+            return Err(setting(what, value, "0 to 1 (noise: to 10)"));
         }
-        for (what, value) in [("lr", self.lr), ("weight_decay", self.weight_decay), ("clip_norm", self.clip_norm)] {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(setting(what, value, "a finite number, 0 or more"));
-            }
+        let rates = [("lr", self.lr), ("weight_decay", self.weight_decay), ("clip_norm", self.clip_norm)];
+        if let Some((what, value)) = rates.into_iter().find(|(_, value)| !(*value >= 0.0 && value.is_finite())) {
+            return Err(setting(what, value, "a finite number, 0 or more"));
         }
         if !(0.0..=0.99).contains(&self.pure_noise) {
             return Err(setting("pure_noise", self.pure_noise, "0 to 0.99"));
@@ -128,21 +126,13 @@ impl TrainSettings {
     }
 
     pub(crate) fn adam(&self) -> AdamConfig {
-        AdamConfig {
-            lr: self.lr,
-            schedule: match self.rate {
-                RateKind::Constant => LrSchedule::Constant,
-                RateKind::Cosine => LrSchedule::WarmupCosine {
-                    warmup_steps: self.warmup_steps,
-                    total_steps: self.steps,
-                    final_fraction: 0.0,
-                },
-            },
-            weight_decay: self.weight_decay,
-            clip_norm: self.clip_norm,
-            ema_decay: Some(self.ema_decay),
-            ..AdamConfig::default()
-        }
+        let Self { lr, weight_decay, clip_norm, warmup_steps, steps: total_steps, .. } = *self;
+        let schedule = match self.rate {
+            RateKind::Constant => LrSchedule::Constant,
+            RateKind::Cosine => LrSchedule::WarmupCosine { warmup_steps, total_steps, final_fraction: 0.0 },
+        };
+        let ema_decay = Some(self.ema_decay);
+        AdamConfig { lr, schedule, weight_decay, clip_norm, ema_decay, ..AdamConfig::default() }
     }
 }
 
@@ -157,12 +147,6 @@ pub struct RunConfig {
 
 named! {
     /// A named set of choices.
-    ///
-    /// ```
-    /// use locdiff_model::train::TrainPreset;
-    /// let run = TrainPreset::Paper.run_config(768);
-    /// assert_eq!((run.model.degree, run.train.steps), (47, 750_000));
-    /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum TrainPreset: "preset" {
         #[default]
@@ -175,10 +159,11 @@ named! {
 impl TrainPreset {
     /// The preset's choices for embeddings of that size.
     pub fn run_config(self, embedding_dim: usize) -> RunConfig {
+        let low_pass_km = |degree| Some(ModelConfig::usual_low_pass_km(degree));
         let default = RunConfig {
             model: ModelConfig {
                 network: NetworkKind::Bayes,
-                low_pass_km: Some(ModelConfig::usual_low_pass_km(31)),
+                low_pass_km: low_pass_km(31),
                 hidden: Some(1024),
                 dropout: 0.5,
                 ..ModelConfig::new(31, embedding_dim)
@@ -229,11 +214,7 @@ impl TrainPreset {
                 },
             },
             Self::Small => RunConfig {
-                model: ModelConfig {
-                    width: 64,
-                    low_pass_km: Some(ModelConfig::usual_low_pass_km(11)),
-                    ..ModelConfig::new(11, embedding_dim)
-                },
+                model: ModelConfig { width: 64, low_pass_km: low_pass_km(11), ..ModelConfig::new(11, embedding_dim) },
                 train: TrainSettings {
                     steps: 400,
                     batch: 128,

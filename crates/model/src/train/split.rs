@@ -26,15 +26,7 @@ fn block(lat: f64, lon: f64) -> (u64, u64) {
     (band as u64, column as u64)
 }
 
-/// Puts about `share` of the blocks into validation, chosen by hash: rows there validate, rows within 10 km of such a
-/// block are used for nothing, all others train.
-///
-/// ```
-/// use locdiff_shdd::sphere::LatLon;
-/// let places: Vec<LatLon> = (0..1000).map(|k| LatLon::new(f64::from(k) * 0.05, f64::from(k) * 0.1).unwrap()).collect();
-/// let split = locdiff_model::train::split_by_blocks(&places, 0.2, 1);
-/// assert!(split.train.len() > 400 && !split.validation.is_empty());
-/// ```
+/// Puts about `share` of the blocks into validation, by hash; rows within 10 km of such a block are used for nothing.
 pub fn split_by_blocks(places: &[LatLon], share: f64, seed: u64) -> Split {
     let chosen = |lat: f64, lon: f64| {
         let (band, column) = block(lat, lon);
@@ -49,13 +41,9 @@ pub fn split_by_blocks(places: &[LatLon], share: f64, seed: u64) -> Split {
             continue;
         }
         let guard_lon = (guard_lat / lat.to_radians().cos().max(0.01)).min(180.0);
-        let near = [-1.0, 0.0, 1.0].iter().any(|up| {
-            [-1.0, 0.0, 1.0].iter().any(|across| {
-                let lat = (lat + up * guard_lat).clamp(-90.0, 90.0);
-                chosen(lat, lon + across * guard_lon)
-            })
-        });
-        if !near {
+        let around = |side: f64| [-1.0, 0.0, 1.0].map(|step| step * side);
+        let is_near = |up: f64| around(guard_lon).iter().any(|east| chosen((lat + up).clamp(-90.0, 90.0), lon + east));
+        if !around(guard_lat).into_iter().any(is_near) {
             split.train.push(row as u32);
         }
     }
@@ -69,14 +57,12 @@ mod tests {
 
     #[test]
     fn no_validation_photo_has_a_neighbour_in_training() {
-        let places: Vec<LatLon> = (0..3000)
-            .map(|k| {
-                // A cloud of towns: neighbours within a few km.
-                let town = chance::point([1, 2, k / 10]);
-                let (a, b) = chance::normals([3, 4, k]);
-                town.step(a * 5.0 / 6371.0, b * 5.0 / 6371.0).to_latlon()
-            })
-            .collect();
+        // A cloud of towns: neighbours within a few km.
+        let place = |k| {
+            let (a, b) = chance::normals([3, 4, k]);
+            chance::point([1, 2, k / 10]).step(a * 5.0 / 6371.0, b * 5.0 / 6371.0).to_latlon()
+        };
+        let places: Vec<LatLon> = (0..3000).map(place).collect();
         let split = split_by_blocks(&places, 0.2, 7);
         let share = split.validation.len() as f64 / places.len() as f64;
         assert!((0.1..0.3).contains(&share), "{share}");

@@ -1,8 +1,9 @@
 //! One training step on the device, recorded as one graph on CUDA.
 
 use crate::diffusion::TrainingTables;
-use crate::train::{TrainError, TrainSettings, batches::Batch, feed::DeviceFeed};
-use crate::{CodeWriter, Model, Network, NetworkBuffers, Objective};
+use crate::network::{Network, NetworkBuffers};
+use crate::train::{Result, TrainSettings, batches::Batch, batches::DeviceFeed};
+use crate::{CodeWriter, Model, Objective};
 use locdiff_nn::{
     Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Snapshot, Tensor, TrainingState, feed::Inbox,
     layers::ForwardMode, ops,
@@ -27,7 +28,7 @@ pub(crate) struct TrainStep {
     /// The sum over the passes, where there are several.
     total: Option<Gradients>,
     adam: Adam,
-    objective: Objective,
+    pub(crate) objective: Objective,
     work: NetworkBuffers,
     tables: TrainingTables,
     rng: Rng,
@@ -60,17 +61,11 @@ pub(crate) struct TrainStep {
     /// Steps given to the device since it was last waited for.
     ahead: u32,
     device: Device,
-    /// The whole step.
     recorded: Recorded,
 }
 
 impl TrainStep {
-    pub(crate) fn new(
-        device: &Device,
-        model: &Model,
-        codes: &CodeWriter,
-        settings: &TrainSettings,
-    ) -> Result<Self, TrainError> {
+    pub(crate) fn new(device: &Device, model: &Model, codes: &CodeWriter, settings: &TrainSettings) -> Result<Self> {
         let (config, pass) = (model.config(), settings.batch / settings.accumulate);
         let params = model.params().to_device(device)?;
         let zeros = |cols: usize| Tensor::zeros(device, pass, cols);
@@ -115,13 +110,8 @@ impl TrainStep {
         })
     }
 
-    /// Whether every batch needs anchors of its own.
-    pub(crate) fn wants_fresh_anchors(&self) -> bool {
-        self.objective.wants_fresh_anchors()
-    }
-
     /// From here on batches are made on the device.
-    pub(crate) fn set_feed(&mut self, feed: DeviceFeed) -> Result<(), TrainError> {
+    pub(crate) fn set_feed(&mut self, feed: DeviceFeed) -> Result<()> {
         if !feed.holds_embeddings() {
             self.inbox = Some(Inbox::new(&self.device, self.cond.rows() * self.cond.cols())?);
         }
@@ -130,7 +120,7 @@ impl TrainStep {
     }
 
     /// On CUDA: computes gradients once and forgets them, so that libraries and kernels are loaded before the first step.
-    pub(crate) fn warm_up(&mut self) -> Result<(), TrainError> {
+    pub(crate) fn warm_up(&mut self) -> Result<()> {
         if self.device.is_cuda() {
             self.passes()?;
             self.loss_sum.upload(&[0.0])?;
@@ -140,7 +130,7 @@ impl TrainStep {
     }
 
     /// One step, with a batch unless the device has all it needs.
-    pub(crate) fn run(&mut self, batch: Option<&Batch>) -> Result<(), TrainError> {
+    pub(crate) fn run(&mut self, batch: Option<&Batch>) -> Result<()> {
         if let Some(batch) = batch {
             match &mut self.inbox {
                 Some(inbox) => inbox.send(&mut self.cond, &batch.cond)?,
@@ -148,9 +138,9 @@ impl TrainStep {
             }
             if self.feed.is_none() {
                 self.code.upload(&batch.codes)?;
-                if self.objective.wants_fresh_anchors() {
-                    self.objective.set_anchors(&batch.anchors)?;
-                }
+            }
+            if self.feed.is_none() && self.objective.wants_fresh_anchors() {
+                self.objective.set_anchors(&batch.anchors)?;
             }
         }
         let mut recorded = std::mem::replace(&mut self.recorded, Recorded::new(&Device::cpu()));
@@ -164,8 +154,7 @@ impl TrainStep {
         if self.ahead == MOST_AHEAD { self.wait() } else { Ok(()) }
     }
 
-    /// Waits until all steps so far are done.
-    pub(crate) fn wait(&mut self) -> Result<(), TrainError> {
+    pub(crate) fn wait(&mut self) -> Result<()> {
         self.ahead = 0;
         Ok(self.device.synchronize()?)
     }
@@ -203,8 +192,7 @@ impl TrainStep {
         if self.net.reads_noise() {
             ops::fill_normal(self.noise.view_mut(), &self.rng, NOISE)?;
             ops::fill_indices(&mut self.t, self.times, &self.rng, TIME)?;
-            let noise = self.noise.view();
-            ops::mix_rows(self.noisy.view_mut(), code, noise, self.tables.noisy.view(), &self.t)?;
+            ops::mix_rows(self.noisy.view_mut(), code, self.noise.view(), self.tables.noisy.view(), &self.t)?;
             ops::gather_rows(self.t_value.view_mut(), self.tables.times.view(), &self.t)?;
         }
         let mode = ForwardMode::Train { rng: &self.rng, first_stream: DROPOUT };
@@ -221,47 +209,42 @@ impl TrainStep {
             self.device.join_aside()?;
         }
         let (de, loss) = (self.d_out.view_mut(), self.loss.view_mut());
-        self.objective.apply(de, loss, self.work.output(), target, scale)?;
+        self.objective.apply((de, loss), (self.work.output(), target), scale)?;
         ops::column_sums(self.loss_sum.view_mut(), self.loss.view(), true)?;
-        let d_out = self.d_out.view();
-        self.net.backward(&self.params, &mut self.grads, &mut self.work, noisy, cond, d_out)
+        self.net.backward(&self.params, &mut self.grads, &mut self.work, noisy, cond, self.d_out.view())
     }
 
-    /// Changes the weights.
     fn update(&mut self) -> Result<(), NnError> {
         self.adam.step(&mut self.params, self.total.as_ref().unwrap_or(&self.grads))?;
         self.rng.advance()
     }
 
     /// The sum of the losses since the last call; waits for the device.
-    pub(crate) fn take_loss(&mut self) -> Result<f64, TrainError> {
+    pub(crate) fn take_loss(&mut self) -> Result<f64> {
         let sum = f64::from(self.loss_sum.to_vec()?[0]);
         self.loss_sum.upload(&[0.0])?;
         Ok(sum)
     }
 
     /// Learning rate and norm of the gradient of the last step.
-    pub(crate) fn last_step(&self) -> Result<(f32, f32), TrainError> {
+    pub(crate) fn last_step(&self) -> Result<(f32, f32)> {
         Ok(self.adam.last_step()?)
     }
 
-    /// The averaged weights.
-    pub(crate) fn averaged(&self) -> Result<Vec<f32>, TrainError> {
+    pub(crate) fn averaged(&self) -> Result<Vec<f32>> {
         Ok(self.adam.ema().unwrap_or(&self.params).to_vec()?)
     }
 
-    /// Room for what a checkpoint needs.
     pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot::new(&self.adam, &self.params)
     }
 
     /// Everything that a checkpoint needs, after so many steps; on CUDA without waiting for them.
-    pub(crate) fn take(&self, snapshot: &mut Snapshot, step: u32) -> Result<(), TrainError> {
+    pub(crate) fn take(&self, snapshot: &mut Snapshot, step: u32) -> Result<()> {
         Ok(snapshot.take(&self.adam, &self.params, step)?)
     }
 
-    /// Goes back to a checkpoint.
-    pub(crate) fn import(&mut self, state: &TrainingState) -> Result<(), TrainError> {
+    pub(crate) fn import(&mut self, state: &TrainingState) -> Result<()> {
         self.adam.import_state(&mut self.params, state)?;
         Ok(self.rng.set(self.seed, u64::from(state.step))?)
     }

@@ -30,10 +30,7 @@ pub struct Bf16ViewMut<'a>(pub(crate) Bf16View<'a>);
 
 impl Bf16Tensor {
     /// A matrix of zeros.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Setting`] unless `device` is a CUDA device of compute capability 8.0 or more, [`crate::NnError::Cuda`] if its
-    /// memory does not suffice.
+    /// Fails with [`crate::NnError::Setting`] unless `device` is a CUDA device of compute capability 8.0 or more.
     pub fn zeros(device: &Device, rows: usize, cols: usize) -> Result<Self> {
         let Backend::Cuda(context) = &device.backend else {
             return Err(setting("the device of a bf16 matrix", device, "use a CUDA device"));
@@ -55,10 +52,7 @@ impl Bf16Tensor {
     }
 
     /// Replaces the first rows, as many as `values` fills; rounds on all threads, into `rounded`: memory kept from call to
-    /// call, as touching fresh memory takes longer.
-    ///
-    /// # Errors
-    /// A shape error unless `values` holds whole rows, no more than the matrix.
+    /// call, as touching fresh memory takes longer. Fails unless `values` holds whole rows, no more than the matrix.
     pub fn upload_rows(&mut self, values: &[f32], rounded: &mut Vec<u16>) -> Result<()> {
         let (cols, stride) = (self.cols, self.stride);
         check_shape(values.len().is_multiple_of(cols) && values.len() <= self.rows * cols, "upload", || {

@@ -1,7 +1,5 @@
 //! Inference in bf16 on CUDA: matrices that stay rounded, products between them by `cuBLASLt`, and what a transformer has
-//! between its products. Sums, norms, soft maxima and the residual stream are f32.
-//!
-//! The CPU computes in f32 and has no such matrices.
+//! between its products. Sums, norms, soft maxima and the residual stream are f32. The CPU computes in f32 and has no such matrices.
 #![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
 
 mod matrix;
@@ -11,7 +9,7 @@ pub use matrix::{Bf16Tensor, Bf16View, Bf16ViewMut};
 use crate::{
     Gelu, Result, View, ViewMut,
     error::check_shape,
-    kernel_args::{Grid, ProductBias, ProductOutput, args},
+    kernel_args::{EitherView, Grid, args},
 };
 
 /// The widest row of a norm: a warp holds it in registers.
@@ -30,26 +28,20 @@ pub fn linear(y: Bf16ViewMut<'_>, x: Bf16View<'_>, w: Bf16View<'_>, bias: Option
     const OP: &str = "bf16::linear";
     let y = y.0;
     check_product(OP, (y.rows, y.cols), &x, &w)?;
-    if let Some(bias) = &bias {
-        bias.expect_shape(OP, "bias", 1, y.cols)?;
-    }
-    y.context().gemm_bf16(ProductOutput::Bf16(y), x, w, 0.0, bias.map(ProductBias::Bf16))
+    bias.iter().try_for_each(|bias| bias.expect_shape(OP, "bias", 1, y.cols))?;
+    y.context().gemm_bf16(EitherView::Bf16(y), x, w, 0.0, bias.map(EitherView::Bf16))
 }
 
 /// `y = x·wᵀ + beta·y + bias` in f32; the bias one row.
 pub fn linear_f32(y: ViewMut<'_>, x: Bf16View<'_>, w: Bf16View<'_>, beta: f32, bias: Option<View<'_>>) -> Result<()> {
     const OP: &str = "bf16::linear_f32";
     check_product(OP, (y.rows, y.cols), &x, &w)?;
-    if let Some(bias) = &bias {
-        bias.expect_shape(OP, "bias", 1, y.cols)?;
-    }
-    x.context().gemm_bf16(ProductOutput::F32(&y), x, w, beta, bias.map(ProductBias::F32))
+    bias.iter().try_for_each(|bias| bias.expect_shape(OP, "bias", 1, y.cols))?;
+    x.context().gemm_bf16(EitherView::F32(y.as_view()), x, w, beta, bias.map(EitherView::F32))
 }
 
 fn check_norm(op: &'static str, cols: usize, gain_shift: Option<&View<'_>>) -> Result<()> {
-    if let Some(gain_shift) = gain_shift {
-        gain_shift.expect_shape(op, "gain_shift", 1, 2 * cols)?;
-    }
+    gain_shift.iter().try_for_each(|gain_shift| gain_shift.expect_shape(op, "gain_shift", 1, 2 * cols))?;
     check_shape(cols.is_multiple_of(4) && cols <= WIDEST_NORM, op, || {
         format!("rows of {cols} values: a multiple of 4 up to {WIDEST_NORM} is wanted")
     })
@@ -111,20 +103,12 @@ pub fn mean_rows(out: ViewMut<'_>, x: Bf16View<'_>, skip: usize) -> Result<()> {
 /// In place `x ← f(x)`.
 pub fn activate(kind: Gelu, x: Bf16ViewMut<'_>) -> Result<()> {
     let x = x.0;
-    let code = match kind {
-        Gelu::Quick => 0,
-        Gelu::Exact => 1,
-        Gelu::Tanh => 2,
-    };
-    let args = args!(x, x.rows, x.cols, code);
+    let args = args!(x, x.rows, x.cols, kind as i32);
     x.context().launch("activate_bf16", Grid::Flat(x.rows * x.cols.div_ceil(8)), &args)
 }
 
 /// `softmax(q·kᵀ/√head)·v` for each picture and head: `q` and `out` have `queries` rows a picture and `heads · head`
-/// columns, `kv = [k | v]` has `tokens` rows a picture.
-///
-/// # Errors
-/// Shapes that do not fit, heads that are no multiple of 8 or above 128 values, or operands on different devices.
+/// columns, `kv = [k | v]` has `tokens` rows a picture. Fails for heads that are no multiple of 8 or above 128 values.
 pub fn attention(out: Bf16ViewMut<'_>, q: Bf16View<'_>, kv: Bf16View<'_>, pictures: usize, heads: usize) -> Result<()> {
     const OP: &str = "bf16::attention";
     let out = out.0;
@@ -135,15 +119,8 @@ pub fn attention(out: Bf16ViewMut<'_>, q: Bf16View<'_>, kv: Bf16View<'_>, pictur
     q.expect_shape(OP, "q", pictures * queries, heads * head)?;
     out.expect_shape(OP, "out", q.rows, q.cols)?;
     kv.expect_shape(OP, "kv", pictures * tokens, 2 * q.cols)?;
-    let kernel = match head {
-        _ if !head.is_multiple_of(8) => None,
-        1..=32 => Some("attention_32"),
-        33..=64 => Some("attention_64"),
-        65..=96 => Some("attention_96"),
-        97..=128 => Some("attention_128"),
-        _ => None,
-    };
-    let Some(kernel) = kernel else {
+    let kernels = ["attention_32", "attention_64", "attention_96", "attention_128"];
+    let Some(&kernel) = kernels.get(head.wrapping_sub(1) / 32).filter(|_| head.is_multiple_of(8)) else {
         return check_shape(false, OP, || {
             format!("heads of {head} values: multiples of 8 up to 128 are known on CUDA, the CPU takes any")
         });

@@ -1,10 +1,6 @@
 //! The CPU backend: plain loops over rows, vectorised by [`simd`], spread over rayon's threads.
 
-pub(crate) mod elementwise;
-pub(crate) mod losses;
 pub(crate) mod math;
-pub(crate) mod norm;
-pub(crate) mod optim;
 pub(crate) mod random;
 pub(crate) mod reduce;
 pub(crate) mod simd;
@@ -12,7 +8,7 @@ pub(crate) mod simd;
 use rayon::prelude::*;
 
 /// Under this many values a loop stays on one thread: waking another costs more.
-const PARALLEL_FROM: usize = 16 * 1024;
+pub(crate) const PARALLEL_FROM: usize = 16 * 1024;
 
 /// A read-only strided matrix in memory.
 #[derive(Clone, Copy)]
@@ -86,10 +82,7 @@ pub(crate) fn for_rows2(a: MatMut<'_>, b: MatMut<'_>, f: impl Fn(usize, &mut [f3
     if task >= rows {
         run(0, a_data, b_data);
     } else {
-        a_data
-            .par_chunks_mut(task * a_stride)
-            .zip(b_data.par_chunks_mut(task * b_stride))
-            .enumerate()
-            .for_each(|(k, (x, y))| run(k * task, x, y));
+        let blocks = a_data.par_chunks_mut(task * a_stride).zip(b_data.par_chunks_mut(task * b_stride));
+        blocks.enumerate().for_each(|(k, (x, y))| run(k * task, x, y));
     }
 }

@@ -1,6 +1,6 @@
 //! Philox4x32-10, the counter-based generator of Salmon et al. (SC 2011): the same integers as on CUDA.
 
-use super::{Mat, MatMut, for_rows, for_rows2, math, simd::simd_kernel};
+use super::{MatMut, for_rows, math, simd::simd_kernel};
 use crate::kinds::SamplerStep;
 use std::ops::Range;
 
@@ -66,17 +66,13 @@ simd_kernel! {
             out[4 * i + 3] = x3[i];
         }
     }
-}
 
-simd_kernel! {
     fn uniforms(out: &mut [f32; WORDS], words: &[u32; WORDS]) {
         for i in 0..WORDS { out[i] = uniform(words[i]); }
     }
-}
 
-simd_kernel! {
     /// Pairs of words to pairs of standard normals (Box and Muller).
-    fn normals(out: &mut [f32; WORDS], words: &[u32; WORDS]) {
+    pub(crate) fn normals(out: &mut [f32; WORDS], words: &[u32; WORDS]) {
         for i in 0..WORDS / 2 {
             let radius = (-2.0 * math::ln(uniform(words[2 * i]))).sqrt();
             let angle = std::f32::consts::TAU * uniform(words[2 * i + 1]);
@@ -114,8 +110,10 @@ fn for_words(
     }
 }
 
+type Transform = fn(&mut [f32; WORDS], &[u32; WORDS]);
+
 /// Fills `row`, whose first value has number `first`.
-fn fill_row(state: State, stream: u32, first: usize, row: &mut [f32], transform: fn(&mut [f32; WORDS], &[u32; WORDS])) {
+pub(crate) fn fill_row(state: State, stream: u32, first: usize, row: &mut [f32], transform: Transform) {
     let mut values = [0.0; WORDS];
     for_words(state, stream, first, row.len(), |piece, words, skip| {
         transform(&mut values, words);
@@ -124,14 +122,9 @@ fn fill_row(state: State, stream: u32, first: usize, row: &mut [f32], transform:
     });
 }
 
-pub(crate) fn fill_uniform(out: MatMut<'_>, Place { state, first_row }: Place, stream: u32) {
-    let cols = out.cols;
-    for_rows(out, |r, row| fill_row(state, stream, (first_row + r) * cols, row, uniforms));
-}
-
-pub(crate) fn fill_normal(out: MatMut<'_>, Place { state, first_row }: Place, stream: u32) {
-    let cols = out.cols;
-    for_rows(out, |r, row| fill_row(state, stream, (first_row + r) * cols, row, normals));
+pub(crate) fn fill(out: MatMut<'_>, Place { state, first_row }: Place, stream: u32, normal: bool) {
+    let (cols, transform): (_, Transform) = (out.cols, if normal { normals } else { uniforms });
+    for_rows(out, |r, row| fill_row(state, stream, (first_row + r) * cols, row, transform));
 }
 
 /// Where the numbers of rows come from: the seed, and for each row `[key lo, key hi, number]`.
@@ -143,18 +136,10 @@ pub(crate) struct RowStates<'a> {
 
 impl RowStates<'_> {
     /// The generator's state for row `r`, and the number of the row's first value.
-    fn of(&self, r: usize, cols: usize) -> (State, usize) {
+    pub(crate) fn of(&self, r: usize, cols: usize) -> (State, usize) {
         let [lo, hi, number] = [0, 1, 2].map(|k| self.rows[3 * r + k]);
         ([self.seed[0], self.seed[1], lo, hi], number as usize * cols)
     }
-}
-
-pub(crate) fn fill_row_noise(out: MatMut<'_>, noise: RowStates<'_>, stream: u32) {
-    let cols = out.cols;
-    for_rows(out, |r, row| {
-        let (state, first) = noise.of(r, cols);
-        fill_row(state, stream, first, row, normals);
-    });
 }
 
 /// Integers below `bound`, uniform to 2⁻³² (multiply and keep the high word).
@@ -166,16 +151,6 @@ pub(crate) fn fill_indices(out: &mut [u32], bound: u32, Place { state, first_row
     });
 }
 
-/// Copies `x` with every row zeroed with probability `p`.
-pub(crate) fn drop_rows(out: MatMut<'_>, x: Mat<'_>, p: f32, place: Place, stream: u32) {
-    for_rows(out, |r, out| {
-        let number = place.first_row + r;
-        let keep = uniform(block(place.state, stream, number / 4)[number % 4]) >= p;
-        if keep { out.copy_from_slice(x.row(r)) } else { out.fill(0.0) }
-    });
-}
-
-/// What a dropout mask is made from.
 #[derive(Clone, Copy)]
 pub(crate) struct DropoutKey {
     pub(crate) place: Place,
@@ -191,8 +166,7 @@ impl DropoutKey {
     pub(crate) fn apply(&self, r: usize, row: &mut [f32]) {
         let first = (self.place.first_row + r) * row.len();
         for_words(self.place.state, self.stream, first, row.len(), |piece, words, skip| {
-            let values = &mut row[piece];
-            drop_values(values, &words[skip..], self.threshold, self.scale);
+            drop_values(&mut row[piece], &words[skip..], self.threshold, self.scale);
         });
     }
 }
@@ -204,10 +178,8 @@ simd_kernel! {
             *value = if *word >= threshold { *value * scale + 0.0 } else { -0.0 };
         }
     }
-}
 
-simd_kernel! {
-    fn sampler_row(x: &mut [f32], x0: &mut [f32], prediction: &[f32], noise: &[f32], c: SamplerStep) {
+    pub(crate) fn sampler_row(x: &mut [f32], x0: &mut [f32], prediction: &[f32], noise: &[f32], c: SamplerStep) {
         let n = x.len();
         let (x0, prediction, noise) = (&mut x0[..n], &prediction[..n], &noise[..n]);
         for i in 0..n {
@@ -217,33 +189,6 @@ simd_kernel! {
             x0[i] = clean;
         }
     }
-}
-
-/// One sampler step; see [`SamplerStep`].
-pub(crate) fn sampler_step(
-    x: MatMut<'_>,
-    x0: MatMut<'_>,
-    prediction: Mat<'_>,
-    step: SamplerStep,
-    noise_of: RowStates<'_>,
-    stream: u32,
-) {
-    let cols = x.cols;
-    let noisy = step.x_from_noise != 0.0;
-    for_rows2(x, x0, |r, x, x0| {
-        let (state, first) = noise_of.of(r, cols);
-        // Columns in pieces, so that the noise fits on the stack.
-        const PIECE: usize = 256;
-        let mut noise = [0.0; PIECE];
-        for start in (0..cols).step_by(PIECE) {
-            let end = (start + PIECE).min(cols);
-            let noise = &mut noise[..end - start];
-            if noisy {
-                fill_row(state, stream, first + start, noise, normals);
-            }
-            sampler_row(&mut x[start..end], &mut x0[start..end], &prediction.row(r)[start..end], noise, step);
-        }
-    });
 }
 
 #[cfg(test)]
@@ -274,10 +219,8 @@ mod tests {
     fn normals_have_the_right_moments() {
         let mut values = vec![0.0_f32; 200_000];
         fill_row([1, 2, 3, 4], 5, 0, &mut values, normals);
-        let n = values.len() as f64;
-        let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / n;
-        let variance = values.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>() / n;
-        let fourth = values.iter().map(|&v| f64::from(v).powi(4)).sum::<f64>() / n;
+        let moment = |k: i32| values.iter().map(|&v| f64::from(v).powi(k)).sum::<f64>() / values.len() as f64;
+        let [mean, variance, fourth] = [1, 2, 4].map(moment);
         assert!(mean.abs() < 0.01 && (variance - 1.0).abs() < 0.02 && (fourth - 3.0).abs() < 0.1);
     }
 

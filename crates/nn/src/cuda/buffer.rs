@@ -14,8 +14,8 @@ pub(crate) struct Buffer<T> {
 
 impl<T: DeviceRepr + ValidAsZeroBits> Buffer<T> {
     pub(crate) fn zeros(context: &Arc<Context>, len: usize) -> Result<Arc<Self>> {
-        let slice = context.stream().alloc_zeros::<T>(len.max(1)).map_err(failed("allocating device memory"))?;
-        let pointer = slice.device_ptr(context.stream()).0;
+        let slice = context.main.alloc_zeros::<T>(len.max(1)).map_err(failed("allocating device memory"))?;
+        let pointer = slice.device_ptr(&context.main).0;
         Ok(Arc::new(Self { context: Arc::clone(context), slice, pointer }))
     }
 
@@ -29,7 +29,7 @@ impl<T: DeviceRepr + ValidAsZeroBits> Buffer<T> {
         self.context.bind()?;
         // SAFETY: the buffer has room for `values`; the driver has read pageable host memory before it returns, and
         // the copy takes its turn on the stream all other operations use.
-        unsafe { result::memcpy_htod_async(self.address(offset), values, self.context.stream().cu_stream()) }
+        unsafe { result::memcpy_htod_async(self.address(offset), values, self.context.main.cu_stream()) }
             .map_err(failed("copying to the device"))
     }
 
@@ -37,7 +37,7 @@ impl<T: DeviceRepr + ValidAsZeroBits> Buffer<T> {
         assert!(values.len() <= self.slice.len());
         self.context.bind()?;
         // SAFETY: the buffer holds at least `values.len()` values, and we wait for the copy before returning.
-        unsafe { result::memcpy_dtoh_async(values, self.pointer, self.context.stream().cu_stream()) }
+        unsafe { result::memcpy_dtoh_async(values, self.pointer, self.context.main.cu_stream()) }
             .map_err(failed("copying from the device"))?;
         self.context.synchronize()
     }

@@ -1,13 +1,13 @@
 //! A device, its streams, its compiled kernels, and recorded graphs.
 
-use super::{Decoder, failed, products::Products};
+use super::{Decoder, failed, lock, products::Products};
 use crate::{
     NnError, Precision, Result,
     kernels::{KernelSource, Kernels},
 };
 use cudarc::{
     cublaslt,
-    driver::{self, CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaStream, sys},
+    driver::{self, CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaStream, DeviceRepr, PinnedHostSlice, sys},
     nvrtc::{self, CompileOptions},
 };
 use locdiff_base::{setting, timed};
@@ -15,7 +15,7 @@ use std::{
     any::Any,
     collections::HashMap,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicU8, AtomicUsize, Ordering},
     },
     thread::JoinHandle,
@@ -27,24 +27,9 @@ pub(crate) const LANES: usize = 4;
 const COMMON: &str = include_str!("kernels/common.cu");
 const BF16: &str = include_str!("kernels/bf16.cu");
 
-/// Kernels that are compiled together, behind what all kernels share.
-#[derive(Clone, Copy)]
-struct Module {
-    sources: &'static [&'static str],
-    kernels: &'static str,
-    /// The least compute capability that has their instructions.
-    least: (i32, i32),
-}
-
-impl From<&KernelSource> for Module {
-    fn from(source: &KernelSource) -> Self {
-        Self { sources: source.sources, kernels: source.kernels, least: (0, 0) }
-    }
-}
-
 /// What everybody uses, then those of [`Kernels`] in their order, then what is compiled when it is first launched.
-const MODULES: [Module; 9] = [
-    Module {
+static MODULES: [KernelSource; 9] = [
+    KernelSource {
         sources: &[
             include_str!("kernels/elementwise.cu"),
             include_str!("kernels/rows.cu"),
@@ -52,28 +37,25 @@ const MODULES: [Module; 9] = [
             include_str!("kernels/optim.cu"),
         ],
         kernels: "activate activate_backward dropout dropout_backward dropout_sine dropout_sine_backward film \
-            film_backward axpby scale round_bf16 gather_rows mix_rows sinusoidal column_sums softmax log_softmax \
+            film_backward axpby scale round_bf16 gather_rows mix_rows sinusoidal column_sums softmax \
             row_dot layer_norm normalise normalise_backward point_loss reverse_kl \
             fill_random fill_row_noise fill_indices drop_rows sampler_step advance_counter gather_gradients \
             squared_norm_partials adam_prepare adam",
-        least: (0, 0),
     },
-    Module {
+    KernelSource {
         sources: &[BF16],
         kernels: "layer_norm_bf16 layer_norm_wide_bf16 embed_tokens mean_rows_bf16 activate_bf16 patches_bf16",
-        least: (8, 0),
     },
-    Module { sources: &["#define HEAD 64\n", BF16], kernels: "attention_64", least: (8, 0) },
-    Module {
+    KernelSource { sources: &["#define HEAD 64\n", BF16], kernels: "attention_64" },
+    KernelSource {
         sources: &[include_str!("kernels/conv.cu")],
         kernels: "conv_patches depthwise clamp_relu6 mean_relu6",
-        least: (0, 0),
     },
-    Module { sources: &[include_str!("kernels/feed.cu")], kernels: "draw_rows gather_table", least: (0, 0) },
-    Module { sources: &[include_str!("kernels/photos.cu")], kernels: "photos_across photos_down", least: (0, 0) },
-    Module { sources: &["#define HEAD 32\n", BF16], kernels: "attention_32", least: (8, 0) },
-    Module { sources: &["#define HEAD 96\n", BF16], kernels: "attention_96", least: (8, 0) },
-    Module { sources: &["#define HEAD 128\n", BF16], kernels: "attention_128", least: (8, 0) },
+    KernelSource { sources: &[include_str!("kernels/feed.cu")], kernels: "draw_rows gather_table" },
+    KernelSource { sources: &[include_str!("kernels/photos.cu")], kernels: "photos_across photos_down" },
+    KernelSource { sources: &["#define HEAD 32\n", BF16], kernels: "attention_32" },
+    KernelSource { sources: &["#define HEAD 96\n", BF16], kernels: "attention_96" },
+    KernelSource { sources: &["#define HEAD 128\n", BF16], kernels: "attention_128" },
 ];
 
 type Functions = HashMap<&'static str, CudaFunction>;
@@ -87,31 +69,30 @@ struct Compiled {
 
 impl Compiled {
     /// Compiles a module on a thread of its own, once.
-    fn start(&self, device: &Arc<CudaContext>, module: Module) {
-        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+    fn start(&self, device: &Arc<CudaContext>, module: &'static KernelSource) {
+        let mut under_way = lock(&self.under_way);
         if self.functions.get().is_none() && under_way.is_none() {
             *under_way = Some(compile(device, module));
         }
     }
 
     /// A kernel; waits if it is not compiled yet.
-    fn get(&self, device: &Arc<CudaContext>, module: Module, name: &str) -> Result<&CudaFunction> {
+    fn get(&self, device: &Arc<CudaContext>, module: &'static KernelSource, name: &str) -> Result<sys::CUfunction> {
         if self.functions.get().is_none() {
-            let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut under_way = lock(&self.under_way);
             if self.functions.get().is_none() {
                 let thread = under_way.take().unwrap_or_else(|| compile(device, module));
                 let compiled = timed("waiting for compiled kernels", || thread.join().expect("the compiler's thread"))?;
                 self.functions.get_or_init(|| compiled);
             }
         }
-        Ok(self.functions.get().and_then(|functions| functions.get(name)).expect("a kernel of the module"))
+        let function = self.functions.get().and_then(|functions| functions.get(name));
+        Ok(function.expect("a kernel of the module").cu_function())
     }
 
     /// A process that ends must not end the compiler's threads before they do.
     fn finish(&self) {
-        if let Some(thread) = self.under_way.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            let _ = thread.join();
-        }
+        let _ = lock(&self.under_way).take().map(JoinHandle::join);
     }
 }
 
@@ -126,8 +107,9 @@ type Keep = Arc<dyn Any + Send + Sync>;
 
 /// An opened CUDA device.
 pub(crate) struct Context {
-    device: Arc<CudaContext>,
-    main: Arc<CudaStream>,
+    pub(super) device: Arc<CudaContext>,
+    /// The main stream.
+    pub(super) main: Arc<CudaStream>,
     lanes: Vec<Lane>,
     /// 0: the main stream; k + 1: lane k.
     current: AtomicUsize,
@@ -140,6 +122,12 @@ pub(crate) struct Context {
     recording: Mutex<Option<Vec<Keep>>>,
     name: String,
 }
+
+/// Numbers that may have any bits.
+pub(super) trait PlainNumber: DeviceRepr {}
+
+impl PlainNumber for f32 {}
+impl PlainNumber for u32 {}
 
 fn unavailable(reason: String) -> NnError {
     NnError::CudaUnavailable { reason }
@@ -167,16 +155,14 @@ impl Context {
         unsafe { context.disable_event_tracking() };
         check_architecture(&context)?;
         let compiled: [Compiled; MODULES.len()] = Default::default();
-        compiled[0].start(&context, MODULES[0]);
+        compiled[0].start(&context, &MODULES[0]);
         let main = context.new_stream().map_err(failed("creating a stream"))?;
-        let lane = || -> Result<Lane> {
-            Ok(Lane {
-                stream: context.new_stream().map_err(failed("creating a stream"))?,
-                start: context.new_event(None).map_err(failed("creating an event"))?,
-                done: context.new_event(None).map_err(failed("creating an event"))?,
-            })
+        let event = || context.new_event(None).map_err(failed("creating an event"));
+        let lane = |_| -> Result<Lane> {
+            let stream = context.new_stream().map_err(failed("creating a stream"))?;
+            Ok(Lane { stream, start: event()?, done: event()? })
         };
-        let lanes = (0..LANES).map(|_| lane()).collect::<Result<Vec<_>>>()?;
+        let lanes = (0..LANES).map(lane).collect::<Result<Vec<_>>>()?;
         let products = Products::new(&main, LANES + 1)?;
         let name = context.name().map_err(failed("asking for the device's name"))?;
         Ok(Arc::new(Self {
@@ -226,6 +212,20 @@ impl Context {
         Ok(self.device.mem_get_info().map_err(failed("asking for free memory"))?.0)
     }
 
+    pub(super) fn new_stream(&self) -> Result<Arc<CudaStream>> {
+        self.device.new_stream().map_err(failed("creating a stream"))
+    }
+
+    pub(super) fn new_event(&self) -> Result<CudaEvent> {
+        self.device.new_event(None).map_err(failed("creating an event"))
+    }
+
+    /// Page-locked memory with any numbers in it.
+    pub(super) fn pinned<T: PlainNumber>(&self, len: usize) -> Result<PinnedHostSlice<T>> {
+        // SAFETY: these numbers may have any bits.
+        unsafe { self.device.alloc_pinned_with_flags(len, 0) }.map_err(failed("allocating page-locked memory"))
+    }
+
     pub(super) fn bind(&self) -> Result<()> {
         self.device.bind_to_thread().map_err(failed("binding the device to the thread"))
     }
@@ -234,15 +234,6 @@ impl Context {
     pub(crate) fn decoder(&self) -> Option<Arc<Decoder>> {
         self.bind().ok()?;
         Decoder::open()
-    }
-
-    pub(super) fn cuda(&self) -> &Arc<CudaContext> {
-        &self.device
-    }
-
-    /// The main stream.
-    pub(super) fn stream(&self) -> &Arc<CudaStream> {
-        &self.main
     }
 
     /// The number of the stream now in use, and the stream.
@@ -256,18 +247,18 @@ impl Context {
         if let Some(function) = self.compiled.iter().find_map(|compiled| compiled.functions.get()?.get(name)) {
             return Ok(function.cu_function());
         }
-        let has = |module: &Module| module.kernels.split_whitespace().any(|kernel| kernel == name);
+        let has = |module: &KernelSource| module.kernels.split_whitespace().any(|kernel| kernel == name);
         let number = MODULES.iter().position(has).expect("a kernel of a module");
-        Ok(self.compiled[number].get(&self.device, MODULES[number], name)?.cu_function())
+        self.compiled[number].get(&self.device, &MODULES[number], name)
     }
 
     /// A kernel of another crate; waits if it is not compiled yet.
     pub(super) fn function_of(&self, source: &'static KernelSource, name: &str) -> Result<sys::CUfunction> {
-        Ok(self.other(source).get(&self.device, Module::from(source), name)?.cu_function())
+        self.other(source).get(&self.device, source, name)
     }
 
     fn other(&self, source: &'static KernelSource) -> Arc<Compiled> {
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut others = lock(&self.others);
         if let Some((_, compiled)) = others.iter().find(|(other, _)| std::ptr::eq(*other, source)) {
             return Arc::clone(compiled);
         }
@@ -278,7 +269,7 @@ impl Context {
 
     /// Has the kernels of another crate compiled while the caller goes on.
     pub(crate) fn prepare_source(&self, source: &'static KernelSource) {
-        self.other(source).start(&self.device, Module::from(source));
+        self.other(source).start(&self.device, source);
     }
 
     /// Has these kernels compiled beside what follows; those who launch one wait for it.
@@ -287,7 +278,8 @@ impl Context {
         if self.compiled[number].functions.get().is_some() {
             return Ok(());
         }
-        let least = MODULES[number].least;
+        // The least compute capability that has their instructions.
+        let least = if matches!(kernels, Kernels::Bf16 | Kernels::Attention) { (8, 0) } else { (0, 0) };
         let capability = self.device.compute_capability().map_err(failed("asking for the compute capability"))?;
         if capability < least {
             return Err(setting(
@@ -296,7 +288,7 @@ impl Context {
                 format!("bf16 needs {}.{} or more; choose the CPU", least.0, least.1),
             ));
         }
-        self.compiled[number].start(&self.device, MODULES[number]);
+        self.compiled[number].start(&self.device, &MODULES[number]);
         Ok(())
     }
 
@@ -323,7 +315,7 @@ impl Context {
 
     /// Keeps `used` alive as long as the graph being recorded, if one is.
     pub(super) fn keep(&self, used: impl FnOnce() -> Keep) {
-        if let Some(kept) = self.recording.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        if let Some(kept) = lock(&self.recording).as_mut() {
             kept.push(used());
         }
     }
@@ -332,10 +324,10 @@ impl Context {
     pub(crate) fn record(self: &Arc<Self>, operations: &mut dyn FnMut() -> Result<()>) -> Result<Graph> {
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         self.main.begin_capture(mode).map_err(failed("starting a recording"))?;
-        *self.recording.lock().unwrap_or_else(PoisonError::into_inner) = Some(Vec::new());
+        *lock(&self.recording) = Some(Vec::new());
         let outcome = operations();
         self.leave_lane();
-        let kept = self.recording.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+        let kept = lock(&self.recording).take().unwrap_or_default();
         let graph = self.main.end_capture(sys::CUgraphInstantiate_flags(0)).map_err(failed("ending a recording"));
         outcome?;
         let graph = graph?.ok_or_else(|| failed("ending a recording")("nothing was recorded"))?;
@@ -347,9 +339,7 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         self.compiled.iter().for_each(Compiled::finish);
-        for (_, compiled) in self.others.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            compiled.finish();
-        }
+        lock(&self.others).iter().for_each(|(_, compiled)| compiled.finish());
     }
 }
 
@@ -367,26 +357,22 @@ fn check_architecture(context: &CudaContext) -> Result<()> {
     status.result().map_err(failed("asking the compiler"))?;
     let mut known = vec![0; count.max(0) as usize];
     // SAFETY: there is room for as many numbers as the library said.
-    unsafe { nvrtc::sys::nvrtcGetSupportedArchs(known.as_mut_ptr()) }
-        .result()
-        .map_err(failed("asking the compiler"))?;
+    let status = unsafe { nvrtc::sys::nvrtcGetSupportedArchs(known.as_mut_ptr()) };
+    status.result().map_err(failed("asking the compiler"))?;
     let reason = || unavailable(format!("NVRTC does not know compute capability {}.{}", wanted / 10, wanted % 10));
     if known.contains(&wanted) { Ok(()) } else { Err(reason()) }
 }
 
-fn compile(context: &Arc<CudaContext>, module: Module) -> JoinHandle<Result<Functions>> {
+fn compile(context: &Arc<CudaContext>, module: &'static KernelSource) -> JoinHandle<Result<Functions>> {
     let context = Arc::clone(context);
     std::thread::spawn(move || {
-        let options = CompileOptions {
-            options: vec![format!("--gpu-architecture=compute_{}", architecture(&context)?), "--std=c++17".to_owned()],
-            ..CompileOptions::default()
-        };
+        let target = format!("--gpu-architecture=compute_{}", architecture(&context)?);
+        let options = CompileOptions { options: vec![target, "--std=c++17".to_owned()], ..CompileOptions::default() };
         let source = [COMMON].iter().chain(module.sources).copied().collect::<String>();
-        let ptx = timed("compiling", || nvrtc::compile_ptx_with_opts(source, options))
-            .map_err(failed("compiling the kernels"))?;
-        let module_loaded =
-            timed("loading kernels", || context.load_module(ptx)).map_err(failed("loading the kernels"))?;
-        let load = |name| Ok((name, module_loaded.load_function(name).map_err(failed("finding a kernel"))?));
+        let ptx = timed("compiling", || nvrtc::compile_ptx_with_opts(source, options));
+        let ptx = ptx.map_err(failed("compiling the kernels"))?;
+        let loaded = timed("loading kernels", || context.load_module(ptx)).map_err(failed("loading the kernels"))?;
+        let load = |name| Ok((name, loaded.load_function(name).map_err(failed("finding a kernel"))?));
         module.kernels.split_whitespace().map(load).collect()
     })
 }

@@ -1,24 +1,21 @@
 //! Matrix products through `cuBLASLt`.
 
 use super::{
-    Context, failed,
-    products::{Key, Plan, State, WORKSPACE_BYTES, alignment, set_attribute},
+    Context, failed, lock,
+    products::{Key, Plan, Shape, State, WORKSPACE_BYTES, alignment, set_attribute},
 };
 use crate::{
     Precision, Result, View, ViewMut,
     bf16::Bf16View,
     error::check_shape,
-    kernel_args::{Arg, Grid, ProductBias, ProductOutput},
+    kernel_args::{Arg, EitherView, Grid},
     kinds::Transpose,
 };
 use cudarc::{
     cublaslt::{result as lt, sys},
     driver::DevicePtr,
 };
-use std::{
-    ffi::c_void,
-    sync::{Arc, PoisonError},
-};
+use std::{collections::hash_map::Entry, ffi::c_void, sync::Arc};
 
 /// Rows of rounded operands start at multiples of this many bf16 values, 16 bytes.
 const ROUNDED_ALIGNMENT: usize = 8;
@@ -50,78 +47,46 @@ impl Context {
         };
         let c_at = self.address_mut(c)?;
         let bias_at = bias.map(|bias| self.address(&bias)).transpose()?;
-        let key = Key {
-            m: c.rows,
-            n: c.cols,
-            k,
-            a_stride,
-            b_stride,
-            c_stride: c.stride,
-            op_a,
-            op_b,
-            accumulate: beta != 0.0,
-            bias: bias.is_some(),
-            precision,
-            output_bf16: false,
-            alignment: [a_at, b_at, c_at].map(alignment),
-        };
-        self.multiply(key, [a_at, b_at, c_at], beta, bias_at)
+        let (sizes, strides) = ([c.rows, c.cols, k], [a_stride, b_stride, c.stride]);
+        let shape = Shape { sizes, strides, ops: [op_a, op_b], precision, output_bf16: false };
+        self.multiply(shape, [a_at, b_at, c_at], beta, bias_at)
     }
 
     /// `c = x·wᵀ + beta·c + bias` between bf16 matrices that stay rounded.
     pub(crate) fn gemm_bf16(
         self: &Arc<Self>,
-        c: ProductOutput<'_>,
+        c: EitherView<'_>,
         x: Bf16View<'_>,
         w: Bf16View<'_>,
         beta: f32,
-        bias: Option<ProductBias<'_>>,
+        bias: Option<EitherView<'_>>,
     ) -> Result<()> {
         if x.rows == 0 || w.rows == 0 || x.cols == 0 {
             return check_shape(x.cols != 0, "gemm", || "an empty inner dimension on CUDA".to_owned());
         }
-        let (c_at, c_stride, output_bf16) = match &c {
-            ProductOutput::Bf16(view) => (self.address_bf16(view)?, view.stride, true),
-            ProductOutput::F32(view) => (self.address_mut(view)?, view.stride, false),
+        let place = |view: EitherView<'_>| match view {
+            EitherView::Bf16(view) => (self.address_bf16(&view), view.stride, true),
+            EitherView::F32(view) => (self.address(&view), view.stride, false),
         };
-        let bias_at = match &bias {
-            Some(ProductBias::Bf16(view)) => Some(self.address_bf16(view)?),
-            Some(ProductBias::F32(view)) => Some(self.address(view)?),
-            None => None,
-        };
+        let (c_at, c_stride, output_bf16) = place(c);
+        let (c_at, bias_at) = (c_at?, bias.map(|bias| place(bias).0).transpose()?);
         let (a_at, b_at) = (self.address_bf16(&x)?, self.address_bf16(&w)?);
-        let key = Key {
-            m: x.rows,
-            n: w.rows,
-            k: x.cols,
-            a_stride: x.stride,
-            b_stride: w.stride,
-            c_stride,
-            op_a: Transpose::No,
-            op_b: Transpose::Yes,
-            accumulate: beta != 0.0,
-            bias: bias.is_some(),
-            precision: Precision::Bf16,
-            output_bf16,
-            alignment: [a_at, b_at, c_at].map(alignment),
-        };
-        self.multiply(key, [a_at, b_at, c_at], beta, bias_at)
+        let (sizes, strides) = ([x.rows, w.rows, x.cols], [x.stride, w.stride, c_stride]);
+        let ops = [Transpose::No, Transpose::Yes];
+        let shape = Shape { sizes, strides, ops, precision: Precision::Bf16, output_bf16 };
+        self.multiply(shape, [a_at, b_at, c_at], beta, bias_at)
     }
 
-    /// Runs the product that `key` describes, on the operands a, b and c at these addresses.
-    fn multiply(
-        self: &Arc<Self>,
-        key: Key,
-        [a_at, b_at, c_at]: [u64; 3],
-        beta: f32,
-        bias_at: Option<u64>,
-    ) -> Result<()> {
+    /// Runs the product of the operands a, b and c at these addresses.
+    fn multiply(self: &Arc<Self>, shape: Shape, at: [u64; 3], beta: f32, bias_at: Option<u64>) -> Result<()> {
         self.bind()?;
-        let mut state = self.products.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let [a_at, b_at, c_at] = at;
+        let key = Key { shape, accumulate: beta != 0.0, bias: bias_at.is_some(), alignment: at.map(alignment) };
+        let mut state = lock(&self.products.state);
         let State { plans, handle } = &mut *state;
         let plan = match plans.entry(key) {
-            std::collections::hash_map::Entry::Occupied(plan) => plan.into_mut(),
-            std::collections::hash_map::Entry::Vacant(slot) => slot.insert(Plan::new(*handle, &key)?),
+            Entry::Occupied(plan) => plan.into_mut(),
+            Entry::Vacant(slot) => slot.insert(Plan::new(*handle, &key)?),
         };
         if let Some(bias_at) = &bias_at {
             let attribute = sys::cublasLtMatmulDescAttributes_t::CUBLASLT_MATMUL_DESC_BIAS_POINTER;
@@ -156,13 +121,12 @@ impl Context {
     }
 
     /// Rounds an operand to bf16 in the stream's scratch memory; returns its address and row stride.
-    ///
     /// The memory is used again by the stream's next product, which comes after this one.
     fn rounded(self: &Arc<Self>, operand: View<'_>, place: usize) -> Result<(u64, usize)> {
         let stride = operand.cols.next_multiple_of(ROUNDED_ALIGNMENT);
         let (number, stream) = self.current();
         let memory = {
-            let mut all = self.products.rounded.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = lock(&self.products.rounded);
             let piece = &mut all[number][place];
             let enough = piece.as_ref().is_some_and(|memory| memory.len() >= operand.rows * stride);
             if !enough {
@@ -172,8 +136,7 @@ impl Context {
             }
             Arc::clone(piece.as_ref().expect("it was just made"))
         };
-        let address = memory.device_ptr(stream).0;
-        let (rows, cols) = (operand.rows, operand.cols);
+        let (address, rows, cols) = (memory.device_ptr(stream).0, operand.rows, operand.cols);
         let args = [Arg::Long(address as usize), Arg::In(operand), Arg::Int(stride), Arg::Int(cols)];
         self.launch("round_bf16", Grid::Elements { rows, cols }, &args)?;
         self.keep(|| memory as _);

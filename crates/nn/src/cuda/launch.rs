@@ -7,7 +7,7 @@ use crate::{
     kernel_args::{Arg, Grid},
     kernels::KernelSource,
     tensor::IndexStorage,
-    view::{Data, DataMut},
+    view::Data,
 };
 use cudarc::driver::{result, sys::CUfunction};
 use std::{ffi::c_void, sync::Arc};
@@ -16,37 +16,31 @@ impl Context {
     /// The device address of a view, which must live on this device.
     pub(super) fn address(self: &Arc<Self>, view: &View<'_>) -> Result<u64> {
         match view.data {
-            Data::Cuda { buffer, offset } if Arc::ptr_eq(buffer.context(), self) => {
-                self.keep(|| Arc::clone(buffer) as _);
-                Ok(buffer.address(offset))
-            }
-            _ => Err(NnError::DeviceMismatch { op: "launch" }),
+            Data::Cuda { buffer, offset } => self.place(buffer, offset),
+            Data::Cpu(_) => Err(NnError::DeviceMismatch { op: "launch" }),
         }
     }
 
     pub(super) fn address_mut(self: &Arc<Self>, view: &ViewMut<'_>) -> Result<u64> {
-        match &view.data {
-            DataMut::Cuda { .. } => self.address(&view.as_view()),
-            DataMut::Cpu(_) => Err(NnError::DeviceMismatch { op: "launch" }),
-        }
+        self.address(&view.as_view())
     }
 
     pub(super) fn address_bf16(self: &Arc<Self>, view: &Bf16View<'_>) -> Result<u64> {
-        self.whole(view.buffer)
+        self.place(view.buffer, 0)
     }
 
-    /// The device address of a buffer, which must live on this device.
-    fn whole<T: Send + Sync + 'static>(self: &Arc<Self>, buffer: &Arc<Buffer<T>>) -> Result<u64> {
+    /// The device address of a value of a buffer, which must live on this device.
+    fn place<T: Send + Sync + 'static>(self: &Arc<Self>, buffer: &Arc<Buffer<T>>, offset: usize) -> Result<u64> {
         if !Arc::ptr_eq(buffer.context(), self) {
             return Err(NnError::DeviceMismatch { op: "launch" });
         }
         self.keep(|| Arc::clone(buffer) as _);
-        Ok(buffer.address(0))
+        Ok(buffer.address(offset))
     }
 
     fn indices(self: &Arc<Self>, indices: &Indices) -> Result<u64> {
         match &indices.storage {
-            IndexStorage::Cuda(buffer) => self.whole(buffer),
+            IndexStorage::Cuda(buffer) => self.place(buffer, 0),
             IndexStorage::Cpu(_) => Err(NnError::DeviceMismatch { op: "launch" }),
         }
     }
@@ -87,23 +81,21 @@ impl Context {
         for arg in args {
             match arg {
                 Arg::Out(view) => slots.extend([self.address_mut(view)?, narrow(view.stride)]),
-                Arg::In(view) | Arg::Maybe(Some(view)) => {
-                    slots.extend([self.address(view)?, narrow(view.stride)]);
-                }
+                Arg::In(view) | Arg::Maybe(Some(view)) => slots.extend([self.address(view)?, narrow(view.stride)]),
                 Arg::Bf16(view) => slots.extend([self.address_bf16(view)?, narrow(view.stride)]),
                 Arg::Maybe(None) => slots.extend([0, 0]),
                 Arg::Indices(indices) => slots.push(self.indices(indices)?),
-                Arg::Rng(rng) => slots.extend([self.indices(rng.state())?, rng.first_row() as u64]),
-                Arg::Noise(noise) => slots.extend([self.indices(noise.seed())?, self.indices(noise.rows())?]),
+                Arg::Rng(rng) => slots.extend([self.indices(&rng.state)?, rng.first_row as u64]),
+                Arg::Noise(noise) => slots.extend([self.indices(&noise.seed)?, self.indices(&noise.rows)?]),
                 Arg::Walk(walk) => {
                     let sizes = [walk.side, walk.out_side(), walk.kernel, walk.step, walk.before()];
                     slots.extend(sizes.map(narrow));
                 }
                 Arg::Step(step) => slots.extend(step.factors().map(|factor| u64::from(factor.to_bits()))),
                 Arg::Pointer(view) => slots.push(self.address(view)?),
-                Arg::Halves(buffer) => slots.push(self.whole(buffer)?),
-                Arg::Floats(buffer) => slots.push(self.whole(buffer)?),
-                Arg::Doubles(buffer) => slots.push(self.whole(buffer)?),
+                Arg::Halves(buffer) => slots.push(self.place(buffer, 0)?),
+                Arg::Floats(buffer) => slots.push(self.place(buffer, 0)?),
+                Arg::Doubles(buffer) => slots.push(self.place(buffer, 0)?),
                 Arg::Null => slots.push(0),
                 Arg::Int(value) => slots.push(narrow(*value)),
                 Arg::Long(value) => slots.push(*value as u64),

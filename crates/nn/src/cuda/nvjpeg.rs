@@ -1,13 +1,14 @@
 //! The library nvJPEG, found when the first batch of photos comes: nothing of it is needed to build or to start. All its foreign
 //! calls stand here.
 
+use super::lock;
 use crate::pictures::Plane;
 use libloading::Library as Dynamic;
 use std::{
     env,
     ffi::{OsStr, c_int, c_uint, c_void},
     ptr::null_mut,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 /// `0` leaves the library alone.
@@ -33,48 +34,39 @@ pub(super) struct Image {
     pub(super) pitches: [usize; 4],
 }
 
-/// The functions that are used, by their types in `nvjpeg.h` of CUDA 12 and 13.
-struct Library {
-    create: unsafe extern "C" fn(c_int, *const c_void, *const c_void, c_uint, *mut Object) -> c_int,
-    destroy: unsafe extern "C" fn(Object) -> c_int,
-    state_create: unsafe extern "C" fn(Object, *mut Object) -> c_int,
-    state_destroy: unsafe extern "C" fn(Object) -> c_int,
-    stream_create: unsafe extern "C" fn(Object, *mut Object) -> c_int,
-    stream_destroy: unsafe extern "C" fn(Object) -> c_int,
-    parse_header: unsafe extern "C" fn(Object, *const u8, usize, Object) -> c_int,
-    supported: unsafe extern "C" fn(Object, Object, *mut c_int) -> c_int,
-    info: unsafe extern "C" fn(Object, *const u8, usize, *mut c_int, *mut c_int, *mut c_int, *mut c_int) -> c_int,
-    initialize: unsafe extern "C" fn(Object, Object, c_int, c_int, c_int) -> c_int,
-    decode: unsafe extern "C" fn(Object, Object, *const *const u8, *const usize, *const Image, Object) -> c_int,
-    /// The functions above are its own: it stays loaded.
-    _file: Dynamic,
+macro_rules! library {
+    ($($field:ident = $name:literal($($arg:ty),*);)*) => {
+        struct Library {
+            $($field: unsafe extern "C" fn($($arg),*) -> c_int,)*
+            /// The functions above are its own: it stays loaded.
+            _file: Dynamic,
+        }
+
+        impl Library {
+            fn load(name: &OsStr) -> Option<Self> {
+                // SAFETY: nvJPEG's initialisers set up tables of its own and have no demands.
+                let file = unsafe { Dynamic::new(name) }.ok()?;
+                // SAFETY: each type is that of the declaration in nvjpeg.h, which is the same in all versions that have it.
+                $(let $field = *unsafe { file.get(concat!($name, "\0").as_bytes()) }.ok()?;)*
+                Some(Self { $($field,)* _file: file })
+            }
+        }
+    };
 }
 
-impl Library {
-    fn load(name: &OsStr) -> Option<Self> {
-        // SAFETY: nvJPEG's initialisers set up tables of its own and have no demands.
-        let file = unsafe { Dynamic::new(name) }.ok()?;
-        macro_rules! function {
-            ($name:literal) => {
-                // SAFETY: the type is that of the declaration in nvjpeg.h, which is the same in all versions that have it.
-                *unsafe { file.get(concat!($name, "\0").as_bytes()) }.ok()?
-            };
-        }
-        Some(Self {
-            create: function!("nvjpegCreateEx"),
-            destroy: function!("nvjpegDestroy"),
-            state_create: function!("nvjpegJpegStateCreate"),
-            state_destroy: function!("nvjpegJpegStateDestroy"),
-            stream_create: function!("nvjpegJpegStreamCreate"),
-            stream_destroy: function!("nvjpegJpegStreamDestroy"),
-            parse_header: function!("nvjpegJpegStreamParseHeader"),
-            supported: function!("nvjpegDecodeBatchedSupported"),
-            info: function!("nvjpegGetImageInfo"),
-            initialize: function!("nvjpegDecodeBatchedInitialize"),
-            decode: function!("nvjpegDecodeBatched"),
-            _file: file,
-        })
-    }
+// The functions that are used, by their types in `nvjpeg.h` of CUDA 12 and 13.
+library! {
+    create = "nvjpegCreateEx"(c_int, *const c_void, *const c_void, c_uint, *mut Object);
+    destroy = "nvjpegDestroy"(Object);
+    state_create = "nvjpegJpegStateCreate"(Object, *mut Object);
+    state_destroy = "nvjpegJpegStateDestroy"(Object);
+    stream_create = "nvjpegJpegStreamCreate"(Object, *mut Object);
+    stream_destroy = "nvjpegJpegStreamDestroy"(Object);
+    parse_header = "nvjpegJpegStreamParseHeader"(Object, *const u8, usize, Object);
+    supported = "nvjpegDecodeBatchedSupported"(Object, Object, *mut c_int);
+    info = "nvjpegGetImageInfo"(Object, *const u8, usize, *mut c_int, *mut c_int, *mut c_int, *mut c_int);
+    initialize = "nvjpegDecodeBatchedInitialize"(Object, Object, c_int, c_int, c_int);
+    decode = "nvjpegDecodeBatched"(Object, Object, *const *const u8, *const usize, *const Image, Object);
 }
 
 /// The library, where it is there and wanted; looked for once.
@@ -114,12 +106,8 @@ impl Decoder {
         (status == 0 && !handle.is_null()).then(|| Arc::new(Self { library, handle, heads: Mutex::default() }))
     }
 
-    fn heads(&self) -> MutexGuard<'_, Vec<Head>> {
-        self.heads.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn head(&self) -> Option<Head> {
-        let idle = self.heads().pop();
+        let idle = lock(&self.heads).pop();
         idle.or_else(|| {
             let mut head = null_mut();
             // SAFETY: the handle is alive, the target is a pointer of ours.
@@ -141,11 +129,10 @@ impl Decoder {
                 | (library.supported)(handle, head, &raw mut refused)
                 | (library.info)(handle, data, length, &raw mut count, &raw mut sampling, widths, heights)
         };
-        self.heads().push(Head(head));
+        lock(&self.heads).push(Head(head));
         let sizes = planes.iter().map(|plane| (plane.width as c_int, plane.height as c_int));
-        status | refused == 0
-            && count == planes.len() as c_int
-            && sizes.eq(widths.into_iter().zip(heights).take(planes.len()))
+        let planes_fit = sizes.eq(widths.into_iter().zip(heights).take(planes.len()));
+        status | refused == 0 && count == planes.len() as c_int && planes_fit
     }
 }
 
@@ -153,7 +140,7 @@ impl Drop for Decoder {
     fn drop(&mut self) {
         // SAFETY: they are alive and not used again; states hold the decoder, and the handle goes last.
         unsafe {
-            for Head(head) in self.heads().drain(..) {
+            for Head(head) in lock(&self.heads).drain(..) {
                 (self.library.stream_destroy)(head);
             }
             (self.library.destroy)(self.handle);

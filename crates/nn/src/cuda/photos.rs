@@ -1,7 +1,8 @@
-//! Photos on their way to the device while it works on others: each call has memory, a stream and a state of the decoder of its own.
+//! Photos on their way to the device while it works on others: each call has memory, a stream and a state of the decoder
+//! of its own.
 
 use super::{
-    Buffer, Context, failed,
+    Buffer, Context, event_failed, failed,
     nvjpeg::{Decoder, Image, State},
 };
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
     bf16::Bf16View,
     pictures::{Jpeg, LONGEST_ROW, Picture},
 };
-use cudarc::driver::{CudaEvent, CudaStream, DeviceRepr, DriverError, PinnedHostSlice, ValidAsZeroBits, result, sys};
+use cudarc::driver::{CudaEvent, CudaStream, DeviceRepr, PinnedHostSlice, ValidAsZeroBits, result, sys};
 use locdiff_base::timed;
 use rayon::prelude::*;
 use std::{collections::VecDeque, ffi::c_void, sync::Arc};
@@ -66,15 +67,6 @@ pub(crate) struct Call {
     plan: Plan,
 }
 
-fn event() -> impl Fn(DriverError) -> crate::NnError {
-    failed("waiting for an event")
-}
-
-fn pinned(context: &Context, words: usize) -> Result<PinnedHostSlice<u32>> {
-    // SAFETY: u32 may have any bits; what is read was written before, by `Call::decode`.
-    unsafe { context.cuda().alloc_pinned_with_flags(words, 0) }.map_err(failed("allocating page-locked memory"))
-}
-
 /// Makes room for `len` values, which are lost.
 fn grow<T: DeviceRepr + ValidAsZeroBits>(
     context: &Arc<Context>,
@@ -99,18 +91,11 @@ impl Photos {
     ) -> Result<Self> {
         context.bind()?;
         let bits: Vec<u16> = normal.iter().flatten().map(|value| half::bf16::from_f32(*value).to_bits()).collect();
-        let this = Self {
-            context: Arc::clone(context),
-            side,
-            decoder: decoder.cloned(),
-            idle: Vec::new(),
-            launched: VecDeque::new(),
-            between: Buffer::zeros(context, STEP)?,
-            normal: Buffer::zeros(context, bits.len())?,
-        };
-        this.normal.upload(&bits)?;
+        let (between, normal) = (Buffer::zeros(context, STEP)?, Buffer::zeros(context, bits.len())?);
+        normal.upload(&bits)?;
         context.synchronize()?;
-        Ok(this)
+        let (context, decoder, launched) = (Arc::clone(context), decoder.cloned(), VecDeque::new());
+        Ok(Self { context, side, decoder, idle: Vec::new(), launched, between, normal })
     }
 
     fn slot(&mut self) -> Result<Slot> {
@@ -120,22 +105,22 @@ impl Photos {
         if self.launched.len() > LAUNCHED
             && let Some(mut slot) = self.launched.pop_front()
         {
-            timed("decoding: waiting for room", || slot.free.synchronize()).map_err(event())?;
+            timed("decoding: waiting for room", || slot.free.synchronize()).map_err(event_failed())?;
             slot.pictures.clear();
             return Ok(slot);
         }
-        let (context, cuda) = (&self.context, self.context.cuda());
-        let event = |flags| cuda.new_event(flags).map_err(failed("creating an event"));
+        let context = &self.context;
+        // Whoever waits for it sleeps.
+        let sleeping = Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC);
         let state = |decoder| State::new(decoder).ok_or_else(|| failed("nvJPEG")("no state"));
         let slot = Slot {
-            stream: cuda.new_stream().map_err(failed("creating a stream"))?,
+            stream: context.new_stream()?,
             state: self.decoder.as_ref().map(state).transpose()?,
-            host: pinned(context, STEP)?,
+            host: context.pinned(STEP)?,
             tables: Buffer::zeros(context, STEP)?,
             planes: Buffer::zeros(context, STEP)?,
-            ready: event(None)?,
-            // Whoever waits for it sleeps.
-            free: event(Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC))?,
+            ready: context.new_event()?,
+            free: context.device.new_event(sleeping).map_err(failed("creating an event"))?,
             pictures: Vec::new(),
         };
         context.synchronize()?;
@@ -151,7 +136,7 @@ impl Photos {
         grow(&self.context, &mut slot.tables, plan.words)?;
         grow(&self.context, &mut self.between, plan.between)?;
         if slot.host.len() < plan.words {
-            slot.host = pinned(&self.context, plan.words.next_multiple_of(STEP))?;
+            slot.host = self.context.pinned(plan.words.next_multiple_of(STEP))?;
         }
         slot.pictures = pictures;
         Ok(Call { context: Arc::clone(&self.context), slot, plan })
@@ -170,8 +155,8 @@ impl Photos {
         let Call { slot, plan, .. } = call;
         let (target, side) = (self.context.address_bf16(to)?, self.side);
         self.context.bind()?;
-        let main = self.context.stream();
-        main.wait(&slot.ready).map_err(event())?;
+        let main = &self.context.main;
+        main.wait(&slot.ready).map_err(event_failed())?;
         let (across, down) = (self.context.function("photos_across")?, self.context.function("photos_down")?);
         let (tables, planes, between) = (slot.tables.address(0), slot.planes.address(0), self.between.address(0));
         let launch = |function: sys::CUfunction, blocks: u32, threads: u32, shared: usize, slots: &mut [u64]| {
@@ -190,7 +175,7 @@ impl Photos {
         }
         let mut slots = [tables, between, self.normal.address(0), target, to.stride as u64, side as u64];
         launch(down, side as u32, threads, 0, &mut slots)?;
-        slot.free.record(main).map_err(event())?;
+        slot.free.record(main).map_err(event_failed())?;
         self.launched.push_back(slot);
         Ok(())
     }
@@ -215,7 +200,7 @@ impl Call {
         // SAFETY: both pieces hold as many words; the host's is not touched again before `free`, which comes after `ready`.
         unsafe { result::memcpy_htod_async(tables.address(0), host, stream.cu_stream()) }
             .map_err(failed("copying to the device"))?;
-        ready.record(stream).map_err(event())?;
+        ready.record(stream).map_err(event_failed())?;
         Ok(true)
     }
 }
@@ -241,14 +226,8 @@ struct Place {
 
 impl Plan {
     fn new(pictures: &[Picture], side: usize, first: usize) -> Self {
-        let mut plan = Self {
-            places: Vec::with_capacity(pictures.len()),
-            words: WORDS * pictures.len(),
-            plane_bytes: 0,
-            between: 0,
-            shared: 0,
-            first,
-        };
+        let words = WORDS * pictures.len();
+        let mut plan = Self { places: Vec::new(), words, plane_bytes: 0, between: 0, shared: 0, first };
         let mut slack = 0;
         for picture in pictures {
             plan.places.push(Place { table: plan.words, planes: plan.plane_bytes, between: plan.between });
@@ -287,16 +266,12 @@ impl Plan {
     fn write(&self, words: &mut [u32], pictures: &[Picture]) {
         let (heads, mut rest) = words.split_at_mut(WORDS * pictures.len());
         let ends = self.places.iter().skip(1).map(|place| place.table).chain([self.words]);
-        let tables: Vec<&mut [u32]> = self
-            .places
-            .iter()
-            .zip(ends)
-            .map(|(place, end)| {
-                let (table, after) = std::mem::take(&mut rest).split_at_mut(end - place.table);
-                rest = after;
-                table
-            })
-            .collect();
+        let table = |(place, end): (&Place, usize)| {
+            let (table, after) = std::mem::take(&mut rest).split_at_mut(end - place.table);
+            rest = after;
+            table
+        };
+        let tables: Vec<&mut [u32]> = self.places.iter().zip(ends).map(table).collect();
         let heads = heads.par_chunks_exact_mut(WORDS).zip(tables).zip(pictures).zip(&self.places).enumerate();
         heads.for_each(|(k, (((head, table), picture), place))| {
             let number = (self.first + k) as u32;
@@ -318,41 +293,18 @@ impl Plan {
         });
     }
 
-    fn describe(jpeg: &Jpeg, place: &Place, number: u32) -> [u32; WORDS] {
+    fn describe(jpeg: &Jpeg, place: &Place, number: u32) -> Vec<u32> {
         let planes = jpeg.planes();
         let (luma, chroma) = (planes[0], planes[planes.len() - 1]);
-        let [halved_across, halved_down] = jpeg.halved.unwrap_or([false; 2]);
         let cb = place.planes + luma.bytes();
+        let [halved_across, halved_down] = jpeg.halved.unwrap_or([false; 2]);
         let (across, down) = (&jpeg.across, &jpeg.down);
-        let mut words = [0; WORDS];
-        let sizes = [
-            place.planes,
-            cb,
-            cb + chroma.bytes(),
-            luma.pitch,
-            chroma.pitch,
-            chroma.width,
-            chroma.height,
-            halved_across.into(),
-            halved_down.into(),
-            jpeg.halved.is_none().into(),
-        ];
-        let rest = [
-            across.sources.start,
-            across.sources.len(),
-            down.sources.start,
-            down.sources.len(),
-            across.taps,
-            down.taps,
-            place.table,
-            place.table + across.table.len(),
-            place.between,
-            number as usize,
-            0,
-        ];
-        let turn = jpeg.turn().map(i32::cast_unsigned);
-        let all = sizes.into_iter().map(|size| size as u32).chain(turn).chain(rest.map(|size| size as u32));
-        words.iter_mut().zip(all).for_each(|(word, value)| *word = value);
-        words
+        let sizes = [place.planes, cb, cb + chroma.bytes(), luma.pitch, chroma.pitch, chroma.width, chroma.height];
+        let flags = [halved_across, halved_down, jpeg.halved.is_none()];
+        let sources = [across.sources.start, across.sources.len(), down.sources.start, down.sources.len()];
+        let places = [place.table, place.table + across.table.len(), place.between, number as usize, 0];
+        let sizes = sizes.into_iter().chain(flags.map(usize::from)).map(|size| size as u32);
+        let rest = sources.into_iter().chain([across.taps, down.taps]).chain(places).map(|size| size as u32);
+        sizes.chain(jpeg.turn().map(i32::cast_unsigned)).chain(rest).collect()
     }
 }

@@ -15,22 +15,25 @@ use std::{
 /// `cuBLASLt`'s scratch memory, one piece per stream.
 pub(super) const WORKSPACE_BYTES: usize = 32 << 20;
 /// Everything an algorithm's choice depends on, in `cuBLASLt`'s column-major terms: our `c = a·b` is its `cᵀ = bᵀ·aᵀ`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Key {
-    pub(super) m: usize,
-    pub(super) n: usize,
-    pub(super) k: usize,
-    pub(super) a_stride: usize,
-    pub(super) b_stride: usize,
-    pub(super) c_stride: usize,
-    pub(super) op_a: Transpose,
-    pub(super) op_b: Transpose,
+    pub(super) shape: Shape,
     pub(super) accumulate: bool,
     pub(super) bias: bool,
-    pub(super) precision: Precision,
-    pub(super) output_bf16: bool,
     /// Powers of two that divide the addresses of a, b and c.
     pub(super) alignment: [u32; 3],
+}
+
+/// How a product's operands a, b and c lie in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    /// Rows of c, columns of c, length of a sum.
+    pub(super) sizes: [usize; 3],
+    pub(super) strides: [usize; 3],
+    /// Of a and b.
+    pub(super) ops: [Transpose; 2],
+    pub(super) precision: Precision,
+    pub(super) output_bf16: bool,
 }
 
 /// Descriptors and the algorithm chosen for a [`Key`].
@@ -113,18 +116,19 @@ pub(super) fn set_attribute<T>(
 impl Plan {
     pub(super) fn new(handle: sys::cublasLtHandle_t, key: &Key) -> Result<Self> {
         use sys::cublasLtMatmulDescAttributes_t as D;
-        let compute = match key.precision {
+        let Shape { sizes: [m, n, k], strides: [a_stride, b_stride, c_stride], ops: [op_a, op_b], .. } = key.shape;
+        let compute = match key.shape.precision {
             Precision::F32 | Precision::Bf16 | Precision::Int8 => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F,
             Precision::Tf32 => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
         };
         let float = sys::cudaDataType::CUDA_R_32F;
-        let operand = if key.precision == Precision::Bf16 { sys::cudaDataType::CUDA_R_16BF } else { float };
+        let operand = if key.shape.precision == Precision::Bf16 { sys::cudaDataType::CUDA_R_16BF } else { float };
         let desc = lt::create_matmul_desc(compute, float).map_err(failed("describing a product"))?;
         // cublasOperation_t: 0 is N, 1 is T.
         let op = |transpose: Transpose| i32::from(transpose == Transpose::Yes);
         // First operand: our b; second: our a. Row-major read as column-major is the transpose already.
-        set_attribute(desc, D::CUBLASLT_MATMUL_DESC_TRANSA, &op(key.op_b))?;
-        set_attribute(desc, D::CUBLASLT_MATMUL_DESC_TRANSB, &op(key.op_a))?;
+        set_attribute(desc, D::CUBLASLT_MATMUL_DESC_TRANSA, &op(op_b))?;
+        set_attribute(desc, D::CUBLASLT_MATMUL_DESC_TRANSB, &op(op_a))?;
         if key.bias {
             let epilogue = sys::cublasLtEpilogue_t::CUBLASLT_EPILOGUE_BIAS;
             set_attribute(desc, D::CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue)?;
@@ -133,19 +137,17 @@ impl Plan {
             Transpose::No => (cols as u64, rows as u64),
             Transpose::Yes => (rows as u64, cols as u64),
         };
-        let (b_rows, b_cols) = stored(key.op_b, key.k, key.n);
-        let (a_rows, a_cols) = stored(key.op_a, key.m, key.k);
+        let ((b_rows, b_cols), (a_rows, a_cols)) = (stored(op_b, k, n), stored(op_a, m, k));
         let layout = |kind, rows, cols, stride| {
             lt::create_matrix_layout(kind, rows, cols, stride as i64).map_err(failed("describing a matrix"))
         };
-        let output = if key.output_bf16 { sys::cudaDataType::CUDA_R_16BF } else { float };
+        let output = if key.shape.output_bf16 { sys::cudaDataType::CUDA_R_16BF } else { float };
         let layouts = [
-            layout(operand, b_rows, b_cols, key.b_stride)?,
-            layout(operand, a_rows, a_cols, key.a_stride)?,
-            layout(output, key.n as u64, key.m as u64, key.c_stride)?,
+            layout(operand, b_rows, b_cols, b_stride)?,
+            layout(operand, a_rows, a_cols, a_stride)?,
+            layout(output, n as u64, m as u64, c_stride)?,
         ];
-        let algo = choose(handle, desc, layouts, key)?;
-        Ok(Self { desc, layouts, algo })
+        Ok(Self { desc, layouts, algo: choose(handle, desc, layouts, key)? })
     }
 }
 

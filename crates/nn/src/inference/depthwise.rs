@@ -17,14 +17,11 @@ pub struct Depthwise {
 
 impl Depthwise {
     /// `weights[c * kernel² + t]` is tap `t` of channel `c`.
-    ///
-    /// # Panics
-    /// For another kernel than 3 or 5, another stride than 1 or 2, or numbers of weights that do not fit.
+    /// Panics for another kernel than 3 or 5, another stride than 1 or 2, or numbers of weights that do not fit.
     pub fn new(channels: usize, kernel: usize, stride: usize, weights: &[f32], bias: &[f32]) -> Self {
         let area = kernel * kernel;
-        assert!(
-            matches!((kernel, stride), (3 | 5, 1 | 2)) && weights.len() == channels * area && bias.len() == channels
-        );
+        assert!(matches!((kernel, stride), (3 | 5, 1 | 2)));
+        assert!(weights.len() == channels * area && bias.len() == channels);
         let width = padded(channels);
         let mut taps = Aligned::zeros(width * area);
         for c in 0..channels {
@@ -54,9 +51,7 @@ impl Depthwise {
     }
 
     /// `input` has a border wide enough for every tap and `row` pixels per row; `output` is `height × width` without one.
-    ///
-    /// # Panics
-    /// When the buffers are too short for that.
+    /// Panics if the buffers are too short for that.
     pub fn run(&self, input: &[f32], row: usize, output: &mut [f32], height: usize, width: usize) {
         pulp::Arch::new().dispatch(Run { layer: self, input, row, output, height, width });
     }
@@ -154,21 +149,19 @@ fn pixels<S: Simd, const K: usize, const STRIDE: usize, const P: usize>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Depthwise, Run};
+    use super::{super::finish::wave, Depthwise, Run};
     use crate::cpu::simd::{InstructionSet, padded};
 
     #[test]
     fn agrees_with_plain_sums() {
-        for (kernel, stride, channels, height, width) in
-            [(3, 1, 5, 4, 16), (3, 2, 33, 3, 8), (5, 1, 16, 2, 7), (5, 2, 40, 3, 9)]
-        {
+        let cases = [(3, 1, 5, 4, 16), (3, 2, 33, 3, 8), (5, 1, 16, 2, 7), (5, 2, 40, 3, 9)];
+        for (kernel, stride, channels, height, width) in cases {
             let area = kernel * kernel;
-            let wave = |i: usize| ((i * 37 % 101) as f32 - 50.0) / 60.0;
             let weights: Vec<f32> = (0..channels * area).map(|i| wave(i + 3)).collect();
             let bias: Vec<f32> = (0..channels).map(|i| wave(i) + 1.0).collect();
             let layer = Depthwise::new(channels, kernel, stride, &weights, &bias);
-            let (pixel, row) = (padded(channels), (width - 1) * stride + kernel);
-            let rows = (height - 1) * stride + kernel;
+            let [row, rows] = [width, height].map(|outputs| (outputs - 1) * stride + kernel);
+            let pixel = padded(channels);
             let input: Vec<f32> = (0..rows * row * pixel).map(|i| wave(i * 7)).collect();
             let run = |set: InstructionSet| {
                 let mut output = vec![9.0; height * width * pixel];

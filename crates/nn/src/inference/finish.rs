@@ -1,4 +1,4 @@
-//! The end of a product.
+//! What a product works on, and its end.
 
 use crate::Gelu;
 
@@ -11,4 +11,19 @@ pub enum Finish {
     Add,
     /// They are activated and stored.
     Activate(Gelu),
+}
+
+/// Rows of inputs, `stride` values apart, and where their outputs go, `output_stride` apart.
+pub(super) struct Job<'a> {
+    pub(super) rows: usize,
+    pub(super) input: &'a [f32],
+    pub(super) stride: usize,
+    pub(super) output: &'a mut [f32],
+    pub(super) output_stride: usize,
+    pub(super) finish: Finish,
+}
+
+#[cfg(test)]
+pub(super) fn wave(i: usize) -> f32 {
+    ((i * 37 % 101) as f32 - 50.0) / 60.0
 }

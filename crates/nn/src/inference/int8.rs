@@ -1,8 +1,8 @@
-//! Matrix products of whole numbers: weights of 8 bits with a scale for each output, inputs of 8 bits with a scale and a zero for each row,
-//! found as the row comes. Sums are exact, so that every instruction set gives the same bits.
-#![allow(unsafe_code)] // reason: a call of a `#[target_feature]` function, and casts that need no check; each has its SAFETY note
+//! Matrix products of whole numbers: weights of 8 bits with a scale for each output, inputs of 8 bits with a scale and a
+//! zero for each row, found as the row comes. Sums are exact, so that every instruction set gives the same bits.
+#![allow(unsafe_code)] // reason: a call of a `#[target_feature]` function, and casts without a check; SAFETY notes
 
-use super::finish::Finish;
+use super::finish::{Finish, Job};
 use crate::cpu::simd::padded;
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
@@ -28,9 +28,9 @@ type Sums = [[[i32; BLOCK]; PANEL]; ROWS];
 #[derive(Debug, Clone)]
 pub(super) struct Int8 {
     inputs: usize,
-    /// For each panel of [`PANEL`] blocks, the last of zeros where there are fewer, for each four inputs, the weights to these outputs.
+    /// For each panel of [`PANEL`] blocks (zeros behind the last), for each four inputs, the weights to these outputs.
     panels: Vec<[Weights; PANEL]>,
-    /// Of each output the scale of its weights, its bias, and the sum of its weights: what a row's zero adds for each step.
+    /// Of each output the scale of its weights, its bias, and the sum of its weights: what a row's zero adds a step.
     scales: Vec<f32>,
     bias: Vec<f32>,
     sums: Vec<i32>,
@@ -74,15 +74,8 @@ impl Int8 {
         self.bias.len()
     }
 
-    /// The product with rows of `input`, `stride` values apart, into rows of `output`, `output_stride` apart.
-    pub(super) fn run(
-        &self,
-        rows: usize,
-        (input, stride): (&[f32], usize),
-        (output, output_stride): (&mut [f32], usize),
-        finish: Finish,
-    ) {
-        let run = Run { layer: self, rows, input, stride, output, output_stride, finish };
+    pub(super) fn run(&self, job: Job<'_>) {
+        let run = Run { layer: self, job };
         #[cfg(target_arch = "x86_64")]
         if vnni::is_here() {
             // SAFETY: the processor has what the function is compiled for.
@@ -108,12 +101,7 @@ impl Int8 {
 
 struct Run<'a> {
     layer: &'a Int8,
-    rows: usize,
-    input: &'a [f32],
-    stride: usize,
-    output: &'a mut [f32],
-    output_stride: usize,
-    finish: Finish,
+    job: Job<'a>,
 }
 
 impl WithSimd for Run<'_> {
@@ -129,7 +117,7 @@ impl Run<'_> {
     /// With this way to the sums of a tile.
     #[inline(always)]
     fn by(self, tile: impl Fn([&[[u8; QUAD]]; ROWS], &[[Weights; PANEL]]) -> Sums) {
-        let Self { layer, rows, input, stride, output, output_stride, finish } = self;
+        let Self { layer, job: Job { rows, input, stride, output, output_stride, finish } } = self;
         let quads = layer.inputs.div_ceil(QUAD);
         let mut codes = vec![[0; QUAD]; rows * quads];
         let rows_of_codes = codes.chunks_exact_mut(quads).enumerate();
@@ -151,7 +139,8 @@ impl Run<'_> {
     }
 }
 
-/// A row in codes of 8 bits, from its least to its largest value, of which 0 is one. Values that are not finite make the scale so.
+/// A row in codes of 8 bits, from its least to its largest value, of which 0 is one. Values that are not finite make the
+/// scale so.
 #[inline(always)]
 fn quantise(row: &[f32], codes: &mut [[u8; QUAD]]) -> Meaning {
     // As whole numbers in the same order: their extremes are found with the widest instructions.
@@ -196,15 +185,12 @@ fn plain_tile(rows: [&[[u8; QUAD]]; ROWS], panel: &[[Weights; PANEL]]) -> Sums {
 #[cfg(target_arch = "x86_64")]
 mod vnni {
     use super::{BLOCK, PANEL, QUAD, ROWS, Run, Sums, Weights};
+    use crate::cpu::simd::{Level, level};
     use std::arch::x86_64::{_mm512_dpbusd_epi32, _mm512_set1_epi32, _mm512_setzero_si512};
 
     /// Whether the processor has these instructions.
     pub(super) fn is_here() -> bool {
-        is_x86_feature_detected!("avx512vnni")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("fma")
+        is_x86_feature_detected!("avx512vnni") && level() == Level::Avx512
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")]
@@ -212,8 +198,8 @@ mod vnni {
         run.by(|rows, panel| tile(rows, panel));
     }
 
-    /// Eight rows times 48 outputs in 24 registers. The sums are copied out one by one at the end, as an array that is indexed later
-    /// would be written to memory in every step.
+    /// Eight rows times 48 outputs in 24 registers. The sums are copied out one by one at the end, as an array that is
+    /// indexed later would be written to memory in every step.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")]
     fn tile(rows: [&[[u8; QUAD]]; ROWS], panel: &[[Weights; PANEL]]) -> Sums {
         let mut sums = [[_mm512_setzero_si512(); PANEL]; ROWS];
@@ -241,12 +227,8 @@ mod vnni {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::finish::wave, *};
     use crate::Gelu;
-
-    fn wave(i: usize) -> f32 {
-        ((i * 37 % 101) as f32 - 50.0) / 60.0
-    }
 
     /// Close to the products of the numbers themselves, and the same bits in plain Rust.
     #[test]
@@ -263,30 +245,27 @@ mod tests {
             for finish in [Finish::Store, Finish::Add, Finish::Activate(Gelu::Quick)] {
                 let run = |plain: bool| {
                     let mut output = vec![2.0; rows * output_stride];
+                    let job = Job { rows, input: &input, stride, output: &mut output, output_stride, finish };
                     if plain {
-                        let (layer, input) = (&layer, &input[..]);
-                        let run = Run { layer, rows, input, stride, output: &mut output, output_stride, finish };
-                        Simd::vectorize(pulp::Scalar::new(), run);
+                        Simd::vectorize(pulp::Scalar::new(), Run { layer: &layer, job });
                     } else {
-                        layer.run(rows, (&input, stride), (&mut output, output_stride), finish);
+                        layer.run(job);
                     }
                     output
                 };
                 let output = run(false);
                 assert_eq!(output, run(true));
-                for r in 0..rows {
+                for (r, o) in (0..rows * outputs).map(|at| (at / outputs, at % outputs)) {
                     let row = &input[r * stride..][..inputs];
                     let length = row.iter().map(|x| x * x).sum::<f32>().sqrt();
-                    for o in 0..outputs {
-                        let sum = bias[o] + row.iter().zip(&weights[o * inputs..]).map(|(x, w)| x * w).sum::<f32>();
-                        let expected = match finish {
-                            Finish::Store => sum,
-                            Finish::Add => sum + 2.0,
-                            Finish::Activate(_) => sum / (1.0 + (-1.702 * sum).exp()),
-                        };
-                        let off = (output[r * output_stride + o] - expected).abs();
-                        assert!(off <= 0.02 * length + 1e-6, "{finish:?} {r} {o}: {off} of {expected}");
-                    }
+                    let sum = bias[o] + row.iter().zip(&weights[o * inputs..]).map(|(x, w)| x * w).sum::<f32>();
+                    let expected = match finish {
+                        Finish::Store => sum,
+                        Finish::Add => sum + 2.0,
+                        Finish::Activate(_) => sum / (1.0 + (-1.702 * sum).exp()),
+                    };
+                    let off = (output[r * output_stride + o] - expected).abs();
+                    assert!(off <= 0.02 * length + 1e-6, "{finish:?} {r} {o}: {off} of {expected}");
                 }
             }
         }
@@ -297,8 +276,9 @@ mod tests {
     fn values_that_are_not_finite_are_not_hidden() {
         let layer = Int8::new(3, &[1.0, 2.0, 3.0], &[0.5]);
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-            let mut output = vec![0.0; 2 * padded(1)];
-            layer.run(2, (&[1.0, bad, 0.0, 1.0, 1.0, 1.0], 3), (&mut output, padded(1)), Finish::Store);
+            let (mut output, output_stride, finish) = (vec![0.0; 2 * padded(1)], padded(1), Finish::Store);
+            let input = &[1.0, bad, 0.0, 1.0, 1.0, 1.0];
+            layer.run(Job { rows: 2, input, stride: 3, output: &mut output, output_stride, finish });
             assert!(output[0].is_nan() && (output[padded(1)] - 6.5).abs() < 0.05, "{output:?}");
         }
     }

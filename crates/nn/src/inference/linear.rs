@@ -1,7 +1,10 @@
 //! Matrix products for wide layers: unlike those of [`super::Pointwise`], whose weights fit the caches, a transformer's do
 //! not, so a panel of weights stays while a block of rows passes by.
 
-use super::{finish::Finish, int8::Int8};
+use super::{
+    finish::{Finish, Job},
+    int8::Int8,
+};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use super::{tile_registers, tiles};
 use crate::cpu::{
@@ -11,9 +14,9 @@ use crate::cpu::{
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-/// The right side of a product, packed, and a bias for each of its columns. On Linux the tile instructions (AMX) make it where the processor has them, as
-/// exactly as f32 but not to the last bit. Weights that f16 holds exactly are kept so, and widened panel by
-/// panel: a large encoder takes half the memory, and its sums are the same bits.
+/// The right side of a product, packed, and a bias for each of its columns. On Linux the tile instructions (AMX) make it
+/// where the processor has them, as exactly as f32 but not to the last bit. Weights that f16 holds exactly are kept so,
+/// and widened panel by panel: a large encoder takes half the memory, and its sums are the same bits.
 #[derive(Debug, Clone, Default)]
 pub struct PackedLinear {
     float: Packed,
@@ -23,15 +26,14 @@ pub struct PackedLinear {
 
 impl PackedLinear {
     /// `weights[o * inputs + i]` leads from input `i` to output `o`; there are as many outputs as biases.
-    ///
-    /// # Panics
-    /// When the weights are not `inputs` times as many as the biases.
+    /// Panics if the weights are not `inputs` times as many as the biases.
     pub fn new(inputs: usize, weights: &[f32], bias: &[f32]) -> Self {
         Self { float: Packed::new(inputs, weights, bias).narrowed(), int8: None }
     }
 
-    /// The same with weights and inputs of 8 bits: a quarter of the memory, several times as fast where the processor has AVX-512 VNNI, and
-    /// right to about a hundredth. A row's result is the same bits on every processor.
+    /// The same with weights and inputs of 8 bits: a quarter of the memory, several times as fast where the processor has
+    /// AVX-512 VNNI, and right to about a hundredth. A row's result is the same bits on every processor.
+    /// Panics if the weights are not `inputs` times as many as the biases, or the inputs are none or more than 65,536.
     ///
     /// ```
     /// use locdiff_nn::inference::{Finish, PackedLinear, padded};
@@ -40,9 +42,6 @@ impl PackedLinear {
     /// layer.run(1, &[1.0, 0.5], 2, &mut output, padded(1), Finish::Store);
     /// assert!((output[0] - 6.0).abs() < 0.05);
     /// ```
-    ///
-    /// # Panics
-    /// When the weights are not `inputs` times as many as the biases, or the inputs are none or more than 65,536.
     pub fn int8(inputs: usize, weights: &[f32], bias: &[f32]) -> Self {
         Self { float: Packed::default(), int8: Some(Int8::new(inputs, weights, bias)) }
     }
@@ -65,9 +64,7 @@ impl PackedLinear {
     }
 
     /// The product with `rows` rows of `input`, `stride` values apart, into rows of `output`, `output_stride` apart.
-    ///
-    /// # Panics
-    /// When the buffers are too short for that.
+    /// Panics if the buffers are too short for that.
     pub fn run(
         &self,
         rows: usize,
@@ -77,15 +74,15 @@ impl PackedLinear {
         output_stride: usize,
         finish: Finish,
     ) {
+        let (layer, job) = (&self.float, Job { rows, input, stride, output, output_stride, finish });
         if let Some(int8) = &self.int8 {
-            return int8.run(rows, (input, stride), (output, output_stride), finish);
+            return int8.run(job);
         }
-        let layer = &self.float;
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
         if layer.inputs > 0 && tile_registers::are_here() {
-            return tiles::run(layer, rows, (input, stride), (output, output_stride), finish, false);
+            return tiles::run(layer, job, false);
         }
-        pulp::Arch::new().dispatch(Run { layer, rows, input, stride, output, output_stride, finish });
+        pulp::Arch::new().dispatch(Run { layer, job });
     }
 
     /// The same by all threads of the pool, to the same bits.
@@ -97,9 +94,6 @@ impl PackedLinear {
     /// layer.run_shared(2, &[1.0, 0.0, 0.5, 0.25], 2, &mut output, padded(1), Finish::Store);
     /// assert_eq!((output[0], output[padded(1)]), (4.0, 3.5));
     /// ```
-    ///
-    /// # Panics
-    /// As [`PackedLinear::run`].
     pub fn run_shared(
         &self,
         rows: usize,
@@ -111,7 +105,8 @@ impl PackedLinear {
     ) {
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
         if self.int8.is_none() && self.float.inputs > 0 && tile_registers::are_here() {
-            return tiles::run(&self.float, rows, (input, stride), (output, output_stride), finish, true);
+            let job = Job { rows, input, stride, output, output_stride, finish };
+            return tiles::run(&self.float, job, true);
         }
         let share = rows.div_ceil(rayon::current_num_threads()).max(1);
         let pieces = output.par_chunks_mut(share * output_stride).zip(input.par_chunks(share * stride)).enumerate();
@@ -123,12 +118,7 @@ impl PackedLinear {
 
 struct Run<'a> {
     layer: &'a Packed,
-    rows: usize,
-    input: &'a [f32],
-    stride: usize,
-    output: &'a mut [f32],
-    output_stride: usize,
-    finish: Finish,
+    job: Job<'a>,
 }
 
 impl WithSimd for Run<'_> {
@@ -137,7 +127,7 @@ impl WithSimd for Run<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         let layer = self.layer;
-        let x = Mat { data: self.input, rows: self.rows, cols: layer.inputs, stride: self.stride };
+        let x = Mat { data: self.job.input, rows: self.job.rows, cols: layer.inputs, stride: self.job.stride };
         layer.each_tile(simd, x, &mut self);
     }
 }
@@ -151,17 +141,18 @@ impl TileEnd for Run<'_> {
         first: usize,
         sums: Sums<S, P, V, B>,
     ) {
+        let Job { output, output_stride, finish, .. } = &mut self.job;
         for p in 0..P {
-            let place = (row + p) * self.output_stride + first * BLOCK;
-            let values = &mut self.output[place..][..B * BLOCK];
+            let place = (row + p) * *output_stride + first * BLOCK;
+            let values = &mut output[place..][..B * BLOCK];
             let out = S::as_mut_simd_f32s(values).0.as_chunks_mut::<V>().0;
             for b in 0..B {
                 for v in 0..V {
                     let sum = sums[p][b][v];
-                    out[b][v] = if self.finish == Finish::Add { simd.add_f32s(out[b][v], sum) } else { sum };
+                    out[b][v] = if *finish == Finish::Add { simd.add_f32s(out[b][v], sum) } else { sum };
                 }
             }
-            if let Finish::Activate(gelu) = self.finish {
+            if let Finish::Activate(gelu) = *finish {
                 gelu.apply(values);
             }
         }
@@ -170,28 +161,23 @@ impl TileEnd for Run<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Finish, Packed, PackedLinear, Run};
+    use super::{super::finish::wave, Finish, Job, Packed, PackedLinear, Run};
     use crate::Gelu;
     use crate::cpu::simd::{InstructionSet, padded};
-
-    fn wave(i: usize) -> f32 {
-        ((i * 37 % 101) as f32 - 50.0) / 60.0
-    }
 
     /// Every set of instructions, and the way that a user has: by tiles where they are here.
     const WAYS: [Option<InstructionSet>; 4] =
         [Some(InstructionSet::Widest), Some(InstructionSet::Avx2), Some(InstructionSet::Scalar), None];
 
-    fn run_by(way: Option<InstructionSet>, run: Run<'_>) {
+    fn run_by(way: Option<InstructionSet>, layer: &Packed, job: Job<'_>) {
         let Some(set) = way else {
-            let Run { layer, rows, input, stride, output, output_stride, finish } = run;
             let layer = PackedLinear { float: layer.clone(), int8: None };
-            return layer.run(rows, input, stride, output, output_stride, finish);
+            return layer.run(job.rows, job.input, job.stride, job.output, job.output_stride, job.finish);
         };
-        set.run(run);
+        set.run(Run { layer, job });
     }
 
-    /// Weights that f16 holds exactly take half the memory and give the same bits; one that it does not hold leaves all as they are.
+    /// Weights that f16 holds exactly give the same bits; one that it does not hold leaves all as they are.
     #[test]
     fn narrow_weights_give_the_same_bits() {
         let (inputs, outputs, rows) = (40, 99, 21);
@@ -208,7 +194,7 @@ mod tests {
                 let run = |layer: &Packed| {
                     let mut output = vec![0.0; rows * output_stride];
                     let (input, stride, finish) = (&input[..], inputs, Finish::Store);
-                    run_by(way, Run { layer, rows, input, stride, output: &mut output, output_stride, finish });
+                    run_by(way, layer, Job { rows, input, stride, output: &mut output, output_stride, finish });
                     output
                 };
                 assert_eq!(run(&wide), run(&narrow));
@@ -236,25 +222,23 @@ mod tests {
             for finish in [Finish::Store, Finish::Add].into_iter().chain(kinds) {
                 for way in WAYS {
                     let mut output = vec![2.0; rows * output_stride];
-                    let (layer, input) = (&linear, &input[..]);
-                    run_by(way, Run { layer, rows, input, stride, output: &mut output, output_stride, finish });
-                    for r in 0..rows {
-                        for o in 0..outputs {
-                            let row = weights[o * inputs..][..inputs].iter().zip(&input[r * stride..]);
-                            let sum = bias[o] + row.map(|(w, x)| w * x).sum::<f32>();
-                            let expected = match finish {
-                                Finish::Store => sum,
-                                Finish::Add => sum + 2.0,
-                                Finish::Activate(Gelu::Quick) => sum / (1.0 + (-1.702 * sum).exp()),
-                                Finish::Activate(Gelu::Exact) => gelu(sum),
-                                Finish::Activate(Gelu::Tanh) => {
-                                    let inner = (2.0 / std::f32::consts::PI).sqrt() * (sum + 0.044715 * sum.powi(3));
-                                    0.5 * sum * (1.0 + inner.tanh())
-                                }
-                            };
-                            let got = output[r * output_stride + o];
-                            assert!((got - expected).abs() < 2e-5, "{finish:?} {r} {o}: {got} {expected}");
-                        }
+                    let input = &input[..];
+                    run_by(way, &linear, Job { rows, input, stride, output: &mut output, output_stride, finish });
+                    for (r, o) in (0..rows * outputs).map(|at| (at / outputs, at % outputs)) {
+                        let row = weights[o * inputs..][..inputs].iter().zip(&input[r * stride..]);
+                        let sum = bias[o] + row.map(|(w, x)| w * x).sum::<f32>();
+                        let expected = match finish {
+                            Finish::Store => sum,
+                            Finish::Add => sum + 2.0,
+                            Finish::Activate(Gelu::Quick) => sum / (1.0 + (-1.702 * sum).exp()),
+                            Finish::Activate(Gelu::Exact) => gelu(sum),
+                            Finish::Activate(Gelu::Tanh) => {
+                                let inner = (2.0 / std::f32::consts::PI).sqrt() * (sum + 0.044715 * sum.powi(3));
+                                0.5 * sum * (1.0 + inner.tanh())
+                            }
+                        };
+                        let got = output[r * output_stride + o];
+                        assert!((got - expected).abs() < 2e-5, "{finish:?} {r} {o}: {got} {expected}");
                     }
                 }
             }

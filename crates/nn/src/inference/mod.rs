@@ -2,28 +2,9 @@
 //!
 //! [`ops`](crate::ops) works on tensors and keeps what a backward pass needs. These kernels work on windows of scratch
 //! buffers, with spare channels and borders, take weights that were packed once, and do bias, activation and residual
-//! before a tile leaves the registers. They run on the thread that calls them, but for [`PackedLinear::run_shared`]; who has many rows or pictures spreads them.
-//!
+//! before a tile leaves the registers. They run on the thread that calls them, except [`PackedLinear::run_shared`].
 //! Every output value is one chain of sums in a fixed order, whatever tile it falls into: a row's result is the same bits
 //! among any other rows on one machine.
-//!
-//! | you want | item |
-//! |---|---|
-//! | products of wide layers | [`PackedLinear`], [`Finish`] |
-//! | 1×1 convolutions | [`Pointwise`], [`Grid`] |
-//! | depthwise convolutions | [`Depthwise`] |
-//! | a buffer that begins a line of the cache | [`Aligned`] |
-//! | layer norm and softmax of a row | [`layer_norm`], [`softmax`] |
-//!
-//! # Example
-//! ```
-//! use locdiff_nn::inference::{Finish, PackedLinear, padded};
-//! // Two inputs to one output: y = 3a + 4b + 1.
-//! let layer = PackedLinear::new(2, &[3.0, 4.0], &[1.0]);
-//! let mut output = vec![0.0; 2 * padded(1)];
-//! layer.run(2, &[1.0, 0.0, 0.5, 0.25], 2, &mut output, padded(1), Finish::Store);
-//! assert_eq!((output[0], output[padded(1)]), (4.0, 3.5));
-//! ```
 
 mod depthwise;
 mod finish;

@@ -16,9 +16,7 @@ pub struct Pointwise {
 
 impl Pointwise {
     /// `weights[o * inputs + i]` leads from input `i` to output `o`; there are as many outputs as biases.
-    ///
-    /// # Panics
-    /// When the weights are not `inputs` times as many as the biases.
+    /// Panics if the weights are not `inputs` times as many as the biases.
     pub fn new(inputs: usize, weights: &[f32], bias: &[f32], relu6: bool) -> Self {
         Self { weights: Packed::new(inputs, weights, bias), relu6 }
     }
@@ -35,9 +33,7 @@ impl Pointwise {
 
     /// Applies the product to the pixels of `input`, `stride` values apart, and writes them to `output` where `grid`
     /// says, adding `residual` (pixels packed one after another, in the output's channels).
-    ///
-    /// # Panics
-    /// When the buffers are too short for that.
+    /// Panics if the buffers are too short for that.
     pub fn run(&self, input: &[f32], stride: usize, output: &mut [f32], grid: Grid, residual: Option<&[f32]>) {
         pulp::Arch::new().dispatch(Run { layer: self, input, stride, output, grid, residual, walk: Walk::default() });
     }
@@ -164,26 +160,17 @@ mod tests {
             let (weights, bias) = (noise(inputs * outputs, 1), noise(outputs, 2));
             let layer = Pointwise::new(inputs, &weights, &bias, false);
             let (stride, channels) = (inputs + 5, padded(outputs));
-            let input = noise(pixels * stride, 3);
-            let residual = noise(pixels * channels, 4);
+            let (input, residual) = (noise(pixels * stride, 3), noise(pixels * channels, 4));
             for set in InstructionSet::ALL {
                 let mut output = vec![9.0; pixels * channels];
-                set.run(Run {
-                    layer: &layer,
-                    input: &input,
-                    stride,
-                    output: &mut output,
-                    grid: Grid::packed(pixels),
-                    residual: Some(&residual),
-                    walk: Walk::default(),
-                });
-                for p in 0..pixels {
-                    for o in 0..outputs {
-                        let row = weights[o * inputs..][..inputs].iter().zip(&input[p * stride..]);
-                        let sum: f32 = row.map(|(w, x)| w * x).sum();
-                        let expected = sum + bias[o] + residual[p * channels + o];
-                        assert!((output[p * channels + o] - expected).abs() < 1e-5, "{inputs} {outputs} {p} {o}");
-                    }
+                let (layer, input, output_to) = (&layer, &input[..], &mut output);
+                let (grid, walk) = (Grid::packed(pixels), Walk::default());
+                set.run(Run { layer, input, stride, output: output_to, grid, residual: Some(&residual), walk });
+                for (p, o) in (0..pixels * outputs).map(|at| (at / outputs, at % outputs)) {
+                    let row = weights[o * inputs..][..inputs].iter().zip(&input[p * stride..]);
+                    let sum: f32 = row.map(|(w, x)| w * x).sum();
+                    let expected = sum + bias[o] + residual[p * channels + o];
+                    assert!((output[p * channels + o] - expected).abs() < 1e-5, "{inputs} {outputs} {p} {o}");
                 }
             }
         }

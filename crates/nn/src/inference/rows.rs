@@ -1,30 +1,15 @@
 //! Layer norm and softmax of single rows.
 
-use crate::cpu::{norm, reduce};
+use crate::{cpu::reduce, ops::layer_norm_row};
 
-/// `gain ⊙ (x − mean)/√(var + eps) + shift` of one row into `out`, all of one length.
-///
-/// ```
-/// let mut out = [0.0; 2];
-/// locdiff_nn::inference::layer_norm(&mut out, &[1.0, 3.0], &[1.0, 1.0], &[0.0, 0.5], 0.0);
-/// assert_eq!(out, [-1.0, 1.5]);
-/// ```
-///
-/// # Panics
-/// When the lengths differ.
+/// `gain ⊙ (x − mean)/√(var + eps) + shift` of one row into `out`, all of one length. Panics if the lengths differ.
 pub fn layer_norm(out: &mut [f32], x: &[f32], gain: &[f32], shift: &[f32], eps: f32) {
     let n = out.len();
     assert!(x.len() == n && gain.len() == n && shift.len() == n);
-    norm::layer_norm_row(out, x, gain, shift, eps);
+    layer_norm_row(out, x, gain, shift, eps);
 }
 
 /// In place `row ← softmax(row)`.
-///
-/// ```
-/// let mut row = [0.5, 0.5];
-/// locdiff_nn::inference::softmax(&mut row);
-/// assert_eq!(row, [0.5, 0.5]);
-/// ```
 pub fn softmax(row: &mut [f32]) {
     reduce::softmax_row(row, &[], 1.0);
 }

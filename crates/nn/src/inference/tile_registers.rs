@@ -1,8 +1,7 @@
 //! The tile registers of processors with AMX: whether they are here, their shapes, and the products of what they hold.
-
 #![allow(unsafe_code)] // reason: inline assembly; each has its SAFETY note
 
-use crate::cpu::simd::BLOCK;
+use crate::cpu::simd::{BLOCK, Level, level};
 use std::{
     arch::{asm, x86_64::__cpuid_count},
     ops::Range,
@@ -31,14 +30,8 @@ pub(super) const NOTHING: Parts = [Tile([[0; 16]; 16]); 3];
 pub(super) fn are_here() -> bool {
     static HERE: LazyLock<bool> = LazyLock::new(|| {
         let (bf16, tile) = (1 << 22, 1 << 24);
-        __cpuid_count(0, 0).eax >= 7
-            && __cpuid_count(7, 0).edx & (bf16 | tile) == bf16 | tile
-            && is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("fma")
-            && may_use()
+        let has_tiles = || __cpuid_count(7, 0).edx & (bf16 | tile) == bf16 | tile;
+        __cpuid_count(0, 0).eax >= 7 && has_tiles() && level() == Level::Avx512 && may_use()
     });
     *HERE
 }
@@ -65,9 +58,8 @@ struct Config {
     rows: [u8; 16],
 }
 
-/// Adds to sums the products of tiles, step by step. After the middle parts of weights come those `$then` bytes behind the high ones; with `$last`, which uses
-/// them up, these are the low ones.
-///
+/// Adds to sums the products of tiles, step by step. After the middle parts of weights come those `$then` bytes behind the
+/// high ones; with `$last`, which uses them up, these are the low ones.
 /// A tile is loaded as soon as its register is free and long before it is used.
 macro_rules! add_products {
     ($rows:ident, $weights:ident, $sums:ident, $fresh:ident, $next:ident, $then:literal, $($last:literal,)*) => {{
@@ -190,8 +182,8 @@ impl Tiles {
         Self { low_weights }
     }
 
-    /// Adds to sums, or to zero where they are `fresh`, the products of two tiles of rows and two of weights, each step by step. What lies at
-    /// `next` is fetched into the second cache meanwhile.
+    /// Adds to sums, or to zero where they are `fresh`, the products of two tiles of rows and two of weights, each step by
+    /// step. What lies at `next` is fetched into the second cache meanwhile.
     pub(super) fn add_products(
         &self,
         rows: &[Parts],

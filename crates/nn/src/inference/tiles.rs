@@ -1,13 +1,12 @@
 //! Matrix products by the tile instructions (AMX) of processors that have them, as exact as f32.
-//!
-//! The instructions multiply numbers of 8 bits (bf16) and add in f32, 16 times as many in a cycle as f32 products. A number of f32 is the sum of three of
-//! 8 bits, high, middle and low, without any rest; a product is then the sum of nine, of which the three smallest are below what f32 rounds and left out.
-//! Six products at a sixteenth of the time each are faster than one. Weights that f16 holds have no low parts, and five products.
-
-#![allow(unsafe_code)] // reason: columns that threads write beside one another, and calls of `#[target_feature]` functions; each has its SAFETY note
+//! The instructions multiply numbers of 8 bits (bf16) and add in f32, 16 times as many in a cycle as f32 products. A
+//! number of f32 is the sum of three of 8 bits, high, middle and low, without any rest; a product is then the sum of nine,
+//! of which the three smallest are below what f32 rounds and left out. Six products at a sixteenth of the time each are
+//! faster than one. Weights that f16 holds have no low parts, and five products.
+#![allow(unsafe_code)] // reason: columns that several threads write, calls of `#[target_feature]` functions; SAFETY notes
 
 use super::{
-    finish::Finish,
+    finish::{Finish, Job},
     tile_registers::{NOTHING, Parts, ROWS, Sums, Tile, Tiles, are_here},
 };
 use crate::{
@@ -50,20 +49,10 @@ thread_local! {
     static SUMS: Cell<Vec<Sums>> = Cell::default();
 }
 
-/// The product of a layer that has inputs with rows of `input`, `stride` values apart, into rows of `output`, `output_stride` apart; by all threads of the
-/// pool, piece by piece, where it is `shared`.
-///
-/// # Panics
-/// When the buffers are too short for that, and unless [`are_here`].
-pub(super) fn run(
-    layer: &Packed,
-    rows: usize,
-    (input, stride): (&[f32], usize),
-    (output, output_stride): (&mut [f32], usize),
-    finish: Finish,
-    shared: bool,
-) {
+/// The product of a layer that has inputs; by all threads of the pool, piece by piece, where it is `shared`.
+pub(super) fn run(layer: &Packed, job: Job<'_>, shared: bool) {
     static NUMBER: AtomicU64 = AtomicU64::new(1);
+    let Job { rows, input, stride, output, output_stride, finish } = job;
     assert!(are_here());
     if rows == 0 {
         return;
@@ -80,18 +69,9 @@ pub(super) fn run(
     let together = if shared { rows } else { group };
     for first in (0..rows).step_by(together) {
         let rows = together.min(rows - first);
-        let product = Product {
-            layer,
-            number: NUMBER.fetch_add(1, Ordering::Relaxed),
-            rows,
-            group,
-            pairs,
-            height,
-            input: &input[first * stride..],
-            stride,
-            output: Columns::new(&mut output[first * output_stride..], rows, layer.width(), output_stride),
-            finish,
-        };
+        let (number, input) = (NUMBER.fetch_add(1, Ordering::Relaxed), &input[first * stride..]);
+        let output = Columns::new(&mut output[first * output_stride..], rows, layer.width(), output_stride);
+        let product = Product { layer, number, rows, group, pairs, height, input, stride, output, finish };
         product.run(&mut sums, shared);
     }
     SUMS.set(sums);
@@ -198,7 +178,7 @@ impl Product<'_> {
     /// Sums of some blocks of a row as its outputs.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
     fn store<'a>(&self, values: &mut [f32], blocks: &Range<usize>, sums: impl Fn(usize) -> &'a [f32; BLOCK]) {
-        let bias = &self.layer.bias().as_chunks::<BLOCK>().0[blocks.clone()];
+        let bias = &self.layer.bias.as_chunks::<BLOCK>().0[blocks.clone()];
         for (block, (values, bias)) in values.as_chunks_mut::<BLOCK>().0.iter_mut().zip(bias).enumerate() {
             let (sums, old) = (sums(block), if self.finish == Finish::Add { *values } else { [0.0; BLOCK] });
             *values = std::array::from_fn(|lane| old[lane] + (sums[lane] + bias[lane]));
@@ -283,13 +263,19 @@ mod tests {
     use super::*;
     use crate::cpu::simd::padded;
 
-    /// Says that a test, or a part of it, did not run; `scripts/check` ends with the list of these.
-    fn skipped(what: &str) {
-        println!("skipped: {what}");
-        if let Some(list) = std::env::var_os("LOCDIFF_SKIPPED") {
-            let mut file = std::fs::OpenOptions::new().create(true).append(true).open(list).expect("the list of skips");
-            std::io::Write::write_all(&mut file, format!("{what}\n").as_bytes()).expect("the list of skips");
+    /// Whether the tiles are here; reports the test as skipped if not.
+    fn can_run() -> bool {
+        if !are_here() {
+            locdiff_testing::skipped("cannot run here: the products by AMX's tiles: this processor has none");
         }
+        are_here()
+    }
+
+    fn product(layer: &Packed, rows: usize, input: &[f32]) -> Vec<f32> {
+        let (stride, output_stride, finish) = (layer.inputs, layer.width(), Finish::Store);
+        let mut output = vec![0.0; rows * output_stride];
+        run(layer, Job { rows, input, stride, output: &mut output, output_stride, finish }, false);
+        output
     }
 
     /// Numbers of all bits and of sizes from 2⁻¹² to 2¹².
@@ -311,16 +297,12 @@ mod tests {
     fn error(rows: usize, inputs: usize, outputs: usize, by_tiles: bool) -> f64 {
         let (weights, input) = (numbers(inputs * outputs, 1), numbers(rows * inputs, 2));
         let layer = Packed::new(inputs, &weights, &vec![0.0; outputs]);
-        let mut output = vec![0.0; rows * padded(outputs)];
-        if by_tiles {
-            run(&layer, rows, (&input, inputs), (&mut output, padded(outputs)), Finish::Store, false);
-        } else {
-            for (output, row) in output.chunks_exact_mut(padded(outputs)).zip(input.chunks_exact(inputs)) {
-                let sum =
-                    |o: usize| row.iter().zip(&weights[o * inputs..]).fold(0.0_f32, |sum, (x, w)| x.mul_add(*w, sum));
-                (0..outputs).for_each(|o| output[o] = sum(o));
-            }
-        }
+        let plain = |at: usize| {
+            let (row, o) = (&input[at / padded(outputs) * inputs..][..inputs], at % padded(outputs));
+            row.iter().zip(weights.iter().skip(o * inputs)).fold(0.0_f32, |sum, (x, w)| x.mul_add(*w, sum))
+        };
+        let by_tiles = by_tiles.then(|| product(&layer, rows, &input));
+        let output = by_tiles.unwrap_or_else(|| (0..rows * padded(outputs)).map(plain).collect());
         let one = |r: usize, o: usize| {
             let products = input[r * inputs..][..inputs].iter().zip(&weights[o * inputs..]);
             let products: Vec<f64> = products.map(|(x, w)| f64::from(*x) * f64::from(*w)).collect();
@@ -333,8 +315,8 @@ mod tests {
     /// Against f64, beside sums in f32.
     #[test]
     fn products_are_as_exact_as_those_of_f32() {
-        if !are_here() {
-            return skipped("cannot run here: the products by AMX's tiles: this processor has none");
+        if !can_run() {
+            return;
         }
         for (rows, inputs, outputs) in
             [(1, 1, 1), (2, 31, 16), (17, 33, 47), (33, 512, 96), (40, 1100, 113), (400, 64, 20)]
@@ -346,8 +328,8 @@ mod tests {
 
     #[test]
     fn a_row_is_the_same_bits_among_others_and_what_is_not_finite_stays_in_its_row() {
-        if !are_here() {
-            return skipped("cannot run here: the products by AMX's tiles: this processor has none");
+        if !can_run() {
+            return;
         }
         let (rows, inputs, outputs) = (50, 600, 40);
         let layer = Packed::new(inputs, &numbers(inputs * outputs, 3), &numbers(outputs, 4));
@@ -355,24 +337,19 @@ mod tests {
         for (row, bad) in [(3, f32::NAN), (20, f32::INFINITY)] {
             input[row * inputs + 5] = bad;
         }
-        let product = |rows: usize, input: &[f32]| {
-            let mut output = vec![0.0; rows * padded(outputs)];
-            run(&layer, rows, (input, inputs), (&mut output, padded(outputs)), Finish::Store, false);
-            output
-        };
-        let together = product(rows, &input);
+        let together = product(&layer, rows, &input);
         for (row, values) in together.chunks_exact(padded(outputs)).enumerate() {
             let is_bad = row == 3 || row == 20;
             assert!(values[..outputs].iter().all(|value| value.is_finite() != is_bad), "{row}");
-            let alone = product(1, &input[row * inputs..]);
+            let alone = product(&layer, 1, &input[row * inputs..]);
             assert!(is_bad || alone == values);
         }
     }
 
     #[test]
     fn threads_share_a_product() {
-        if !are_here() {
-            return skipped("cannot run here: the products by AMX's tiles: this processor has none");
+        if !can_run() {
+            return;
         }
         for (rows, inputs, outputs) in [(1, 40, 16), (257, 1100, 300), (800, 70, 113), (0, 5, 5)] {
             let layer = Packed::new(inputs, &numbers(inputs * outputs, 8), &numbers(outputs, 9));
@@ -380,7 +357,9 @@ mod tests {
             for finish in [Finish::Store, Finish::Add, Finish::Activate(crate::Gelu::Quick)] {
                 let [alone, shared] = [false, true].map(|shared| {
                     let mut output = numbers(rows * stride, 11);
-                    run(&layer, rows, (&input, inputs), (&mut output, stride), finish, shared);
+                    let (input, output_stride) = (&input[..], stride);
+                    let job = Job { rows, input, stride: inputs, output: &mut output, output_stride, finish };
+                    run(&layer, job, shared);
                     output
                 });
                 assert!(alone == shared, "{rows} {inputs} {outputs} {finish:?}");

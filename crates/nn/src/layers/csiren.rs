@@ -1,46 +1,43 @@
-//! The C-Siren block (the paper's section on CS-UNet).
+//! The C-Siren block (the paper's section on CS-UNet), and the times of a batch's rows.
 
 use crate::{
     Device, Gradients, Params, ParamsBuilder, Result, Tensor, View, ViewMut,
-    layers::{Accumulate, Linear, Times},
-    ops::{self, Dropout},
+    layers::{Accumulate, Linear},
+    ops::{self, Dropout, RowGroups},
 };
 
 /// `h = (1 + α)⊙Linear(x) + ε + h_I`, `y = sin(w0·dropout(Linear(h)))`.
-///
 /// The projection `h_I` of the image embedding and the hidden layer `s` of the time MLP come from outside, since all
 /// blocks of a network read the same embedding and the same time: the network computes them for all blocks with one
 /// product each. `(α, ε) = Linear(s)` is the block's own.
-///
-/// # Shapes
-/// `x`: batch × inputs, `h_cond`: batch × middle, `time`: batch × time width, `y`: batch × outputs.
 #[derive(Debug, Clone, Copy)]
-pub struct CSiren {
-    x: Linear,
+pub(crate) struct CSiren {
+    pub(crate) x: Linear,
     film: Linear,
-    out: Linear,
-    w0: f32,
+    pub(crate) out: Linear,
+    pub(crate) w0: f32,
 }
 
 /// What a block keeps from its forward pass for its backward pass.
-pub struct CSirenState {
-    pub(crate) hx: Tensor,
+pub(crate) struct CSirenState {
+    hx: Tensor,
     pub(crate) ss: Tensor,
-    pub(crate) h: Tensor,
-    pub(crate) z: Tensor,
+    h: Tensor,
+    z: Tensor,
 }
 
 /// Where a block's backward pass leaves the gradients inside it.
-pub struct CSirenGradients {
-    pub(crate) dz: Tensor,
-    pub(crate) dss: Tensor,
-    pub(crate) dhx: Tensor,
+pub(crate) struct CSirenGradients {
+    dz: Tensor,
+    dss: Tensor,
+    dhx: Tensor,
 }
 
+#[allow(clippy::too_many_arguments)] // reason: one argument for each of the block's ports
 impl CSiren {
     /// A block named `name`: parameters `name.x`, `name.t.2` and `name.o`, each with weight and bias (the names of the
     /// `PyTorch` prototype, where `name.t.0` and `name.I` are the shared parts).
-    pub fn new(
+    pub(crate) fn new(
         builder: &mut ParamsBuilder,
         name: &str,
         (inputs, middle, outputs): (usize, usize, usize),
@@ -55,49 +52,31 @@ impl CSiren {
         }
     }
 
-    /// Number of inputs.
-    pub fn inputs(&self) -> usize {
-        self.x.inputs()
-    }
-
     /// Width at which time and image come in.
-    pub fn middle(&self) -> usize {
+    pub(crate) fn middle(&self) -> usize {
         self.x.outputs()
     }
 
-    /// Number of outputs.
-    pub fn outputs(&self) -> usize {
-        self.out.outputs()
+    pub(crate) fn state(&self, device: &Device, batch: usize) -> Result<CSirenState> {
+        let zeros = |cols: usize| Tensor::zeros(device, batch, cols);
+        let (middle, outputs) = (self.middle(), self.out.outputs());
+        Ok(CSirenState { hx: zeros(middle)?, ss: zeros(2 * middle)?, h: zeros(middle)?, z: zeros(outputs)? })
     }
 
-    /// Storage for a forward pass over `batch` rows.
-    pub fn state(&self, device: &Device, batch: usize) -> Result<CSirenState> {
-        Ok(CSirenState {
-            hx: Tensor::zeros(device, batch, self.middle())?,
-            ss: Tensor::zeros(device, batch, 2 * self.middle())?,
-            h: Tensor::zeros(device, batch, self.middle())?,
-            z: Tensor::zeros(device, batch, self.outputs())?,
-        })
-    }
-
-    /// Storage for a backward pass over `batch` rows.
-    pub fn gradients(&self, device: &Device, batch: usize) -> Result<CSirenGradients> {
-        Ok(CSirenGradients {
-            dz: Tensor::zeros(device, batch, self.outputs())?,
-            dss: Tensor::zeros(device, batch, 2 * self.middle())?,
-            dhx: Tensor::zeros(device, batch, self.middle())?,
-        })
+    pub(crate) fn gradients(&self, device: &Device, batch: usize) -> Result<CSirenGradients> {
+        let zeros = |cols: usize| Tensor::zeros(device, batch, cols);
+        let (middle, outputs) = (self.middle(), self.out.outputs());
+        Ok(CSirenGradients { dz: zeros(outputs)?, dss: zeros(2 * middle)?, dhx: zeros(middle)? })
     }
 
     /// `(α, ε)` side by side from the time MLP's hidden layer.
-    pub fn time_modulation(&self, params: &Params, ss: ViewMut<'_>, time: View<'_>) -> Result<()> {
+    pub(crate) fn time_modulation(&self, params: &Params, ss: ViewMut<'_>, time: View<'_>) -> Result<()> {
         self.film.forward(params, ss, time)
     }
 
-    /// The block's output into `y`, with the dropout's mask drawn where one is given. Rows of one time share a row of `(α, ε)` where
-    /// they are grouped.
-    #[allow(clippy::too_many_arguments)] // reason: one argument for each of the block's ports
-    pub fn forward(
+    /// The block's output into `y`, with the dropout's mask drawn where one is given. Rows of one time share a row of
+    /// `(α, ε)` where they are grouped.
+    pub(crate) fn forward(
         &self,
         params: &Params,
         state: &mut CSirenState,
@@ -116,14 +95,13 @@ impl CSiren {
 
     /// The part of the backward pass that later blocks wait for: from `dy` to the gradient of `h` (which is also that
     /// of `h_cond`) into `dh`, those of `(α, ε)` and `Linear(x)` into `inner`, and that of `x` into `dx`.
-    #[allow(clippy::too_many_arguments)] // reason: one argument for each of the block's ports
-    pub fn backward_inputs(
+    pub(crate) fn backward_inputs(
         &self,
         params: &Params,
         state: &CSirenState,
         inner: &mut CSirenGradients,
         mut dh: ViewMut<'_>,
-        dx: Option<(ViewMut<'_>, Accumulate)>,
+        (dx, accumulate): (ViewMut<'_>, Accumulate),
         dy: View<'_>,
         dropout_probability: f32,
         times: &Times,
@@ -133,15 +111,11 @@ impl CSiren {
         self.out.input_gradient(params, dh.reborrow(), dz.view(), Accumulate::No)?;
         let (d_time, ss) = (times.of_mut(dss), times.of(&state.ss));
         times.film_backward(dhx.view_mut(), d_time, dh.as_view(), state.hx.view(), ss)?;
-        match dx {
-            Some((dx, accumulate)) => self.x.input_gradient(params, dx, dhx.view(), accumulate),
-            None => Ok(()),
-        }
+        self.x.input_gradient(params, dx, dhx.view(), accumulate)
     }
 
     /// The rest, which nothing waits for: the weights' gradients, and that of `time` into `d_time`.
-    #[allow(clippy::too_many_arguments)] // reason: one argument for each of the block's ports
-    pub fn backward_weights(
+    pub(crate) fn backward_weights(
         &self,
         params: &Params,
         grads: &mut Gradients,
@@ -157,16 +131,69 @@ impl CSiren {
         self.out.weight_gradient(grads, state.h.view(), inner.dz.view())?;
         self.x.weight_gradient(grads, x, inner.dhx.view())
     }
+}
 
-    pub(crate) fn input_layer(&self) -> &Linear {
-        &self.x
+/// Which rows of a workspace hold what depends on the time alone: on CUDA one for each row of the batch, on the CPU one
+/// for each different time.
+pub(crate) struct Times {
+    groups: Option<RowGroups>,
+    /// The different times first.
+    values: Tensor,
+    count: usize,
+}
+
+impl Times {
+    pub(crate) fn new(device: &Device, batch: usize) -> Result<Self> {
+        let groups = (!device.is_cuda()).then(RowGroups::default);
+        Ok(Self { groups, values: Tensor::zeros(device, batch, 1)?, count: batch })
     }
 
-    pub(crate) fn output_layer(&self) -> &Linear {
-        &self.out
+    /// Takes the times of a batch, batch × 1.
+    pub(crate) fn set(&mut self, t: View<'_>) -> Result<()> {
+        let Some(groups) = &mut self.groups else { return Ok(()) };
+        self.values.view().expect_shape("times", "t", t.rows(), 1)?;
+        let t = t.cpu("times")?;
+        let values: Vec<f32> = (0..t.rows).map(|r| t.row(r)[0]).collect();
+        let distinct = groups.set(&values);
+        self.count = distinct.len();
+        for (r, value) in distinct.into_iter().enumerate() {
+            self.values.view_mut().cpu("times")?.row(r)[0] = value;
+        }
+        Ok(())
     }
 
-    pub(crate) fn w0(&self) -> f32 {
-        self.w0
+    /// The times that count, of those last set.
+    pub(crate) fn values<'a>(&'a self, t: View<'a>) -> View<'a> {
+        if self.groups.is_none() { t } else { self.of(&self.values) }
+    }
+
+    /// The rows of the times that count.
+    pub(crate) fn of<'a>(&self, tensor: &'a Tensor) -> View<'a> {
+        tensor.view().row_range(0..self.count)
+    }
+
+    pub(crate) fn of_mut<'a>(&self, tensor: &'a mut Tensor) -> ViewMut<'a> {
+        tensor.view_mut().row_range(0..self.count)
+    }
+
+    pub(crate) fn film(&self, h: ViewMut<'_>, hx: View<'_>, ss: View<'_>, hi: View<'_>) -> Result<()> {
+        match &self.groups {
+            None => ops::film(h, hx, ss, hi),
+            Some(groups) => ops::film_by_group(h, hx, ss, hi, groups),
+        }
+    }
+
+    pub(crate) fn film_backward(
+        &self,
+        dhx: ViewMut<'_>,
+        dss: ViewMut<'_>,
+        dh: View<'_>,
+        hx: View<'_>,
+        ss: View<'_>,
+    ) -> Result<()> {
+        match &self.groups {
+            None => ops::film_backward(dhx, dss, dh, hx, ss),
+            Some(groups) => ops::film_by_group_backward(dhx, dss, dh, hx, ss, groups),
+        }
     }
 }

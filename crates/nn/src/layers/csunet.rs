@@ -1,7 +1,7 @@
 //! The network: blocks and the wires between them.
 
 use crate::{
-    ParamsBuilder, Result, Tensor, View,
+    ParamsBuilder, Result, Tensor, View, ViewMut,
     layers::{Accumulate, CSiren, CsUnetConfig, Layout, Linear, csunet_config::MOST_NUMBERS},
 };
 use locdiff_base::setting;
@@ -23,6 +23,10 @@ impl Port {
     pub(crate) fn read<'a>(&self, buffers: &'a [Tensor]) -> View<'a> {
         buffers[self.buffer].view().columns(self.columns.clone())
     }
+
+    pub(crate) fn write<'a>(&self, buffer: &'a mut Tensor) -> ViewMut<'a> {
+        buffer.view_mut().columns(self.columns.clone())
+    }
 }
 
 /// A block and where it reads and writes.
@@ -40,7 +44,6 @@ pub(crate) struct Wired {
 }
 
 /// The conditional Siren U-Net; made by [`CsUnetConfig::register`].
-///
 /// Parameter names are those of the `PyTorch` prototype: `inp`, `dn.k` and `up.k` (or `mid.k`) with `x`, `I`, `t.0`,
 /// `t.2` and `o`, and `out`.
 #[derive(Debug, Clone)]
@@ -106,15 +109,13 @@ fn sketch_chain(config: &CsUnetConfig) -> (Vec<usize>, Vec<Sketch>) {
 }
 
 impl CsUnetConfig {
-    /// Adds the network's parameters to `builder`.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Setting`] for a size of 0 or beyond all bounds, an odd `time_dim` or a dropout outside [0, 1).
+    /// Adds the network's parameters to `builder`. Fails with [`crate::NnError::Setting`] for a size of 0 or beyond all
+    /// bounds, an odd `time_dim` or a dropout outside [0, 1).
     pub fn register(&self, builder: &mut ParamsBuilder) -> Result<CsUnet> {
         self.check()?;
-        let before = builder.values();
+        let before = builder.len;
         let network = CsUnet::register(*self, builder);
-        let numbers = builder.values() - before;
+        let numbers = builder.len - before;
         if numbers > MOST_NUMBERS {
             let remedy = format!("at most {MOST_NUMBERS}: lower the degree, width, hidden width or depth");
             return Err(setting("numbers of the network", numbers, remedy));
@@ -126,31 +127,23 @@ impl CsUnetConfig {
 impl CsUnet {
     fn register(config: CsUnetConfig, builder: &mut ParamsBuilder) -> Self {
         let widths = config.widths();
-        let (buffer_widths, sketches, inp_to, out_buffer) = if config.layout == Layout::Bottleneck {
-            let (buffers, sketches) = sketch_chain(&config);
-            let last = buffers.len() - 1;
-            (buffers, sketches, Port::new(0, 0..widths[0]), last)
-        } else {
-            let (buffers, sketches) = sketch_unet(&widths);
-            (buffers, sketches, Port::new(0, widths[0]..2 * widths[0]), 0)
-        };
+        let is_chain = config.layout == Layout::Bottleneck;
+        let (buffer_widths, sketches) = if is_chain { sketch_chain(&config) } else { sketch_unet(&widths) };
+        let first = if is_chain { 0 } else { widths[0] };
+        let inp_to = Port::new(0, first..first + widths[0]);
+        let out_buffer = if is_chain { buffer_widths.len() - 1 } else { 0 };
         let out_from = Port::new(out_buffer, 0..buffer_widths[out_buffer]);
         let inp = Linear::new(builder, "inp", config.code_dim, widths[0]);
         let (mut blocks, mut cond_at) = (Vec::new(), 0);
-        for (k, sketch) in sketches.iter().enumerate() {
-            let sizes = (sketch.from.columns.len(), sketch.middle, sketch.to.columns.len());
-            blocks.push(Wired {
-                block: CSiren::new(builder, &sketch.name, sizes, config.time_dim, config.w0),
-                from: sketch.from.clone(),
-                to: sketch.to.clone(),
-                skip_gradient: sketch.skip_gradient,
-                cond: cond_at..cond_at + sketch.middle,
-                time: k * config.time_dim..(k + 1) * config.time_dim,
-            });
-            cond_at += sketch.middle;
-        }
         let conds: Vec<_> = sketches.iter().map(|s| (format!("{}.I", s.name), s.middle)).collect();
         let times: Vec<_> = sketches.iter().map(|s| (format!("{}.t.0", s.name), config.time_dim)).collect();
+        for (k, Sketch { name, middle, from, to, skip_gradient }) in sketches.into_iter().enumerate() {
+            let sizes = (from.columns.len(), middle, to.columns.len());
+            let block = CSiren::new(builder, &name, sizes, config.time_dim, config.w0);
+            let (cond, time) = (cond_at..cond_at + middle, k * config.time_dim..(k + 1) * config.time_dim);
+            blocks.push(Wired { block, from, to, skip_gradient, cond, time });
+            cond_at += middle;
+        }
         let cond = Linear::stacked(builder, &conds, config.cond_dim);
         let time = Linear::stacked(builder, &times, config.time_dim);
         let out = Linear::new(builder, "out", out_from.columns.len(), config.code_dim);

@@ -29,16 +29,6 @@ named! {
 }
 
 /// A CS-UNet's settings: `d` codes in, `d` out.
-///
-/// ```
-/// use locdiff_nn::{Device, ParamsBuilder, layers::CsUnetConfig};
-/// let config = CsUnetConfig { width: 8, ..CsUnetConfig::new(64, 16) };
-/// let mut builder = ParamsBuilder::new();
-/// let net = config.register(&mut builder)?;
-/// let params = builder.build(&Device::cpu(), 0)?;
-/// assert!(params.find("dn.0.x.weight").is_some());
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CsUnetConfig {
     /// Size of the codes, (L+1)².
@@ -80,29 +70,25 @@ impl CsUnetConfig {
         }
     }
 
-    /// The width after the first Linear.
-    pub fn hidden_width(&self) -> usize {
+    pub(crate) fn hidden_width(&self) -> usize {
         self.hidden.unwrap_or(self.code_dim)
     }
 
     /// Widths from the hidden one down to the narrowest, `depth + 1` of them.
     pub fn widths(&self) -> Vec<usize> {
-        let hidden = self.hidden_width();
-        let steps = 0..=self.depth;
-        match self.layout {
-            Layout::Constant | Layout::Bottleneck => steps.map(|_| hidden).collect(),
-            Layout::Funnel => steps
-                .map(|k| {
-                    if k == 0 || k == self.depth {
-                        return if k == 0 { hidden } else { self.width };
-                    }
-                    let ratio = self.width as f64 / hidden as f64;
-                    let exact = hidden as f64 * ratio.powf(k as f64 / self.depth as f64);
-                    let multiple = self.width_multiple.max(1) as f64;
-                    ((exact / multiple).round_ties_even().max(1.0) * multiple) as usize
-                })
-                .collect(),
-        }
+        let (hidden, depth) = (self.hidden_width(), self.depth);
+        let width = |k: usize| match self.layout {
+            Layout::Funnel if k == 0 => hidden,
+            Layout::Funnel if k == depth => self.width,
+            Layout::Funnel => {
+                let ratio = self.width as f64 / hidden as f64;
+                let exact = hidden as f64 * ratio.powf(k as f64 / depth as f64);
+                let multiple = self.width_multiple.max(1) as f64;
+                ((exact / multiple).round_ties_even().max(1.0) * multiple) as usize
+            }
+            Layout::Constant | Layout::Bottleneck => hidden,
+        };
+        (0..=depth).map(width).collect()
     }
 
     /// [`crate::NnError::Setting`] for a size of 0, an odd `time_dim` or a dropout outside [0, 1).
@@ -125,18 +111,16 @@ impl CsUnetConfig {
             return Err(setting(what, size, format!("at most {WIDEST}")));
         }
         if self.depth > DEEPEST {
-            return Err(setting("depth", self.depth, format!("at most {DEEPEST}")));
+            Err(setting("depth", self.depth, format!("at most {DEEPEST}")))
+        } else if !self.w0.is_finite() {
+            Err(setting("w0", self.w0, "a finite number"))
+        } else if !self.time_dim.is_multiple_of(2) {
+            Err(setting("time_dim", self.time_dim, "an even number"))
+        } else if !(0.0..1.0).contains(&self.dropout) {
+            Err(setting("dropout", self.dropout, "0 ≤ dropout < 1"))
+        } else {
+            Ok(())
         }
-        if !self.w0.is_finite() {
-            return Err(setting("w0", self.w0, "a finite number"));
-        }
-        if !self.time_dim.is_multiple_of(2) {
-            return Err(setting("time_dim", self.time_dim, "an even number"));
-        }
-        if !(0.0..1.0).contains(&self.dropout) {
-            return Err(setting("dropout", self.dropout, "0 ≤ dropout < 1"));
-        }
-        Ok(())
     }
 }
 
@@ -147,28 +131,26 @@ mod tests {
 
     #[test]
     fn widths_are_those_of_the_prototype() {
-        let exact = CsUnetConfig { width_multiple: 1, ..CsUnetConfig::new(576, 768) };
-        assert_eq!(exact.widths(), [576, 349, 211, 128]);
-        assert_eq!(CsUnetConfig::new(576, 768).widths(), [576, 352, 208, 128]);
+        let base = CsUnetConfig::new(576, 768);
+        assert_eq!(CsUnetConfig { width_multiple: 1, ..base }.widths(), [576, 349, 211, 128]);
+        assert_eq!(base.widths(), [576, 352, 208, 128]);
         assert_eq!(CsUnetConfig::new(2304, 768).widths(), [2304, 880, 336, 128]);
-        assert_eq!(
-            CsUnetConfig { layout: Layout::Constant, hidden: Some(96), ..CsUnetConfig::new(576, 768) }.widths(),
-            [96; 4]
-        );
+        assert_eq!(CsUnetConfig { layout: Layout::Constant, hidden: Some(96), ..base }.widths(), [96; 4]);
     }
 
     #[test]
     fn bad_settings_are_named() {
         let mut builder = ParamsBuilder::new();
+        let good = CsUnetConfig::new(4, 4);
         for (config, what) in [
-            (CsUnetConfig { width: 0, ..CsUnetConfig::new(4, 4) }, "width"),
-            (CsUnetConfig { time_dim: 5, ..CsUnetConfig::new(4, 4) }, "time_dim"),
-            (CsUnetConfig { dropout: 1.0, ..CsUnetConfig::new(4, 4) }, "dropout"),
-            (CsUnetConfig { width: 1_000_000_000_000, ..CsUnetConfig::new(4, 4) }, "width = 1000000000000"),
-            (CsUnetConfig { hidden: Some(usize::MAX), ..CsUnetConfig::new(4, 4) }, "hidden"),
-            (CsUnetConfig { depth: usize::MAX, ..CsUnetConfig::new(4, 4) }, "depth"),
-            (CsUnetConfig { width_multiple: usize::MAX, ..CsUnetConfig::new(4, 4) }, "width_multiple"),
-            (CsUnetConfig { w0: f32::INFINITY, ..CsUnetConfig::new(4, 4) }, "w0"),
+            (CsUnetConfig { width: 0, ..good }, "width"),
+            (CsUnetConfig { time_dim: 5, ..good }, "time_dim"),
+            (CsUnetConfig { dropout: 1.0, ..good }, "dropout"),
+            (CsUnetConfig { width: 1_000_000_000_000, ..good }, "width = 1000000000000"),
+            (CsUnetConfig { hidden: Some(usize::MAX), ..good }, "hidden"),
+            (CsUnetConfig { depth: usize::MAX, ..good }, "depth"),
+            (CsUnetConfig { width_multiple: usize::MAX, ..good }, "width_multiple"),
+            (CsUnetConfig { w0: f32::INFINITY, ..good }, "w0"),
             (CsUnetConfig::new(262_144, 4), "numbers of the network"),
         ] {
             let message = config.register(&mut builder).err().map(|e| e.to_string()).unwrap_or_default();

@@ -1,30 +1,101 @@
-//! The network's forward and backward passes.
+//! The network's forward and backward passes, and the storage for them.
 
 use crate::{
-    Device, Gradients, Params, Result, Rng, View,
-    layers::{Accumulate, CsUnet, CsUnetWorkspace, csunet::two},
+    Device, Gradients, NnError, Params, Result, Rng, Tensor, View,
+    layers::{Accumulate, CSirenGradients, CSirenState, CsUnet, Times, csunet::two},
     ops::{self, Activation, Dropout},
 };
+use locdiff_base::setting;
+
+/// What the backward pass writes besides the weights' gradients.
+struct Backward {
+    buffers: Vec<Tensor>,
+    inner: Vec<CSirenGradients>,
+    h_cond: Tensor,
+    time_hidden: Tensor,
+    time_pre: Tensor,
+}
+
+/// Storage for [`CsUnet::forward`] and [`CsUnet::backward`] at one batch size, made once.
+pub struct CsUnetWorkspace {
+    times: Times,
+    time_embedding: Tensor,
+    time_pre: Tensor,
+    time_hidden: Tensor,
+    h_cond: Tensor,
+    states: Vec<CSirenState>,
+    buffers: Vec<Tensor>,
+    output: Tensor,
+    backward: Option<Backward>,
+    /// The dropout of the last forward pass.
+    dropout: f32,
+}
+
+impl CsUnet {
+    /// Storage for `batch` rows; `training` adds what the backward pass needs.
+    pub fn workspace(&self, device: &Device, batch: usize, training: bool) -> Result<CsUnetWorkspace> {
+        let zeros = |cols: usize| Tensor::zeros(device, batch, cols);
+        let buffers = || self.buffer_widths.iter().map(|&cols| zeros(cols)).collect::<Result<Vec<_>>>();
+        let backward = || -> Result<Backward> {
+            let inner = self.blocks.iter().map(|wired| wired.block.gradients(device, batch));
+            Ok(Backward {
+                buffers: buffers()?,
+                inner: inner.collect::<Result<_>>()?,
+                h_cond: zeros(self.cond.outputs())?,
+                time_hidden: zeros(self.time.outputs())?,
+                time_pre: zeros(self.time.outputs())?,
+            })
+        };
+        let states = self.blocks.iter().map(|wired| wired.block.state(device, batch));
+        Ok(CsUnetWorkspace {
+            times: Times::new(device, batch)?,
+            time_embedding: zeros(self.time.inputs())?,
+            time_pre: zeros(self.time.outputs())?,
+            time_hidden: zeros(self.time.outputs())?,
+            h_cond: zeros(self.cond.outputs())?,
+            states: states.collect::<Result<_>>()?,
+            buffers: buffers()?,
+            output: zeros(self.config().code_dim)?,
+            backward: training.then(backward).transpose()?,
+            dropout: 0.0,
+        })
+    }
+}
+
+impl CsUnetWorkspace {
+    /// The output of the last forward pass, batch × `code_dim`.
+    pub fn output(&self) -> View<'_> {
+        self.output.view()
+    }
+
+    /// The output's tensor, to be read back.
+    pub fn output_tensor(&self) -> &Tensor {
+        &self.output
+    }
+}
 
 /// Training or not.
 #[derive(Clone, Copy)]
 pub enum ForwardMode<'a> {
     /// No dropout.
     Evaluate,
-    /// Dropout drawn from `rng`, the blocks using the streams from `first_stream` on.
-    Train {
-        /// The generator; its counter must differ from step to step.
-        rng: &'a Rng,
-        /// The first of as many streams as there are blocks.
-        first_stream: u32,
-    },
+    /// Dropout drawn from `rng`, whose counter must differ from step to step; every block uses a stream of its own, from
+    /// `first_stream` on.
+    #[allow(missing_docs, reason = "the variant explains its fields")]
+    Train { rng: &'a Rng, first_stream: u32 },
+}
+
+impl<'a> ForwardMode<'a> {
+    /// The dropout of layer `k`, none in evaluation.
+    pub(crate) fn dropout(self, probability: f32, k: usize) -> Option<Dropout<'a>> {
+        let Self::Train { rng, first_stream } = self else { return None };
+        Some(Dropout { probability, rng, stream: first_stream + k as u32 })
+    }
 }
 
 impl CsUnet {
-    /// The network's output for noisy codes `x`, embeddings `cond` and time steps `t`, left in the workspace.
-    ///
-    /// # Shapes
-    /// `x`: batch × `code_dim`, `cond`: batch × `cond_dim`, `t`: batch × 1.
+    /// The network's output for noisy codes `x` (batch × `code_dim`), embeddings `cond` (batch × `cond_dim`) and time
+    /// steps `t` (batch × 1), left in the workspace.
     pub fn forward(
         &self,
         params: &Params,
@@ -36,10 +107,7 @@ impl CsUnet {
     ) -> Result<()> {
         params.device().in_pool(|| {
             let device = params.device();
-            work.dropout = match mode {
-                ForwardMode::Evaluate => 0.0,
-                ForwardMode::Train { .. } => self.config().dropout,
-            };
+            work.dropout = mode.dropout(self.config().dropout, 0).map_or(0.0, |dropout| dropout.probability);
             device.on_lane(1, || self.cond.forward(params, work.h_cond.view_mut(), cond))?;
             work.times.set(t)?;
             let times = &work.times;
@@ -53,29 +121,17 @@ impl CsUnet {
             };
             device.on_lane(0, || (1..self.blocks.len()).try_for_each(|k| modulate(work, k)))?;
             modulate(work, 0)?;
-            let inp_to = work.buffers[self.inp_to.buffer].view_mut().columns(self.inp_to.columns.clone());
-            self.inp.forward(params, inp_to, x)?;
+            self.inp.forward(params, self.inp_to.write(&mut work.buffers[self.inp_to.buffer]), x)?;
             device.join_lane(1)?;
             for (k, wired) in self.blocks.iter().enumerate() {
                 if k == 1 {
                     device.join_lane(0)?;
                 }
-                let dropout = match mode {
-                    ForwardMode::Evaluate => None,
-                    ForwardMode::Train { rng, first_stream } => {
-                        Some(Dropout { probability: self.config().dropout, rng, stream: first_stream + k as u32 })
-                    }
-                };
+                let dropout = mode.dropout(self.config().dropout, k);
                 let (from, to) = two(&mut work.buffers, wired.from.buffer, wired.to.buffer);
-                wired.block.forward(
-                    params,
-                    &mut work.states[k],
-                    to.view_mut().columns(wired.to.columns.clone()),
-                    from.view().columns(wired.from.columns.clone()),
-                    work.h_cond.view().columns(wired.cond.clone()),
-                    dropout,
-                    &work.times,
-                )?;
+                let (y, x) = (wired.to.write(to), from.view().columns(wired.from.columns.clone()));
+                let (state, h_cond) = (&mut work.states[k], work.h_cond.view().columns(wired.cond.clone()));
+                wired.block.forward(params, state, y, x, h_cond, dropout, &work.times)?;
             }
             if self.blocks.len() == 1 {
                 device.join_lane(0)?;
@@ -85,9 +141,7 @@ impl CsUnet {
     }
 
     /// The gradients of all weights for the gradient `d_out` of the output; `x` and `cond` as in the forward pass.
-    ///
-    /// # Errors
-    /// Shapes that do not fit, or a workspace made without a backward part.
+    /// Fails for a workspace made without a backward part.
     pub fn backward(
         &self,
         params: &Params,
@@ -100,40 +154,28 @@ impl CsUnet {
         params.device().in_pool(|| {
             let device = params.device();
             let (dropout, times) = (work.dropout, &work.times);
-            let back = work.backward.as_mut().ok_or_else(CsUnetWorkspace::forward_only)?;
+            let forward_only = || setting::<NnError>("training", false, "make the workspace with training = true");
+            let back = work.backward.as_mut().ok_or_else(forward_only)?;
             let out_in = self.out_from.read(&work.buffers);
-            let d_out_in = back.buffers[self.out_from.buffer].view_mut().columns(self.out_from.columns.clone());
+            let d_out_in = self.out_from.write(&mut back.buffers[self.out_from.buffer]);
             device.on_lane(0, || self.out.weight_gradient(grads, out_in, d_out))?;
             self.out.input_gradient(params, d_out_in, d_out, Accumulate::No)?;
             for (k, wired) in self.blocks.iter().enumerate().rev() {
                 let (from, to) = two(&mut back.buffers, wired.from.buffer, wired.to.buffer);
                 let (state, inner) = (&work.states[k], &mut back.inner[k]);
-                wired.block.backward_inputs(
-                    params,
-                    state,
-                    inner,
-                    back.h_cond.view_mut().columns(wired.cond.clone()),
-                    Some((from.view_mut().columns(wired.from.columns.clone()), wired.skip_gradient)),
-                    to.view().columns(wired.to.columns.clone()),
-                    dropout,
-                    times,
-                )?;
+                let (dx, dy) = (wired.from.write(from), to.view().columns(wired.to.columns.clone()));
+                let (dh, dx) = (back.h_cond.view_mut().columns(wired.cond.clone()), (dx, wired.skip_gradient));
+                wired.block.backward_inputs(params, state, inner, dh, dx, dy, dropout, times)?;
+                let time = times.of(&work.time_hidden).columns(wired.time.clone());
+                let d_time = times.of_mut(&mut back.time_hidden).columns(wired.time.clone());
+                let x = wired.from.read(&work.buffers);
                 device.on_lane(1 + k % (Device::LANES - 1), || {
-                    wired.block.backward_weights(
-                        params,
-                        grads,
-                        state,
-                        inner,
-                        wired.from.read(&work.buffers),
-                        times.of(&work.time_hidden).columns(wired.time.clone()),
-                        times.of_mut(&mut back.time_hidden).columns(wired.time.clone()),
-                        times,
-                    )
+                    wired.block.backward_weights(params, grads, state, inner, x, time, d_time, times)
                 })?;
             }
             device.on_lane(0, || self.cond.weight_gradient(grads, cond, back.h_cond.view()))?;
             self.inp.weight_gradient(grads, x, self.inp_to.read(&back.buffers))?;
-            device.join_all_lanes()?;
+            (0..Device::LANES).try_for_each(|lane| device.join_lane(lane))?;
             let (pre, d_hidden) = (times.of(&work.time_pre), times.of(&back.time_hidden));
             ops::activate_backward(Activation::Gelu, times.of_mut(&mut back.time_pre), pre, d_hidden)?;
             self.time.weight_gradient(grads, times.of(&work.time_embedding), times.of(&back.time_pre))

@@ -3,7 +3,7 @@
 use crate::{
     Device, Params, Result, Tensor, View, ViewMut,
     error::check_shape,
-    layers::{CsUnet, csunet::two},
+    layers::{CSiren, CsUnet, csunet::two},
     ops::{self, Activation},
 };
 
@@ -26,18 +26,17 @@ pub struct SamplingWorkspace {
 impl CsUnet {
     /// Projects `cond` (one row for all samples, or one row a sample) and tabulates the time steps.
     pub fn conditioning(&self, params: &Params, cond: View<'_>, timesteps: &[f32]) -> Result<Conditioning> {
-        let device = params.device();
-        let steps = timesteps.len();
+        let (device, steps) = (params.device(), timesteps.len());
         let t = Tensor::from_slice(device, steps, 1, timesteps)?;
-        let mut embedding = Tensor::zeros(device, steps, self.time.inputs())?;
-        let mut pre = Tensor::zeros(device, steps, self.time.outputs())?;
-        let mut hidden = Tensor::zeros(device, steps, self.time.outputs())?;
+        let zeros = |cols: usize| Tensor::zeros(device, steps, cols);
+        let (mut embedding, mut pre) = (zeros(self.time.inputs())?, zeros(self.time.outputs())?);
+        let mut hidden = zeros(self.time.outputs())?;
         ops::sinusoidal(embedding.view_mut(), t.view())?;
         self.time.forward(params, pre.view_mut(), embedding.view())?;
         ops::activate(Activation::Gelu, hidden.view_mut(), pre.view())?;
         let mut modulation = Vec::new();
         for wired in &self.blocks {
-            let mut ss = Tensor::zeros(device, steps, 2 * wired.block.middle())?;
+            let mut ss = zeros(2 * wired.block.middle())?;
             wired.block.time_modulation(params, ss.view_mut(), hidden.view().columns(wired.time.clone()))?;
             modulation.push(ss);
         }
@@ -56,13 +55,13 @@ impl CsUnet {
     /// Storage for `batch` samples.
     pub fn sampling_workspace(&self, device: &Device, batch: usize) -> Result<SamplingWorkspace> {
         let zeros = |cols: usize| Tensor::zeros(device, batch, cols);
-        let per_block = |size: fn(&crate::layers::CSiren) -> usize| {
+        let per_block = |size: fn(&CSiren) -> usize| {
             self.blocks.iter().map(|wired| zeros(size(&wired.block))).collect::<Result<Vec<_>>>()
         };
         Ok(SamplingWorkspace {
-            hx: per_block(crate::layers::CSiren::middle)?,
-            h: per_block(crate::layers::CSiren::middle)?,
-            z: per_block(crate::layers::CSiren::outputs)?,
+            hx: per_block(CSiren::middle)?,
+            h: per_block(CSiren::middle)?,
+            z: per_block(|block| block.out.outputs())?,
             buffers: self.buffer_widths.iter().map(|&cols| zeros(cols)).collect::<Result<_>>()?,
         })
     }
@@ -85,17 +84,15 @@ impl CsUnet {
         let h_cond = conditioning.h_cond.view();
         let h_cond = if h_cond.rows() == 1 { h_cond.broadcast_rows(0, batch) } else { h_cond };
         let SamplingWorkspace { hx, h, z, buffers } = work;
-        let to = buffers[self.inp_to.buffer].view_mut().columns(self.inp_to.columns.clone());
-        self.inp.infer(params, to, x)?;
+        self.inp.infer(params, self.inp_to.write(&mut buffers[self.inp_to.buffer]), x)?;
         for (k, wired) in self.blocks.iter().enumerate() {
             let (from, to) = two(buffers, wired.from.buffer, wired.to.buffer);
-            let from = from.view().columns(wired.from.columns.clone());
-            let to = to.view_mut().columns(wired.to.columns.clone());
+            let (from, to) = (from.view().columns(wired.from.columns.clone()), wired.to.write(to));
             let modulation = conditioning.modulation[k].view().broadcast_rows(step, batch);
-            wired.block.input_layer().infer(params, hx[k].view_mut(), from)?;
+            wired.block.x.infer(params, hx[k].view_mut(), from)?;
             ops::film(h[k].view_mut(), hx[k].view(), modulation, h_cond.columns(wired.cond.clone()))?;
-            wired.block.output_layer().infer(params, z[k].view_mut(), h[k].view())?;
-            ops::activate(Activation::Sine { w0: wired.block.w0() }, to, z[k].view())?;
+            wired.block.out.infer(params, z[k].view_mut(), h[k].view())?;
+            ops::activate(Activation::Sine { w0: wired.block.w0 }, to, z[k].view())?;
         }
         self.out.infer(params, out, self.out_from.read(buffers))
     }

@@ -15,10 +15,7 @@ pub enum Accumulate {
     Yes,
 }
 
-/// `y = x·wᵀ + b`.
-///
-/// # Shapes
-/// `x`: batch × inputs, `y`: batch × outputs, weight: outputs × inputs, bias: 1 × outputs.
+/// `y = x·wᵀ + b`: `x` is batch × inputs, `y` batch × outputs, the weight outputs × inputs, the bias 1 × outputs.
 #[derive(Debug, Clone, Copy)]
 pub struct Linear {
     weight: ParamId,
@@ -29,34 +26,17 @@ impl Linear {
     /// A layer named `name` (parameters `name.weight` and `name.bias`) that starts like `PyTorch`'s: uniform in
     /// ±1/√inputs.
     pub fn new(builder: &mut ParamsBuilder, name: &str, inputs: usize, outputs: usize) -> Self {
-        Self::with_init(builder, name, inputs, outputs, Init::linear_default(inputs), Init::linear_default(inputs))
-    }
-
-    /// A layer with start values of one's own choice.
-    pub fn with_init(
-        builder: &mut ParamsBuilder,
-        name: &str,
-        inputs: usize,
-        outputs: usize,
-        weight: Init,
-        bias: Init,
-    ) -> Self {
-        Self {
-            weight: builder.add(&format!("{name}.weight"), outputs, inputs, weight),
-            bias: builder.add(&format!("{name}.bias"), 1, outputs, bias),
-        }
+        Self::stacked(builder, &[(name.to_owned(), outputs)], inputs)
     }
 
     /// Several layers with the same input as one: `names` with their outputs, side by side in the result.
-    pub fn stacked(builder: &mut ParamsBuilder, parts: &[(String, usize)], inputs: usize) -> Self {
+    pub(crate) fn stacked(builder: &mut ParamsBuilder, parts: &[(String, usize)], inputs: usize) -> Self {
         let init = Init::linear_default(inputs);
         let named = |suffix: &str| -> Vec<_> {
             parts.iter().map(|(name, outputs)| (format!("{name}.{suffix}"), *outputs)).collect()
         };
-        Self {
-            weight: builder.add_stacked(&named("weight"), inputs, init),
-            bias: builder.add_joined(&named("bias"), init),
-        }
+        let weight = builder.add_stacked(&named("weight"), inputs, init);
+        Self { weight, bias: builder.add_joined(&named("bias"), init) }
     }
 
     /// Number of inputs.
@@ -95,10 +75,7 @@ impl Linear {
         dx: Option<(ViewMut<'_>, Accumulate)>,
     ) -> Result<()> {
         self.weight_gradient(grads, x, dy)?;
-        match dx {
-            Some((dx, accumulate)) => self.input_gradient(params, dx, dy, accumulate),
-            None => Ok(()),
-        }
+        dx.map_or(Ok(()), |(dx, accumulate)| self.input_gradient(params, dx, dy, accumulate))
     }
 
     /// Writes the gradients of weight and bias.

@@ -3,20 +3,10 @@
 use crate::{
     Device, Gradients, Params, ParamsBuilder, Result, Tensor, View, ViewMut,
     layers::{Accumulate, ForwardMode, Linear},
-    ops::{self, Activation, Dropout},
+    ops::{self, Activation},
 };
 
 /// Fully connected layers with a GELU and dropout between them.
-///
-/// ```
-/// use locdiff_nn::{Device, ParamsBuilder, Tensor, layers::Mlp};
-/// let mut builder = ParamsBuilder::new();
-/// let mlp = Mlp::new(&mut builder, "image", &[4, 8, 3], 0.5);
-/// let params = builder.build(&Device::cpu(), 0)?;
-/// let output = mlp.run(&params, Tensor::zeros(&Device::cpu(), 2, 4)?.view())?;
-/// assert_eq!((output.rows(), output.cols()), (2, 3));
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct Mlp {
     layers: Vec<Linear>,
@@ -38,17 +28,18 @@ pub struct MlpWork {
 impl Mlp {
     /// Layers of these widths, the first the input's, the last the output's; parameters `name.k.weight` and `.bias`.
     pub fn new(builder: &mut ParamsBuilder, name: &str, widths: &[usize], dropout: f32) -> Self {
-        let layers = widths
-            .windows(2)
-            .enumerate()
-            .map(|(k, pair)| Linear::new(builder, &format!("{name}.{k}"), pair[0], pair[1]))
-            .collect();
-        Self { layers, dropout }
+        let pairs = widths.windows(2).enumerate();
+        let layer = |(k, pair): (_, &[usize])| Linear::new(builder, &format!("{name}.{k}"), pair[0], pair[1]);
+        Self { layers: pairs.map(layer).collect(), dropout }
+    }
+
+    fn last_and_hidden(&self) -> (&Linear, &[Linear]) {
+        self.layers.split_last().expect("an MLP has layers")
     }
 
     /// Storage for `rows` rows.
     pub fn work(&self, device: &Device, rows: usize) -> Result<MlpWork> {
-        let (last, hidden) = self.layers.split_last().expect("an MLP has layers");
+        let (last, hidden) = self.last_and_hidden();
         let zeros = || -> Result<Vec<Tensor>> {
             hidden.iter().map(|layer| Tensor::zeros(device, rows, layer.outputs())).collect()
         };
@@ -65,15 +56,14 @@ impl Mlp {
     /// The output for `x`, left in the workspace.
     pub fn forward(&self, params: &Params, work: &mut MlpWork, x: View<'_>, mode: ForwardMode<'_>) -> Result<()> {
         let MlpWork { pre, post, output, dropped, .. } = work;
-        *dropped = if matches!(mode, ForwardMode::Train { .. }) { self.dropout } else { 0.0 };
-        let (last, hidden) = self.layers.split_last().expect("an MLP has layers");
+        *dropped = mode.dropout(self.dropout, 0).map_or(0.0, |dropout| dropout.probability);
+        let (last, hidden) = self.last_and_hidden();
         for (k, layer) in hidden.iter().enumerate() {
             let input = if k == 0 { x } else { post[k - 1].view() };
             layer.forward(params, pre[k].view_mut(), input)?;
             ops::activate(Activation::Gelu, post[k].view_mut(), pre[k].view())?;
-            if let ForwardMode::Train { rng, first_stream } = mode {
-                let stream = first_stream + k as u32;
-                ops::dropout(post[k].view_mut(), Dropout { probability: self.dropout, rng, stream })?;
+            if let Some(dropout) = mode.dropout(self.dropout, k) {
+                ops::dropout(post[k].view_mut(), dropout)?;
             }
         }
         last.forward(params, output.view_mut(), post.last().map_or(x, Tensor::view))
@@ -106,10 +96,10 @@ impl Mlp {
         Ok(())
     }
 
-    /// The output for `x` without dropout, into `out`. On the CPU a row of it is the same numbers whatever rows stand
-    /// beside it.
+    /// The output for `x` without dropout, into `out`. On the CPU a row of it is the same numbers in any
+    /// batch.
     pub fn infer(&self, params: &Params, work: &mut MlpWork, out: ViewMut<'_>, x: View<'_>) -> Result<()> {
-        let (last, hidden) = self.layers.split_last().expect("an MLP has layers");
+        let (last, hidden) = self.last_and_hidden();
         let MlpWork { pre, post, .. } = work;
         for (k, layer) in hidden.iter().enumerate() {
             let input = if k == 0 { x } else { post[k - 1].view() };
@@ -155,26 +145,24 @@ mod tests {
             assert!((a - b).abs() < 1e-6, "{a} {b}");
         }
         let (found, values) = (grads.to_vec().unwrap(), params.to_vec().unwrap());
-        for k in 0..values.len() {
-            let mut at = |step: f32| {
-                let mut moved = values.clone();
-                moved[k] += step;
-                params.upload(&moved).unwrap();
-                loss(&params, &x)
-            };
-            let slope = (at(1e-2) - at(-1e-2)) / 2e-2;
-            assert!((slope - f64::from(found[k])).abs() < 2e-3, "{k}: {slope} {}", found[k]);
-        }
+        let check = |found: &[f32], start: &[f32], loss: &mut dyn FnMut(&[f32]) -> f64| {
+            for k in 0..start.len() {
+                let mut at = |step: f32| {
+                    let mut moved = start.to_vec();
+                    moved[k] += step;
+                    loss(&moved)
+                };
+                let slope = (at(1e-2) - at(-1e-2)) / 2e-2;
+                assert!((slope - f64::from(found[k])).abs() < 2e-3, "{k}: {slope} {}", found[k]);
+            }
+        };
+        check(&found, &values, &mut |moved| {
+            params.upload(moved).unwrap();
+            loss(&params, &x)
+        });
         params.upload(&values).unwrap();
-        let (found, start) = (d_x.to_vec().unwrap(), x.to_vec().unwrap());
-        for k in 0..start.len() {
-            let at = |step: f32| {
-                let mut moved = start.clone();
-                moved[k] += step;
-                loss(&params, &Tensor::from_slice(&device, 2, 3, &moved).unwrap())
-            };
-            let slope = (at(1e-2) - at(-1e-2)) / 2e-2;
-            assert!((slope - f64::from(found[k])).abs() < 2e-3, "{k}: {slope} {}", found[k]);
-        }
+        check(&d_x.to_vec().unwrap(), &x.to_vec().unwrap(), &mut |moved| {
+            loss(&params, &Tensor::from_slice(&device, 2, 3, moved).unwrap())
+        });
     }
 }

@@ -1,20 +1,97 @@
 //! Element-wise operations.
 
 use crate::{
-    Indices, Result, View, ViewMut, cpu,
+    Indices, Result, View, ViewMut,
+    cpu::{for_rows, for_rows2, math, reduce::scale_in_place, simd::simd_kernel},
     error::check_shape,
-    kernel_args::{Grid, expect_shapes, on_cuda},
+    kernel_args::{Grid, expect_shapes, run},
     ops::{Activation, Dropout},
 };
+use std::f32::consts::FRAC_1_SQRT_2;
+
+/// A dropped value is stored as −0.0, which no kept value can be: the backward pass reads the mask from it.
+const DROPPED_BITS: u32 = 0x8000_0000;
+
+simd_kernel! {
+    pub(super) fn film_row(h: &mut [f32], hx: &[f32], scale: &[f32], shift: &[f32], hi: &[f32]) {
+        let n = h.len();
+        let (hx, scale, shift, hi) = (&hx[..n], &scale[..n], &shift[..n], &hi[..n]);
+        for i in 0..n {
+            h[i] = (1.0 + scale[i]).mul_add(hx[i], shift[i] + hi[i]);
+        }
+    }
+
+    fn film_backward_row(dhx: &mut [f32], dss: &mut [f32], dh: &[f32], hx: &[f32], scale: &[f32]) {
+        let n = dhx.len();
+        let (d_scale, d_shift) = dss.split_at_mut(n);
+        let (d_shift, dh, hx, scale) = (&mut d_shift[..n], &dh[..n], &hx[..n], &scale[..n]);
+        for i in 0..n {
+            d_scale[i] = dh[i] * hx[i];
+            d_shift[i] = dh[i];
+            dhx[i] = dh[i] * (1.0 + scale[i]);
+        }
+    }
+
+    fn gelu_row(y: &mut [f32], x: &[f32]) {
+        for (y, x) in y.iter_mut().zip(x) { *y = 0.5 * x * (1.0 + math::erf(x * FRAC_1_SQRT_2)); }
+    }
+
+    fn relu_row(y: &mut [f32], x: &[f32]) {
+        for (y, x) in y.iter_mut().zip(x) { *y = x.max(0.0); }
+    }
+
+    fn sine_row(y: &mut [f32], x: &[f32], w0: f32) {
+        for (y, x) in y.iter_mut().zip(x) { *y = math::sin(w0 * x); }
+    }
+
+    fn gelu_backward_row(dx: &mut [f32], x: &[f32], dy: &[f32]) {
+        const INV_SQRT_2PI: f32 = 0.398_942_3;
+        for ((dx, x), dy) in dx.iter_mut().zip(x).zip(dy) {
+            let cdf = 0.5 * (1.0 + math::erf(x * FRAC_1_SQRT_2));
+            *dx = dy * (x * INV_SQRT_2PI).mul_add(math::exp(-0.5 * x * x), cdf);
+        }
+    }
+
+    fn relu_backward_row(dx: &mut [f32], x: &[f32], dy: &[f32]) {
+        for ((dx, x), dy) in dx.iter_mut().zip(x).zip(dy) { *dx = if *x > 0.0 { *dy } else { 0.0 }; }
+    }
+
+    fn sine_backward_row(dx: &mut [f32], x: &[f32], dy: &[f32], w0: f32) {
+        for ((dx, x), dy) in dx.iter_mut().zip(x).zip(dy) { *dx = dy * w0 * math::cos(w0 * x); }
+    }
+
+    fn dropout_sine_backward_row(dz: &mut [f32], z: &[f32], dy: &[f32], w0: f32, scale: f32) {
+        let gain = w0 * scale;
+        for ((dz, z), dy) in dz.iter_mut().zip(z).zip(dy) {
+            let kept = z.to_bits() != DROPPED_BITS;
+            let slope = dy * gain * math::cos(w0 * z);
+            *dz = if kept { slope } else { 0.0 };
+        }
+    }
+
+    fn axpby_row(y: &mut [f32], a: f32, x: &[f32], b: f32) {
+        if b == 0.0 {
+            for (y, x) in y.iter_mut().zip(x) { *y = a * x; }
+        } else {
+            for (y, x) in y.iter_mut().zip(x) { *y = a.mul_add(*x, b * *y); }
+        }
+    }
+
+    fn mix_row(out: &mut [f32], a: &[f32], b: &[f32], ca: f32, cb: f32) {
+        for ((o, a), b) in out.iter_mut().zip(a).zip(b) { *o = ca.mul_add(*a, cb * b); }
+    }
+}
 
 /// `y = f(x)`.
 pub fn activate(kind: Activation, y: ViewMut<'_>, x: View<'_>) -> Result<()> {
     const OP: &str = "activate";
-    x.expect_shape(OP, "x", y.rows, y.cols)?;
+    expect_shapes!(OP, y.rows, y.cols; x);
     let (code, w0) = kind.kernel_args();
-    on_cuda!(OP, y, Grid::each(&y), [&y, x, y.cols, code, w0]);
-    cpu::elementwise::activate(kind, y.cpu(OP)?, x.cpu(OP)?);
-    Ok(())
+    run!(OP, Grid::each(&y), [&y, x, y.cols, code, w0]; y, x => for_rows(y, |r, y| match kind {
+        Activation::Gelu => gelu_row(y, x.row(r)),
+        Activation::Relu => relu_row(y, x.row(r)),
+        Activation::Sine { w0 } => sine_row(y, x.row(r), w0),
+    }))
 }
 
 /// `dx = dy⊙f′(x)`.
@@ -22,24 +99,27 @@ pub fn activate_backward(kind: Activation, dx: ViewMut<'_>, x: View<'_>, dy: Vie
     const OP: &str = "activate_backward";
     expect_shapes!(OP, dx.rows, dx.cols; x, dy);
     let (code, w0) = kind.kernel_args();
-    on_cuda!(OP, dx, Grid::each(&dx), [&dx, x, dy, dx.cols, code, w0]);
-    cpu::elementwise::activate_backward(kind, dx.cpu(OP)?, x.cpu(OP)?, dy.cpu(OP)?);
-    Ok(())
+    run!(OP, Grid::each(&dx), [&dx, x, dy, dx.cols, code, w0]; dx, x, dy => for_rows(dx, |r, dx| match kind {
+        Activation::Gelu => gelu_backward_row(dx, x.row(r), dy.row(r)),
+        Activation::Relu => relu_backward_row(dx, x.row(r), dy.row(r)),
+        Activation::Sine { w0 } => sine_backward_row(dx, x.row(r), dy.row(r), w0),
+    }))
 }
 
 /// Dropout of `z` in place, then `y = sin(w0·z)`: the end of a C-Siren block.
-///
 /// Dropped values of `z` are left as −0.0, from which [`dropout_sine_backward`] reads the mask.
 pub fn dropout_sine(y: ViewMut<'_>, z: ViewMut<'_>, w0: f32, dropout: Option<Dropout<'_>>) -> Result<()> {
     const OP: &str = "dropout_sine";
-    z.expect_shape(OP, "z", y.rows, y.cols)?;
+    expect_shapes!(OP, y.rows, y.cols; z);
     let Some(dropout) = dropout.filter(|dropout| dropout.probability > 0.0) else {
         return activate(Activation::Sine { w0 }, y, z.as_view());
     };
     let (threshold, scale) = dropout.threshold_and_scale();
-    on_cuda!(OP, y, Grid::each(&y), [&y, &z, y.cols, w0, dropout.rng, dropout.stream, threshold, scale]);
-    cpu::elementwise::dropout_sine(y.cpu(OP)?, z.cpu(OP)?, w0, dropout.cpu_key(OP)?);
-    Ok(())
+    run!(OP, Grid::each(&y), [&y, &z, y.cols, w0, dropout.rng, dropout.stream, threshold, scale]; y, z, dropout =>
+    for_rows2(y, z, |r, y, z| {
+        dropout.apply(r, z);
+        sine_row(y, z, w0);
+    }))
 }
 
 /// `dz = dy⊙w0·cos(w0·z)`, times the mask and `1/(1−p)` where `probability` is above 0.
@@ -50,44 +130,44 @@ pub fn dropout_sine_backward(dz: ViewMut<'_>, z: View<'_>, dy: View<'_>, w0: f32
     }
     expect_shapes!(OP, dz.rows, dz.cols; z, dy);
     let scale = 1.0 / (1.0 - probability);
-    on_cuda!(OP, dz, Grid::each(&dz), [&dz, z, dy, dz.cols, w0, scale]);
-    cpu::elementwise::dropout_sine_backward(dz.cpu(OP)?, z.cpu(OP)?, dy.cpu(OP)?, w0, scale);
-    Ok(())
+    run!(OP, Grid::each(&dz), [&dz, z, dy, dz.cols, w0, scale]; dz, z, dy =>
+        for_rows(dz, |r, dz| dropout_sine_backward_row(dz, z.row(r), dy.row(r), w0, scale)))
 }
 
 /// Dropout of `y` in place; dropped values are left as −0.0, from which [`dropout_backward`] reads the mask.
 pub fn dropout(y: ViewMut<'_>, dropout: Dropout<'_>) -> Result<()> {
-    const OP: &str = "dropout";
     if dropout.probability <= 0.0 {
         return Ok(());
     }
     let (threshold, scale) = dropout.threshold_and_scale();
-    on_cuda!(OP, y, Grid::each(&y), [&y, y.cols, dropout.rng, dropout.stream, threshold, scale]);
-    cpu::elementwise::dropout(y.cpu(OP)?, dropout.cpu_key(OP)?);
-    Ok(())
+    run!("dropout", Grid::each(&y), [&y, y.cols, dropout.rng, dropout.stream, threshold, scale]; y, dropout =>
+        for_rows(y, |r, y| dropout.apply(r, y)))
 }
 
 /// The gradient before a [`dropout`] from the one after it, in place; `y` is what the dropout left.
 pub fn dropout_backward(dy: ViewMut<'_>, y: View<'_>, probability: f32) -> Result<()> {
     const OP: &str = "dropout_backward";
-    y.expect_shape(OP, "y", dy.rows, dy.cols)?;
+    expect_shapes!(OP, dy.rows, dy.cols; y);
     if probability <= 0.0 {
         return Ok(());
     }
     let scale = 1.0 / (1.0 - probability);
-    on_cuda!(OP, dy, Grid::each(&dy), [&dy, y, dy.cols, scale]);
-    cpu::elementwise::dropout_backward(dy.cpu(OP)?, y.cpu(OP)?, scale);
-    Ok(())
+    run!(OP, Grid::each(&dy), [&dy, y, dy.cols, scale]; dy, y => for_rows(dy, |r, dy| {
+        for (dy, y) in dy.iter_mut().zip(y.row(r)) {
+            *dy = if y.to_bits() == DROPPED_BITS { 0.0 } else { *dy * scale };
+        }
+    }))
 }
 
 /// `FiLM` with a condition: `h = (1 + α)⊙hx + ε + hi`, where `ss = [α | ε]` is twice as wide.
 pub fn film(h: ViewMut<'_>, hx: View<'_>, ss: View<'_>, hi: View<'_>) -> Result<()> {
     const OP: &str = "film";
     expect_shapes!(OP, h.rows, h.cols; hx, hi);
-    ss.expect_shape(OP, "ss", h.rows, 2 * h.cols)?;
-    on_cuda!(OP, h, Grid::each(&h), [&h, hx, ss, hi, h.cols]);
-    cpu::elementwise::film(h.cpu(OP)?, hx.cpu(OP)?, ss.cpu(OP)?, hi.cpu(OP)?, |r| r);
-    Ok(())
+    expect_shapes!(OP, h.rows, 2 * h.cols; ss);
+    run!(OP, Grid::each(&h), [&h, hx, ss, hi, h.cols]; h, hx, ss, hi => for_rows(h, |r, h| {
+        let (scale, shift) = ss.row(r).split_at(h.len());
+        film_row(h, hx.row(r), scale, shift, hi.row(r));
+    }))
 }
 
 /// Gradients of [`film`]: `dhx = dh⊙(1 + α)` and `dss = [dh⊙hx | dh]`; that of `hi` is `dh` itself.
@@ -95,26 +175,20 @@ pub fn film_backward(dhx: ViewMut<'_>, dss: ViewMut<'_>, dh: View<'_>, hx: View<
     const OP: &str = "film_backward";
     expect_shapes!(OP, dhx.rows, dhx.cols; dh, hx);
     expect_shapes!(OP, dhx.rows, 2 * dhx.cols; ss, dss);
-    on_cuda!(OP, dhx, Grid::each(&dhx), [&dhx, &dss, dh, hx, ss, dhx.cols]);
-    cpu::elementwise::film_backward(dhx.cpu(OP)?, dss.cpu(OP)?, dh.cpu(OP)?, hx.cpu(OP)?, ss.cpu(OP)?);
-    Ok(())
+    run!(OP, Grid::each(&dhx), [&dhx, &dss, dh, hx, ss, dhx.cols]; dhx, dss, dh, hx, ss =>
+        for_rows2(dhx, dss, |r, dhx, dss| film_backward_row(dhx, dss, dh.row(r), hx.row(r), ss.row(r))))
 }
 
 /// `y = a·x + b·y`; with `b = 0` what `y` held is ignored.
 pub fn axpby(y: ViewMut<'_>, a: f32, x: View<'_>, b: f32) -> Result<()> {
     const OP: &str = "axpby";
-    x.expect_shape(OP, "x", y.rows, y.cols)?;
-    on_cuda!(OP, y, Grid::each(&y), [&y, x, y.cols, a, b]);
-    cpu::elementwise::axpby(y.cpu(OP)?, a, x.cpu(OP)?, b);
-    Ok(())
+    expect_shapes!(OP, y.rows, y.cols; x);
+    run!(OP, Grid::each(&y), [&y, x, y.cols, a, b]; y, x => for_rows(y, |r, y| axpby_row(y, a, x.row(r), b)))
 }
 
 /// `y ← factor·y`.
 pub fn scale(y: ViewMut<'_>, factor: f32) -> Result<()> {
-    const OP: &str = "scale";
-    on_cuda!(OP, y, Grid::each(&y), [&y, y.cols, factor]);
-    cpu::elementwise::scale(y.cpu(OP)?, factor);
-    Ok(())
+    run!("scale", Grid::each(&y), [&y, y.cols, factor]; y => for_rows(y, |_, y| scale_in_place(y, factor)))
 }
 
 /// Copies `x` into `y`. Between column ranges it concatenates and splits.
@@ -134,34 +208,31 @@ pub fn copy(y: ViewMut<'_>, x: View<'_>) -> Result<()> {
 }
 
 /// Row r: `out = table[indices[r]]`. An index past the table is an error on the CPU and undefined on CUDA.
-///
-/// # Errors
-/// Shapes that do not fit, an index out of range, or operands on different devices.
 pub fn gather_rows(out: ViewMut<'_>, table: View<'_>, indices: &Indices) -> Result<()> {
     const OP: &str = "gather_rows";
-    table.expect_shape(OP, "table", table.rows, out.cols)?;
+    expect_shapes!(OP, table.rows, out.cols; table);
     check_shape(indices.len() == out.rows, OP, || format!("{} indices for {} rows", indices.len(), out.rows))?;
-    on_cuda!(OP, out, Grid::each(&out), [&out, table, indices, out.cols, table.rows]);
-    let indices = indices.cpu(OP)?;
-    check_indices(OP, indices, table.rows)?;
-    cpu::elementwise::gather_rows(out.cpu(OP)?, table.cpu(OP)?, indices);
-    Ok(())
+    run!(OP, Grid::each(&out), [&out, table, indices, out.cols, table.rows]; out, table, indices => {
+        check_indices(OP, indices, table.rows)?;
+        for_rows(out, |r, out| out.copy_from_slice(table.row(indices[r] as usize)));
+    })
 }
 
 /// Row r: `out = c[t_r, 0]·a + c[t_r, 1]·b`: noising with signal and noise levels per time step, and v targets.
-///
-/// # Errors
-/// Shapes that do not fit, an index out of range, or operands on different devices.
+/// An index past the coefficients is an error on the CPU and undefined on CUDA.
 pub fn mix_rows(out: ViewMut<'_>, a: View<'_>, b: View<'_>, coefficients: View<'_>, t: &Indices) -> Result<()> {
     const OP: &str = "mix_rows";
     expect_shapes!(OP, out.rows, out.cols; a, b);
-    coefficients.expect_shape(OP, "coefficients", coefficients.rows, 2)?;
+    expect_shapes!(OP, coefficients.rows, 2; coefficients);
     check_shape(t.len() == out.rows, OP, || format!("{} time steps for {} rows", t.len(), out.rows))?;
-    on_cuda!(OP, out, Grid::each(&out), [&out, a, b, coefficients, t, out.cols, coefficients.rows]);
-    let t = t.cpu(OP)?;
-    check_indices(OP, t, coefficients.rows)?;
-    cpu::elementwise::mix_rows(out.cpu(OP)?, a.cpu(OP)?, b.cpu(OP)?, coefficients.cpu(OP)?, t);
-    Ok(())
+    let steps = coefficients.rows;
+    run!(OP, Grid::each(&out), [&out, a, b, coefficients, t, out.cols, steps]; out, a, b, coefficients, t => {
+        check_indices(OP, t, steps)?;
+        for_rows(out, |r, out| {
+            let c = coefficients.row(t[r] as usize);
+            mix_row(out, a.row(r), b.row(r), c[0], c[1]);
+        });
+    })
 }
 
 fn check_indices(op: &'static str, indices: &[u32], rows: usize) -> Result<()> {
@@ -171,12 +242,22 @@ fn check_indices(op: &'static str, indices: &[u32], rows: usize) -> Result<()> {
     }
 }
 
-/// The sinusoidal embedding of `t` (one column): sines left, cosines right, frequencies `10⁻⁴^(j/(half−1))`.
+/// The sinusoidal embedding of `t` (one column): sines left, cosines right, frequencies `10⁻⁴^(j/(half−1))`, rounded to
+/// f32 as `PyTorch` rounds them.
 pub fn sinusoidal(out: ViewMut<'_>, t: View<'_>) -> Result<()> {
     const OP: &str = "sinusoidal";
-    t.expect_shape(OP, "t", out.rows, 1)?;
+    expect_shapes!(OP, out.rows, 1; t);
     check_shape(out.cols.is_multiple_of(2), OP, || format!("odd width {}", out.cols))?;
-    on_cuda!(OP, out, Grid::Elements { rows: out.rows, cols: out.cols / 2 }, [&out, t, out.cols / 2]);
-    cpu::elementwise::sinusoidal(out.cpu(OP)?, t.cpu(OP)?);
-    Ok(())
+    let half = out.cols / 2;
+    let denominator = half.saturating_sub(1).max(1) as f32;
+    let frequency = |j: usize| (-(10_000.0_f64.ln() as f32) * j as f32 / denominator).exp();
+    run!(OP, Grid::Elements { rows: out.rows, cols: half }, [&out, t, half]; out, t => for_rows(out, |r, out| {
+        let t = t.row(r)[0];
+        let (sines, cosines) = out.split_at_mut(half);
+        for j in 0..half {
+            let angle = t * frequency(j);
+            sines[j] = angle.sin();
+            cosines[j] = angle.cos();
+        }
+    }))
 }

@@ -15,21 +15,7 @@ fn shape(view: &View<'_>, op: Transpose) -> (usize, usize) {
     }
 }
 
-/// `c = op(a)·op(b) + beta·c + bias`, the bias one row added to every row.
-///
-/// With `beta` = 0 what `c` held is ignored.
-///
-/// ```
-/// use locdiff_nn::{Device, Tensor, ops::{self, Transpose}};
-/// let device = Device::cpu();
-/// let x = Tensor::from_slice(&device, 1, 2, &[1.0, 2.0])?;
-/// let w = Tensor::from_slice(&device, 2, 2, &[1.0, 0.0, 0.0, 10.0])?;
-/// let bias = Tensor::from_slice(&device, 1, 2, &[0.5, 0.5])?;
-/// let mut y = Tensor::zeros(&device, 1, 2)?;
-/// ops::gemm(y.view_mut(), x.view(), Transpose::No, w.view(), Transpose::Yes, 0.0, Some(bias.view()))?;
-/// assert_eq!(y.to_vec()?, [1.5, 20.5]);
-/// # Ok::<(), locdiff_nn::NnError>(())
-/// ```
+/// `c = op(a)·op(b) + beta·c + bias`, the bias one row added to every row. With `beta` = 0 what `c` held is ignored.
 pub fn gemm(
     mut c: ViewMut<'_>,
     a: View<'_>,
@@ -44,9 +30,7 @@ pub fn gemm(
     check_shape(k == k_b && c.rows == m && c.cols == n, OP, || {
         format!("{m}×{k} times {k_b}×{n} into {}×{}", c.rows, c.cols)
     })?;
-    if let Some(bias) = &bias {
-        bias.expect_shape(OP, "bias", 1, n)?;
-    }
+    bias.iter().try_for_each(|bias| bias.expect_shape(OP, "bias", 1, n))?;
     if let Some(context) = c.cuda() {
         return context.gemm(&c, a, op_a, b, op_b, beta, bias);
     }
@@ -80,13 +64,4 @@ pub(crate) fn gemm_packed(c: ViewMut<'_>, x: View<'_>, w: &Packed, start: Start<
     })?;
     product_packed(&mut c.cpu(OP)?, x.cpu(OP)?, w, start);
     Ok(())
-}
-
-/// The gradients of `y = x·wᵀ + b`: `dw = dyᵀ·x` and `db = Σ rows of dy`.
-pub fn weight_gradient(dw: ViewMut<'_>, db: Option<ViewMut<'_>>, dy: View<'_>, x: View<'_>) -> Result<()> {
-    gemm(dw, dy, Transpose::Yes, x, Transpose::No, 0.0, None)?;
-    match db {
-        Some(db) => ops::column_sums(db, dy, false),
-        None => Ok(()),
-    }
 }

@@ -1,6 +1,12 @@
 //! Rows that share one row of another matrix.
 
-use crate::{Result, View, ViewMut, cpu, error::check_shape, kernel_args::expect_shapes};
+use super::elementwise::film_row;
+use crate::{
+    Result, View, ViewMut,
+    cpu::{for_rows, simd::simd_kernel},
+    error::check_shape,
+    kernel_args::expect_shapes,
+};
 
 /// On the CPU: which rows of a batch have the same time. What depends on the time alone is computed once for each time, of which
 /// there are fewer than rows in a training batch.
@@ -46,6 +52,23 @@ impl RowGroups {
     }
 }
 
+simd_kernel! {
+    fn film_input_gradient(dhx: &mut [f32], dh: &[f32], scale: &[f32]) {
+        let n = dhx.len();
+        let (dh, scale) = (&dh[..n], &scale[..n]);
+        for i in 0..n { dhx[i] = dh[i] * (1.0 + scale[i]); }
+    }
+
+    fn add_film_gradient(d_scale: &mut [f32], d_shift: &mut [f32], dh: &[f32], hx: &[f32]) {
+        let n = d_scale.len();
+        let (d_shift, dh, hx) = (&mut d_shift[..n], &dh[..n], &hx[..n]);
+        for i in 0..n {
+            d_scale[i] = dh[i].mul_add(hx[i], d_scale[i]);
+            d_shift[i] += dh[i];
+        }
+    }
+}
+
 /// [`super::film`] on the CPU with one row of `ss` for each group of rows.
 pub(crate) fn film_by_group(
     h: ViewMut<'_>,
@@ -56,10 +79,13 @@ pub(crate) fn film_by_group(
 ) -> Result<()> {
     const OP: &str = "film";
     expect_shapes!(OP, h.rows, h.cols; hx, hi);
-    ss.expect_shape(OP, "ss", ss.rows, 2 * h.cols)?;
+    expect_shapes!(OP, ss.rows, 2 * h.cols; ss);
     groups.check(OP, h.rows, ss.rows)?;
-    let of_row = |r: usize| groups.of_row[r] as usize;
-    cpu::elementwise::film(h.cpu(OP)?, hx.cpu(OP)?, ss.cpu(OP)?, hi.cpu(OP)?, of_row);
+    let (hx, ss, hi) = (hx.cpu(OP)?, ss.cpu(OP)?, hi.cpu(OP)?);
+    for_rows(h.cpu(OP)?, |r, h| {
+        let (scale, shift) = ss.row(groups.of_row[r] as usize).split_at(h.len());
+        film_row(h, hx.row(r), scale, shift, hi.row(r));
+    });
     Ok(())
 }
 
@@ -77,8 +103,14 @@ pub(crate) fn film_by_group_backward(
     expect_shapes!(OP, ss.rows, 2 * dhx.cols; ss, dss);
     groups.check(OP, dhx.rows, ss.rows)?;
     let (dh, hx, ss) = (dh.cpu(OP)?, hx.cpu(OP)?, ss.cpu(OP)?);
-    cpu::elementwise::film_input_gradient(dhx.cpu(OP)?, dh, ss, |r| groups.of_row[r] as usize);
-    cpu::elementwise::film_group_gradient(dss.cpu(OP)?, dh, hx, |group| groups.members(group));
+    for_rows(dhx.cpu(OP)?, |r, dhx| film_input_gradient(dhx, dh.row(r), ss.row(groups.of_row[r] as usize)));
+    for_rows(dss.cpu(OP)?, |group, dss| {
+        dss.fill(0.0);
+        let (d_scale, d_shift) = dss.split_at_mut(dh.cols);
+        for row in groups.members(group) {
+            add_film_gradient(d_scale, d_shift, dh.row(*row as usize), hx.row(*row as usize));
+        }
+    });
     Ok(())
 }
 
@@ -92,23 +124,17 @@ mod tests {
         use crate::{Device, Tensor, ops};
         let device = Device::cpu();
         let (rows, cols) = (9, 5);
-        let numbers = |count: usize, salt: usize| -> Vec<f32> {
-            (0..count).map(|i| ((i * 37 + salt * 11) % 23) as f32 / 23.0 - 0.4).collect()
-        };
         let tensor = |rows: usize, cols: usize, salt: usize| {
-            Tensor::from_slice(&device, rows, cols, &numbers(rows * cols, salt)).unwrap()
+            let values = (0..rows * cols).map(|i| ((i * 37 + salt * 11) % 23) as f32 / 23.0 - 0.4);
+            Tensor::from_slice(&device, rows, cols, &values.collect::<Vec<_>>()).unwrap()
         };
         let mut groups = RowGroups::default();
-        let times = [2.0, 1.0, 2.0, 2.0, 0.0, 1.0, 7.0, 0.0, 2.0];
-        let count = groups.set(&times).len();
+        let count = groups.set(&[2.0, 1.0, 2.0, 2.0, 0.0, 1.0, 7.0, 0.0, 2.0]).len();
         let (hx, hi, dh) = (tensor(rows, cols, 1), tensor(rows, cols, 2), tensor(rows, cols, 3));
         let ss = tensor(count, 2 * cols, 4);
         let own = ss.to_vec().unwrap();
-        let each: Vec<f32> = groups
-            .of_row
-            .iter()
-            .flat_map(|g| own[*g as usize * 2 * cols..(*g as usize + 1) * 2 * cols].to_vec())
-            .collect();
+        let each: Vec<f32> =
+            groups.of_row.iter().flat_map(|g| own[*g as usize * 2 * cols..][..2 * cols].to_vec()).collect();
         let each = Tensor::from_slice(&device, rows, 2 * cols, &each).unwrap();
         let zeros = |rows: usize, cols: usize| Tensor::zeros(&device, rows, cols).unwrap();
         let (mut h, mut expected) = (zeros(rows, cols), zeros(rows, cols));
@@ -116,17 +142,16 @@ mod tests {
         ops::film(expected.view_mut(), hx.view(), each.view(), hi.view()).unwrap();
         assert_eq!(h.to_vec().unwrap(), expected.to_vec().unwrap());
         let (mut dhx, mut dss) = (zeros(rows, cols), zeros(count, 2 * cols));
-        let args = (dh.view(), hx.view(), ss.view());
-        film_by_group_backward(dhx.view_mut(), dss.view_mut(), args.0, args.1, args.2, &groups).unwrap();
+        let (d_out, hx) = (dh.view(), hx.view());
+        film_by_group_backward(dhx.view_mut(), dss.view_mut(), d_out, hx, ss.view(), &groups).unwrap();
         let (mut dhx_each, mut dss_each) = (zeros(rows, cols), zeros(rows, 2 * cols));
-        ops::film_backward(dhx_each.view_mut(), dss_each.view_mut(), dh.view(), hx.view(), each.view()).unwrap();
+        ops::film_backward(dhx_each.view_mut(), dss_each.view_mut(), d_out, hx, each.view()).unwrap();
         assert_eq!(dhx.to_vec().unwrap(), dhx_each.to_vec().unwrap());
         let (dss, dss_each) = (dss.to_vec().unwrap(), dss_each.to_vec().unwrap());
-        for group in 0..count {
-            for c in 0..2 * cols {
-                let sum: f32 = groups.members(group).iter().map(|r| dss_each[*r as usize * 2 * cols + c]).sum();
-                assert!((dss[group * 2 * cols + c] - sum).abs() < 1e-6);
-            }
+        for (at, sum) in dss.iter().enumerate() {
+            let (group, c) = (at / (2 * cols), at % (2 * cols));
+            let expected: f32 = groups.members(group).iter().map(|r| dss_each[*r as usize * 2 * cols + c]).sum();
+            assert!((sum - expected).abs() < 1e-6);
         }
     }
 

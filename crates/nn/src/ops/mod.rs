@@ -1,7 +1,6 @@
-//! Operations on views, each written once per backend behind one checked signature.
-//!
-//! All of them write into storage that exists already and none allocates, so that a whole training step or sampler can
-//! be captured by [`crate::Recorded`]. Operands must live on one device.
+//! Operations on views, each written once per backend behind one checked signature. All of them write into storage that
+//! exists already, so that a whole training step or sampler can be captured by [`crate::Recorded`]. Operands must live on
+//! one device.
 
 mod elementwise;
 mod gemm;
@@ -17,11 +16,12 @@ pub use elementwise::{
     activate, activate_backward, axpby, copy, dropout, dropout_backward, dropout_sine, dropout_sine_backward, film,
     film_backward, gather_rows, mix_rows, scale, sinusoidal,
 };
+pub use gemm::gemm;
 pub(crate) use gemm::gemm_packed;
-pub use gemm::{gemm, weight_gradient};
 pub(crate) use groups::{RowGroups, film_by_group, film_by_group_backward};
 pub use losses::{point_loss, reverse_kl};
+pub(crate) use norm::layer_norm_row;
 pub use norm::{layer_norm, normalise, normalise_backward};
 pub(crate) use optim::{AdamBuffers, adam_step, gather_gradients};
 pub use random::{Dropout, drop_rows, fill_indices, fill_normal, fill_row_noise, fill_uniform, sampler_step};
-pub use reduce::{column_sums, log_softmax, row_dot, softmax};
+pub use reduce::{column_sums, row_dot, softmax};

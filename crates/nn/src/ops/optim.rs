@@ -1,14 +1,35 @@
-//! The optimiser's update.
+//! The optimiser's update: Adam, weight decay and the moving average in one pass over the flat buffers.
 
 use crate::{
     Indices, Result, View, ViewMut,
-    adam_config::{AdamConfig, LrSchedule, NORM_PARTIALS, Rates},
-    cpu,
+    adam_config::{AdamConfig, Control, LrSchedule, NORM_PARTIALS, Rates},
+    cpu::{reduce::squared_norm, simd::simd_kernel},
     error::check_shape,
-    kernel_args::{Arg, Grid, args, on_cuda},
+    kernel_args::{Arg, Grid, args, expect_shapes, run},
 };
+use rayon::prelude::*;
 
-/// The flat buffers one Adam step reads and writes.
+const PIECE: usize = 1 << 14;
+
+simd_kernel! {
+    fn adam_piece(w: &mut [f32], g: &[f32], m: &mut [f32], v: &mut [f32], ema: &mut [f32], c: Control, h: Rates) {
+        let n = w.len();
+        let (g, m, v) = (&g[..n], &mut m[..n], &mut v[..n]);
+        let shrink = c.lr.mul_add(-h.decoupled, 1.0);
+        for i in 0..n {
+            let gradient = h.l2.mul_add(w[i], g[i] * c.clip_scale);
+            m[i] = h.one_minus_beta1.mul_add(gradient - m[i], m[i]);
+            v[i] = h.beta2.mul_add(v[i], h.one_minus_beta2 * gradient * gradient);
+            let step = c.step_size * m[i] / v[i].sqrt().mul_add(c.inv_sqrt_correction2, h.eps);
+            w[i] = shrink.mul_add(w[i], -step);
+        }
+        if !ema.is_empty() {
+            let ema = &mut ema[..n];
+            for i in 0..n { ema[i] = c.ema_rate.mul_add(w[i] - ema[i], ema[i]); }
+        }
+    }
+}
+
 pub(crate) struct AdamBuffers<'a> {
     pub(crate) w: ViewMut<'a>,
     pub(crate) g: View<'a>,
@@ -23,22 +44,28 @@ pub(crate) struct AdamBuffers<'a> {
 /// `total += g`, or `total = g`, for flat buffers.
 pub(crate) fn gather_gradients(total: ViewMut<'_>, g: View<'_>, replace: bool) -> Result<()> {
     const OP: &str = "gather_gradients";
-    g.expect_shape(OP, "g", 1, total.cols)?;
-    on_cuda!(OP, total, Grid::Flat(total.cols), [&total, g, Arg::Long(total.cols), i32::from(replace)]);
-    cpu::optim::gather_gradients(total.cpu(OP)?.data, g.cpu(OP)?.data, replace);
-    Ok(())
+    expect_shapes!(OP, 1, total.cols; g);
+    let len = total.cols;
+    run!(OP, Grid::Flat(len), [&total, g, Arg::Long(len), i32::from(replace)]; total, g =>
+    total.data.par_chunks_mut(PIECE).zip(g.data.par_chunks(PIECE)).for_each(|(total, g)| {
+        if replace {
+            total.copy_from_slice(g);
+        } else {
+            total.iter_mut().zip(g).for_each(|(total, g)| *total += g);
+        }
+    }))
 }
 
-pub(crate) fn adam_step(config: &AdamConfig, buffers: &mut AdamBuffers<'_>) -> Result<()> {
+pub(crate) fn adam_step(config: &AdamConfig, buffers: AdamBuffers<'_>) -> Result<()> {
     const OP: &str = "adam_step";
     let AdamBuffers { w, g, m, v, ema, step, control, scratch } = buffers;
-    let len = w.cols;
+    let (len, rates) = (w.cols, Rates::from(config));
     check_shape(g.cols == len && m.cols == len && v.cols == len, OP, || {
         format!("{len} weights, {} gradients, {} and {} moments", g.cols, m.cols, v.cols)
     })?;
     if let Some(context) = w.cuda() {
         if config.clip_norm > 0.0 {
-            let args = args!(&*scratch, *g, Arg::Long(len));
+            let args = args!(&scratch, g, Arg::Long(len));
             context.launch("squared_norm_partials", Grid::Blocks { blocks: NORM_PARTIALS, threads: 256 }, &args)?;
         }
         let (warmup, total, low) = match config.schedule {
@@ -47,52 +74,33 @@ pub(crate) fn adam_step(config: &AdamConfig, buffers: &mut AdamBuffers<'_>) -> R
                 (warmup_steps as i32, total_steps as i32, final_fraction)
             }
         };
-        let args = args!(
-            &**step,
-            &*control,
-            &*scratch,
-            NORM_PARTIALS,
-            config.lr,
-            warmup,
-            total,
-            low,
-            config.beta1,
-            config.beta2,
-            config.clip_norm,
-            config.ema_decay.unwrap_or(0.0),
-            config.ema_warmup
-        );
+        let AdamConfig { lr, beta1, beta2, clip_norm, ema_warmup, .. } = *config;
+        let decay = config.ema_decay.unwrap_or(0.0);
+        let partials = NORM_PARTIALS;
+        let args = args! {
+            &*step, &control, &scratch, partials, lr, warmup, total, low, beta1, beta2, clip_norm, decay, ema_warmup
+        };
         context.launch("adam_prepare", Grid::Blocks { blocks: 1, threads: 256 }, &args)?;
-        let rates = Rates::from(config);
-        let args = args!(
-            &*w,
-            *g,
-            &*m,
-            &*v,
-            ema.as_ref().map(ViewMut::as_view),
-            &*control,
-            Arg::Long(len),
-            rates.beta2,
-            rates.one_minus_beta1,
-            rates.one_minus_beta2,
-            rates.eps,
-            rates.l2,
-            rates.decoupled
-        );
+        let Rates { beta2, one_minus_beta1, one_minus_beta2, eps, l2, decoupled } = rates;
+        let (ema, len_arg) = (ema.as_ref().map(ViewMut::as_view), Arg::Long(len));
+        let args = args! {
+            &w, g, &m, &v, ema, &control, len_arg, beta2, one_minus_beta1, one_minus_beta2, eps, l2, decoupled
+        };
         return context.launch("adam", Grid::Flat(len.div_ceil(4)), &args);
     }
-    let gradients = g.cpu(OP)?.data;
-    let control = control.reborrow().cpu(OP)?.data;
+    let (w, g, m, v) = (w.cpu(OP)?.data, g.cpu(OP)?.data, m.cpu(OP)?.data, v.cpu(OP)?.data);
     let counter = &mut step.cpu_mut(OP)?[0];
-    cpu::optim::prepare(config, counter, control, gradients);
-    cpu::optim::adam(
-        config,
-        control,
-        w.reborrow().cpu(OP)?.data,
-        gradients,
-        m.reborrow().cpu(OP)?.data,
-        v.reborrow().cpu(OP)?.data,
-        ema.as_mut().map(|ema| ema.reborrow().cpu(OP).map(|ema| ema.data)).transpose()?,
-    );
+    *counter += 1;
+    let norm_squared = if config.clip_norm > 0.0 { squared_norm(g) } else { 0.0 };
+    let now = Control::at_step(config, *counter, norm_squared);
+    now.write(control.cpu(OP)?.data);
+    let pieces = w.par_chunks_mut(PIECE).zip(g.par_chunks(PIECE));
+    let pieces = pieces.zip(m.par_chunks_mut(PIECE)).zip(v.par_chunks_mut(PIECE));
+    match ema {
+        Some(ema) => pieces
+            .zip(ema.cpu(OP)?.data.par_chunks_mut(PIECE))
+            .for_each(|((((w, g), m), v), ema)| adam_piece(w, g, m, v, ema, now, rates)),
+        None => pieces.for_each(|(((w, g), m), v)| adam_piece(w, g, m, v, &mut [], now, rates)),
+    }
     Ok(())
 }

@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub)] // reason: every test file is a crate that uses a part of it
 
 use locdiff_nn::{Device, Precision, Tensor};
+use locdiff_testing::skipped_cuda;
 use safetensors::SafeTensors;
 
 /// The CPU always, and [`cuda`].
@@ -12,19 +13,18 @@ pub fn devices() -> Vec<Device> {
 
 /// The first CUDA device with f32 products, where there is one.
 pub fn cuda() -> Option<Device> {
-    let no_device = |error: &_| skipped(&format!("cannot run here: locdiff-nn's tests on CUDA: {error}"));
-    let device = Device::cuda(0).inspect_err(no_device).ok()?;
+    let device = Device::cuda(0).inspect_err(skipped_cuda).ok()?;
     device.set_precision(Precision::F32);
     Some(device)
 }
 
-/// Says that a test, or a part of it, did not run; `scripts/check` ends with the list of these.
-pub fn skipped(what: &str) {
-    println!("skipped: {what}");
-    if let Some(list) = std::env::var_os("LOCDIFF_SKIPPED") {
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(list).expect("the list of skips");
-        std::io::Write::write_all(&mut file, format!("{what}\n").as_bytes()).expect("the list of skips");
-    }
+pub fn zeros(device: &Device, rows: usize, cols: usize) -> Tensor {
+    Tensor::zeros(device, rows, cols).unwrap()
+}
+
+/// A matrix of [`noise`].
+pub fn noisy(device: &Device, rows: usize, cols: usize, key: u32) -> Tensor {
+    Tensor::from_slice(device, rows, cols, &noise(rows * cols, key)).unwrap()
 }
 
 /// A fixture file: tensors by name.
@@ -56,6 +56,14 @@ impl Fixture {
         let (rows, cols) = self.shape(name);
         Tensor::from_slice(device, rows, cols, &self.values(name)).unwrap()
     }
+
+    /// Fails unless every tensor is within 1e-5 of the fixture's of that name.
+    #[track_caller]
+    pub fn check(&self, got: &[(&str, &Tensor)]) {
+        for (name, tensor) in got {
+            close(name, &tensor.to_vec().unwrap(), &self.values(name), 1e-5);
+        }
+    }
 }
 
 /// Fails unless `got` is within `tolerance` of `want`, relative to the largest value of `want`.
@@ -83,7 +91,6 @@ pub fn noise(len: usize, key: u32) -> Vec<f32> {
 }
 
 /// Compares a gradient with the central difference of `f` along a fixed direction.
-///
 /// `f` returns a value of order 1 to 10 summed in f64: with steps of 1e-2 its f32 noise moves the difference by 1e-4.
 #[track_caller]
 pub fn check_gradient(what: &str, x: &[f32], gradient: &[f32], mut f: impl FnMut(&[f32]) -> f64) {

@@ -75,13 +75,9 @@ impl Entry {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
-        let [cell, row, lat, lon] = [0, 4, 8, 12].map(|at| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        Self {
-            cell: u32::from_le_bytes(cell),
-            row: u32::from_le_bytes(row),
-            lat: i32::from_le_bytes(lat),
-            lon: i32::from_le_bytes(lon),
-        }
+        let word = |at: usize| i32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let [cell, row, lat, lon] = [0, 4, 8, 12].map(word);
+        Self { cell: cell as u32, row: row as u32, lat, lon }
     }
 }
 
@@ -94,8 +90,8 @@ pub(crate) struct Cells {
 impl Cells {
     /// Sorts places.
     pub(crate) fn new(places: &[LatLon]) -> Self {
-        let mut entries: Vec<Entry> =
-            places.par_iter().enumerate().map(|(row, place)| Entry::new(row as u32, *place)).collect();
+        let mut entries: Vec<_> =
+            places.par_iter().enumerate().map(|(k, place)| Entry::new(k as u32, *place)).collect();
         entries.par_sort_unstable_by_key(|entry| (entry.cell, entry.row));
         Self { entries }
     }
@@ -130,8 +126,7 @@ impl Cells {
         union
     }
 
-    /// Descends from the twelve base cells: what lies wholly inside is a run, what lies outside is left, the rest is split
-    /// until few places remain, which are looked at one by one.
+    /// Descends from the base cells: cells wholly inside are runs, those astride are split until few places remain.
     fn within_one(&self, cap: &Cap) -> Vec<Range<usize>> {
         let radius_rad = cap.radius_km / EARTH_RADIUS_KM;
         // Chords say the same as angles, without an inverse function for every place.
@@ -147,8 +142,7 @@ impl Cells {
             _ => runs.push(run),
         };
         // Children are pushed in reverse, so that cells come in ascending order.
-        let mut pending: Vec<(u8, u64, Range<usize>)> =
-            (0..12).rev().map(|cell| (0, cell, 0..self.entries.len())).collect();
+        let mut pending: Vec<(u8, _, _)> = (0..12).rev().map(|cell| (0, cell, 0..self.entries.len())).collect();
         while let Some((depth, cell, around)) = pending.pop() {
             let shift = 2 * u32::from(DEPTH - depth);
             let run = self.position(cell << shift, &around)..self.position((cell + 1) << shift, &around);
@@ -193,15 +187,13 @@ mod tests {
     #[test]
     fn caps_hold_what_brute_force_finds() {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
-        let mut places: Vec<LatLon> = (0..20_000)
-            .map(|_| {
-                let lat: f64 = rng.random_range(-1.0..1.0);
-                LatLon::new(lat.asin().to_degrees(), rng.random_range(-180.0..180.0)).unwrap()
-            })
-            .collect();
-        for (lat, lon) in [(90.0, 0.0), (-90.0, 12.0), (0.0, 180.0), (0.0, -180.0), (89.9999, 5.0)] {
-            places.push(LatLon::new(lat, lon).unwrap());
-        }
+        let mut random = || {
+            let lat: f64 = rng.random_range(-1.0..1.0);
+            LatLon::new(lat.asin().to_degrees(), rng.random_range(-180.0..180.0)).unwrap()
+        };
+        let mut places: Vec<LatLon> = (0..20_000).map(|_| random()).collect();
+        let special = [(90.0, 0.0), (-90.0, 12.0), (0.0, 180.0), (0.0, -180.0), (89.9999, 5.0)];
+        places.extend(special.map(|(lat, lon)| LatLon::new(lat, lon).unwrap()));
         let cells = Cells::new(&places);
         assert!(Cells::from_sorted(cells.entries().to_vec()).is_some());
         let edges =
@@ -219,8 +211,8 @@ mod tests {
                     Cap { centre: centre.to_unit(), radius_km }
                 })
                 .collect();
-            let mut found: Vec<usize> =
-                cells.within(&caps).into_iter().flatten().map(|at| cells.entries()[at].row as usize).collect();
+            let found = cells.within(&caps).into_iter().flatten();
+            let mut found: Vec<usize> = found.map(|at| cells.entries()[at].row as usize).collect();
             found.sort_unstable();
             let inside = |place: &LatLon, slack: f64| {
                 caps.iter().any(|cap| cap.centre.angle_rad(place.to_unit()) * EARTH_RADIUS_KM <= cap.radius_km + slack)

@@ -74,11 +74,7 @@ impl VectorType {
                 let halves: Vec<f16> = bytes.as_chunks().0.iter().map(|b| f16::from_le_bytes(*b)).collect();
                 halves.convert_to_f32_slice(out);
             }
-            Self::F32 => {
-                for (out, b) in out.iter_mut().zip(bytes.as_chunks().0) {
-                    *out = f32::from_le_bytes(*b);
-                }
-            }
+            Self::F32 => out.iter_mut().zip(bytes.as_chunks().0).for_each(|(out, b)| *out = f32::from_le_bytes(*b)),
         }
     }
 }
@@ -117,26 +113,20 @@ impl Description {
     /// Reads and checks a description; `None` where there is none.
     pub(crate) fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(GALLERY_FILE);
-        let bad = |reason: String| GalleryError::Folder { path: path.clone(), reason: one_line(&reason) };
+        let bad = |reason: String| GalleryError::folder(&path, one_line(&reason));
         let text = match locdiff_base::read_text_bounded(&path, LARGEST_FILE_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(bad(error.to_string())),
         };
-        let this: Self =
-            serde_json::from_str(&text).map_err(|error| bad(format!("not a gallery's description: {error}")))?;
-        if this.version != VERSION {
-            return Err(bad(format!(
-                "version {}, but this program reads version {VERSION}; build the gallery again",
-                this.version
-            )));
+        let this: Self = serde_json::from_str(&text).map_err(|e| bad(format!("not a gallery's description: {e}")))?;
+        let (version, dimension, most) = (this.version, this.dimension, QuantisedQuery::MOST_NUMBERS);
+        if version != VERSION {
+            let remedy = "build the gallery again";
+            return Err(bad(format!("version {version}, but this program reads version {VERSION}; {remedy}")));
         }
-        if !(1..=QuantisedQuery::MOST_NUMBERS).contains(&this.dimension) {
-            return Err(bad(format!(
-                "dimension = {} is out of range: 1 … {}",
-                this.dimension,
-                QuantisedQuery::MOST_NUMBERS
-            )));
+        if !(1..=most).contains(&dimension) {
+            return Err(bad(format!("dimension = {dimension} is out of range: 1 … {most}")));
         }
         if !(1..=u32::MAX as usize).contains(&this.rows)
             || !(this.mean.is_empty() || this.mean.len() == this.dimension)
@@ -161,10 +151,8 @@ impl Store {
         let file = PositionedFile::open(path)?;
         let wanted = rows as u64 * row_bytes as u64;
         if file.bytes() != wanted {
-            return Err(GalleryError::Folder {
-                path: path.to_owned(),
-                reason: format!("it has {} bytes, its gallery needs {wanted}; build it again", file.bytes()),
-            });
+            let reason = format!("it has {} bytes, its gallery needs {wanted}; build it again", file.bytes());
+            return Err(GalleryError::folder(path, reason));
         }
         if wanted > most_in_memory {
             return Ok(Self::Disk(file));
@@ -212,21 +200,18 @@ fn check_sum(path: &Path, bytes: &[u8], expected: u32) -> Result<()> {
         return Ok(());
     }
     let reason = format!("its checksum is {found:08x}, not {expected:08x}: it is damaged; build the gallery again");
-    Err(GalleryError::Folder { path: path.to_owned(), reason })
+    Err(GalleryError::folder(path, reason))
 }
 
 impl Gallery {
-    /// Opens a folder that [`crate::gallery::GalleryBuilder`] made. Fails for files that are missing, damaged or do not fit
-    /// together.
+    /// Opens a folder that a builder made. Fails for files that are missing, damaged or do not fit together.
     pub fn open(folder: &Path) -> Result<Self> {
-        let description = Description::read(folder)?.ok_or_else(|| GalleryError::Folder {
-            path: folder.to_owned(),
-            reason: format!("no {GALLERY_FILE} there: make a gallery with `locdiff gallery build`"),
-        })?;
+        let none = || format!("no {GALLERY_FILE} there: make a gallery with `locdiff gallery build`");
+        let description = Description::read(folder)?.ok_or_else(|| GalleryError::folder(folder, none()))?;
         let (rows, dimension) = (description.rows, description.dimension);
         let path = folder.join(INDEX_FILE);
         let file = PositionedFile::open(&path)?;
-        let damaged = |reason: &str| GalleryError::Folder { path: path.clone(), reason: reason.to_owned() };
+        let damaged = |reason: &str| GalleryError::folder(&path, reason);
         if file.bytes() != rows as u64 * INDEX_ROW as u64 {
             return Err(damaged("it has not as many rows as its gallery says; build the gallery again"));
         }

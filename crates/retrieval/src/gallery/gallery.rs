@@ -19,14 +19,12 @@ const LARGEST_GAP: usize = 32;
 const SMALL_GAP: usize = 3;
 const TOGETHER: usize = 64;
 
-/// A place of a gallery that is like a query.
+/// A place of a gallery that is like a query: its row in what the gallery was made from (from 0), and the cosine between query and vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "the names say it all")]
 pub struct Hit {
-    /// The row in what the gallery was made from, from 0.
     pub row: usize,
-    /// The place.
     pub place: LatLon,
-    /// The cosine between query and vector.
     pub score: f32,
 }
 
@@ -94,29 +92,23 @@ impl Gallery {
         self.cells.within(caps).iter().map(ExactSizeIterator::len).sum()
     }
 
-    /// The `most` places whose vectors are most like `query`, best first; with caps, those in the caps' union. Fewer where
-    /// there are fewer. Of equal scores the lower row comes first. Fails for a query of another size or without a
-    /// direction, or a file that fails.
+    /// The `most` places whose vectors are most like `query`, best first, within the caps' union. Of equal scores the
+    /// lower row comes first. Fails for a query of another size or without a direction, or a file that fails.
     pub fn search(&self, query: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>> {
         Ok(self.search_many(&[query], caps, most)?.swap_remove(0))
     }
 
     /// The same for many queries at once, each with the hits that it has alone; codes pass the processor once for all
     /// of them. Fails as [`Gallery::search`] does; one query that cannot be used fails all.
-    pub fn search_many(
-        &self,
-        queries: &[impl AsRef<[f32]>],
-        caps: Option<&[Cap]>,
-        most: usize,
-    ) -> Result<Vec<Vec<Hit>>> {
-        let queries: Vec<Vec<f32>> = queries.iter().map(|query| self.unit(query.as_ref())).collect::<Result<_>>()?;
+    pub fn search_many(&self, asked: &[impl AsRef<[f32]>], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Vec<Hit>>> {
+        let asked: Vec<Vec<f32>> = asked.iter().map(|query| self.unit(query.as_ref())).collect::<Result<_>>()?;
         let runs = caps.map_or_else(|| std::iter::once(0..self.len()).collect(), |caps| self.cells.within(caps));
         if most == 0 || runs.is_empty() {
-            return Ok(vec![Vec::new(); queries.len()]);
+            return Ok(vec![Vec::new(); asked.len()]);
         }
         let tasks = tasks(runs);
-        let mut found = Vec::with_capacity(queries.len());
-        for few in queries.chunks(BATCH) {
+        let mut found = Vec::with_capacity(asked.len());
+        for few in asked.chunks(BATCH) {
             let candidates = self.candidates(few, &tasks, most)?;
             let pairs: Vec<_> = few.iter().zip(candidates).collect();
             // One query takes all cores; of many each takes one.
@@ -139,8 +131,7 @@ impl Gallery {
     /// The best of the rows at some positions, by their full vectors.
     fn best(&self, query: &[f32], candidates: &[usize], most: usize) -> Result<Vec<Hit>> {
         let scores = self.exact_scores(query, candidates)?;
-        let hit =
-            |(position, score): (&usize, f32)| Hit { row: self.row(*position), place: self.place(*position), score };
+        let hit = |(at, score): (&usize, f32)| Hit { row: self.row(*at), place: self.place(*at), score };
         let mut hits: Vec<Hit> = candidates.iter().zip(scores).map(hit).collect();
         hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
         hits.truncate(most);
@@ -267,7 +258,7 @@ struct FirstPass {
 struct Floor {
     most: usize,
     /// The smallest on top.
-    heap: std::collections::BinaryHeap<Reverse<Ordered>>,
+    heap: std::collections::BinaryHeap<Reverse<i32>>,
     /// What a number must exceed to get in.
     value: f32,
 }
@@ -279,12 +270,12 @@ impl Floor {
 
     fn offer(&mut self, bound: f32) {
         if bound > self.value || self.heap.len() < self.most {
-            self.heap.push(Reverse(Ordered(bound)));
+            self.heap.push(Reverse(to_key(bound)));
             if self.heap.len() > self.most {
                 self.heap.pop();
             }
-            if self.heap.len() == self.most {
-                self.value = self.heap.peek().map_or(f32::NEG_INFINITY, |least| least.0.0);
+            if let Some(Reverse(least)) = self.heap.peek().filter(|_| self.heap.len() == self.most) {
+                self.value = from_key(*least);
             }
         }
     }
@@ -295,24 +286,16 @@ impl Floor {
     }
 
     fn into_values(self) -> Vec<f32> {
-        self.heap.into_iter().map(|value| value.0.0).collect()
+        self.heap.into_iter().map(|Reverse(key)| from_key(key)).collect()
     }
 }
 
-/// Numbers with a total order.
-#[derive(PartialEq)]
-struct Ordered(f32);
-
-impl Eq for Ordered {}
-
-impl PartialOrd for Ordered {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
+/// A whole number for each number, in the order of [`f32::total_cmp`].
+fn to_key(number: f32) -> i32 {
+    let bits = number.to_bits() as i32;
+    bits ^ (((bits >> 31) as u32) >> 1) as i32
 }
 
-impl Ord for Ordered {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
+fn from_key(key: i32) -> f32 {
+    f32::from_bits((key ^ (((key >> 31) as u32) >> 1) as i32) as u32)
 }

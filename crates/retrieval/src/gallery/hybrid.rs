@@ -55,8 +55,7 @@ pub struct HybridOptions {
     pub temperature: Option<f64>,
     /// Density times retrieval, where wanted.
     pub fusion: Option<Fusion>,
-    /// A candidate is as good as the probability around it: weights fall off as exp(−distance / this). 0 for the best
-    /// candidate alone, as the paper has it.
+    /// Candidates count the probability around them, which falls as exp(−distance / this); 0 for the best one alone.
     pub kernel_km: f64,
     /// Below this share of probability around the best candidate the diffusion model's own answer stands; 0 for never.
     pub confidence: f64,
@@ -75,26 +74,19 @@ impl HybridOptions {
     };
 
     fn check(&self) -> Result<()> {
-        let bad = |what, value: f64, remedy: &str| Err(locdiff_base::setting(what, value, remedy));
-        if !(self.radius_km > 0.0 && self.radius_km.is_finite()) {
-            return bad("radius_km", self.radius_km, "a positive number of kilometres");
-        }
-        if self.hits == 0 {
-            return bad("hits", 0.0, "at least 1");
-        }
-        if self.temperature.is_some_and(|t| !(t > 0.0 && t.is_finite())) {
-            return bad("temperature", self.temperature.unwrap_or(0.0), "a positive number");
-        }
-        if self.fusion.is_some_and(|fusion| !(fusion.weight.is_finite() && fusion.floor > 0.0)) {
-            return bad("fusion weight", self.fusion.map_or(0.0, |fusion| fusion.weight), "a finite number");
-        }
-        if !(self.kernel_km >= 0.0 && self.kernel_km.is_finite()) {
-            return bad("kernel_km", self.kernel_km, "0 or a positive number of kilometres");
-        }
-        if !(0.0..=1.0).contains(&self.confidence) {
-            return bad("confidence", self.confidence, "0 to 1");
-        }
-        Ok(())
+        let is_size = |number: f64| number > 0.0 && number.is_finite();
+        let (radius_km, kernel_km, temperature) = (self.radius_km, self.kernel_km, self.temperature.unwrap_or(1.0));
+        let (weight, floor) = self.fusion.map_or((0.0, 1.0), |fusion| (fusion.weight, fusion.floor));
+        let checks = [
+            (is_size(radius_km), "radius_km", radius_km, "a positive number of kilometres"),
+            (self.hits > 0, "hits", 0.0, "at least 1"),
+            (is_size(temperature), "temperature", temperature, "a positive number"),
+            (weight.is_finite() && floor > 0.0, "fusion weight", weight, "a finite number"),
+            (kernel_km == 0.0 || is_size(kernel_km), "kernel_km", kernel_km, "0 or a positive number of kilometres"),
+            ((0.0..=1.0).contains(&self.confidence), "confidence", self.confidence, "0 to 1"),
+        ];
+        let wrong = checks.into_iter().find(|(fits, ..)| !fits);
+        wrong.map_or(Ok(()), |(_, what, value, remedy)| Err(locdiff_base::setting(what, value, remedy)))
     }
 }
 
@@ -214,12 +206,8 @@ mod tests {
 
     fn retriever() -> Fixed {
         let hits = [(0.0, 0.0, 0.60), (0.0, 0.3, 0.59), (1.0, 1.0, 0.62), (50.0, 50.0, 0.99)];
-        Fixed(
-            hits.iter()
-                .enumerate()
-                .map(|(row, (lat, lon, score))| Hit { row, place: place(*lat, *lon), score: *score })
-                .collect(),
-        )
+        let hit = |(row, &(lat, lon, score)): (usize, &(f64, f64, f32))| Hit { row, place: place(lat, lon), score };
+        Fixed(hits.iter().enumerate().map(hit).collect())
     }
 
     fn flat(points: &[UnitVec]) -> Vec<f64> {

@@ -1,5 +1,4 @@
-//! Vectors of length 1 in one byte per number, with a bound on what that costs: a fast first pass that never loses a
-//! neighbour.
+//! Vectors of length 1 in one byte per number, with a bound on the error: a first pass that never loses a neighbour.
 
 /// A row's scale and the length of what its bytes leave out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,11 +58,8 @@ impl QuantisedQuery {
         let largest = query.iter().fold(0_f32, |most, value| most.max(value.abs()));
         let scale = if largest > 0.0 { largest / Self::LARGEST } else { 1.0 };
         let codes: Vec<i16> = query.iter().map(|value| (value / scale).round() as i16).collect();
-        let square: f64 = query
-            .iter()
-            .zip(&codes)
-            .map(|(value, code)| (f64::from(*value) - f64::from(*code) * f64::from(scale)).powi(2))
-            .sum();
+        let off = |(value, code): (&f32, &i16)| (f64::from(*value) - f64::from(*code) * f64::from(scale)).powi(2);
+        let square: f64 = query.iter().zip(&codes).map(off).sum();
         Self { codes, scale, error: (square.sqrt() * (1.0 + 1e-6)) as f32 * (1.0 + 1e-6) }
     }
 
@@ -88,16 +84,10 @@ mod tests {
     fn the_bound_always_holds_and_is_small() {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(5);
         let mut unit = |dimension: usize, spiky: bool| {
-            let mut values: Vec<f32> = (0..dimension)
-                .map(|_| {
-                    let value: f32 = rng.random_range(-1.0..1.0);
-                    if spiky { value.powi(7) } else { value }
-                })
-                .collect();
+            let power = if spiky { 7 } else { 1 };
+            let mut values: Vec<f32> = (0..dimension).map(|_| rng.random_range(-1.0_f32..1.0).powi(power)).collect();
             let length = values.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt() as f32;
-            for value in &mut values {
-                *value /= length;
-            }
+            values.iter_mut().for_each(|value| *value /= length);
             values
         };
         let mut widest = 0_f32;

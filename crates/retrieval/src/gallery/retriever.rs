@@ -3,7 +3,6 @@
 use crate::gallery::{Cap, Gallery, Hit, Kind, Result};
 use locdiff_base::{BadSetting, setting};
 use locdiff_io::data::Fingerprint;
-use std::result::Result as StdResult;
 
 /// Finds places for a photo's embedding; shared between threads.
 pub trait Retriever: Send + Sync {
@@ -18,12 +17,10 @@ pub trait Retriever: Send + Sync {
     /// The temperature at which a softmax over scores says how probable the places are.
     fn temperature(&self) -> f64;
 
-    /// The `most` best places, best first; with caps, those in the caps' union. Fails for an embedding of another size,
-    /// or a gallery that fails.
+    /// The `most` best places, best first, within the caps' union. Fails for a wrong size, or a failing gallery.
     fn retrieve(&self, embedding: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>>;
 
-    /// The `most` best places of many photos: for each the hits that it has alone, sooner. Fails as
-    /// [`Retriever::retrieve`] does.
+    /// The hits that [`Retriever::retrieve`] gives each of many photos, sooner. Fails as that does.
     fn retrieve_many(&self, embeddings: &[Vec<f32>], most: usize) -> Result<Vec<Vec<Hit>>> {
         embeddings.iter().map(|embedding| self.retrieve(embedding, None, most)).collect()
     }
@@ -31,23 +28,20 @@ pub trait Retriever: Send + Sync {
     /// What tells its gallery from others.
     fn identity(&self) -> String;
 
-    /// Fails if embeddings of `name` are not the retriever's.
-    ///
-    /// # Errors
-    /// Another number of values, or another encoder.
-    fn check_embeddings(&self, name: &str, columns: usize, encoder: Option<&Fingerprint>) -> StdResult<(), BadSetting> {
+    /// Fails if embeddings of `name` have another number of values than the retriever takes, or are of another encoder.
+    fn check_embeddings(&self, name: &str, columns: usize, encoder: Option<&Fingerprint>) -> Result<(), BadSetting> {
         let wanted = self.input_dimension();
-        if columns == wanted {
-            return match (encoder, self.encoder()) {
-                (Some(met), Some(gallery)) if !met.is_same_encoder(gallery) => {
-                    let remedy = format!("the gallery was built with {gallery}: use one encoder for both");
-                    Err(setting("encoder", format!("{met} of {name}"), remedy))
-                }
-                _ => Ok(()),
-            };
+        if columns != wanted {
+            let remedy = format!("the retrieval takes {wanted} numbers: use the encoder the gallery was built with");
+            return Err(setting("embeddings", format!("{columns} numbers of {name}"), remedy));
         }
-        let remedy = format!("the retrieval takes {wanted} numbers: use the encoder the gallery was built with");
-        Err(setting("embeddings", format!("{columns} numbers of {name}"), remedy))
+        match (encoder, self.encoder()) {
+            (Some(own), Some(gallery)) if !own.is_same_encoder(gallery) => {
+                let remedy = format!("the gallery was built with {gallery}: use one encoder for both");
+                Err(setting("encoder", format!("{own} of {name}"), remedy))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

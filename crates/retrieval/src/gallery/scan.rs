@@ -200,8 +200,7 @@ mod tests {
     fn products_are_right_at_every_length_and_for_any_number_of_queries() {
         for (length, count) in [(1, 1), (7, 2), (16, 3), (31, 4), (32, 5), (100, 9), (512, 1), (512, 6)] {
             let number = |k: usize| ((k * 977) % 4095) as i16 - 2047;
-            let queries: Vec<Vec<i16>> =
-                (0..count).map(|q| (0..length).map(|k| number(k + 31 * q)).collect()).collect();
+            let queries: Vec<Vec<_>> = (0..count).map(|q| (0..length).map(|k| number(k + 31 * q)).collect()).collect();
             let asked: Vec<&[i16]> = queries.iter().map(Vec::as_slice).collect();
             let rows = 70;
             let codes: Vec<u8> = (0..rows * length).map(|k| (((k * 31) % 255) as i16 - 127) as i8 as u8).collect();

@@ -15,8 +15,7 @@ const EXACT: usize = 256;
 /// How like a query every place is.
 #[derive(Debug, Clone)]
 pub struct Scores {
-    /// The cosine of every place, in the order of [`Gallery::places`]: that of the best by their full vectors, of the others by one byte a
-    /// number, right to about 1e-3.
+    /// The cosine of every place, in the order of [`Gallery::places`]; right to about 1e-3, of the best ones exactly.
     pub all: Vec<f32>,
     /// The best by their full vectors, best first; of equal scores the lower row comes first.
     pub best: Vec<Hit>,
@@ -91,8 +90,7 @@ impl Gallery {
             }
             all[position] = *score;
         }
-        let hit =
-            |(&position, &score): (&usize, &f32)| Hit { row: self.row(position), place: self.place(position), score };
+        let hit = |(&at, &score): (&usize, &f32)| Hit { row: self.row(at), place: self.place(at), score };
         let mut best: Vec<Hit> = candidates.iter().zip(&exact).map(hit).collect();
         best.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
         Ok(Scores { all, best })

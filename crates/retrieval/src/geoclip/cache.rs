@@ -105,34 +105,23 @@ fn hash_file(file: &PositionedFile) -> Result<u128> {
     Ok(hasher.finish_128())
 }
 
-/// Opens the gallery of a file of places, after making it where there is none for this content. `progress` is told how many
-/// places are done, of how many, while vectors are computed. Fails for files that cannot be read, or a folder beside
-/// the places that cannot be written.
-pub fn open_geoclip_gallery(
-    cache: &GeoClipCache,
-    model: &GeoClip,
-    mut progress: impl FnMut(usize, usize),
-) -> Result<Gallery> {
-    let (folder, key) = (cache.folder(), cache.key()?);
+/// Opens the gallery of a file of places, made if there is none for this content; `tell` gets how many of how many
+/// are done. Fails for files that cannot be read, or a folder next to the places that cannot be written.
+pub fn open_geoclip_gallery(at: &GeoClipCache, model: &GeoClip, mut tell: impl FnMut(usize, usize)) -> Result<Gallery> {
+    let (folder, key) = (at.folder(), at.key()?);
     // A gallery that cannot be read is as good as none: it can always be made again.
     if let Some(gallery) = Gallery::open(&folder).ok().filter(|gallery| gallery.key() == key) {
         return Ok(gallery);
     }
-    let places = read_points(&cache.places, None, &PointColumns::default())?;
-    let builder = GalleryBuilder {
-        kind: Kind::Geoclip,
-        dimension: model.dimension(),
-        vectors: cache.vectors,
-        key,
-        mean: Vec::new(),
-        encoder: None,
-    };
+    let places = read_points(&at.places, None, &PointColumns::default())?;
+    let (kind, dimension, vectors, mean, encoder) = (Kind::Geoclip, model.dimension(), at.vectors, Vec::new(), None);
+    let builder = GalleryBuilder { kind, dimension, vectors, key, mean, encoder };
     let mut done = 0;
     builder.build(&folder, &places, |rows, out| {
         let block: Vec<LatLon> = rows.iter().map(|row| places[*row as usize]).collect();
         out.copy_from_slice(&model.embed_places(&block)?);
         done += rows.len();
-        progress(done, places.len());
+        tell(done, places.len());
         Ok(())
     })?;
     Gallery::open(&folder)

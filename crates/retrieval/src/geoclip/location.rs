@@ -11,8 +11,7 @@ const SCALE: f32 = 66.50336;
 
 /// Where a place lies on GeoCLIP's map.
 ///
-/// Every step is rounded to f32 as PyTorch rounds it: the finest features multiply an error here by a thousand, and the
-/// weights were trained on them as they are.
+/// Every step is rounded to f32 as PyTorch does: the finest features multiply an error here by a thousand.
 fn project(place: LatLon) -> [f32; 2] {
     let degree = std::f32::consts::PI / 180.0;
     let (lat, lon) = (place.lat_deg() as f32 * degree, place.lon_deg() as f32 * degree);
@@ -91,14 +90,12 @@ impl LocationEncoder {
 
     /// The frequencies of every capsule, on the host, where the features are made.
     pub(crate) fn frequencies(&self, params: &Params) -> Result<Vec<Vec<f32>>> {
-        self.capsules
-            .iter()
-            .map(|capsule| {
-                let mut copy = Tensor::zeros(params.device(), capsule.frequencies.rows(), 2)?;
-                ops::copy(copy.view_mut(), params.get(capsule.frequencies))?;
-                Ok(copy.to_vec()?)
-            })
-            .collect()
+        let on_host = |capsule: &Capsule| {
+            let mut copy = Tensor::zeros(params.device(), capsule.frequencies.rows(), 2)?;
+            ops::copy(copy.view_mut(), params.get(capsule.frequencies))?;
+            Ok(copy.to_vec()?)
+        };
+        self.capsules.iter().map(on_host).collect()
     }
 }
 

@@ -52,14 +52,12 @@ impl Settings {
 
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(SETTINGS_FILE);
-        let bad = |reason: String| GeoClipError::Weights {
-            file: path.display().to_string(),
-            reason: locdiff_base::one_line(&reason),
-        };
+        let file = path.display().to_string();
+        let bad =
+            |reason: String| GeoClipError::Weights { file: file.clone(), reason: locdiff_base::one_line(&reason) };
         let text = locdiff_base::read_text_bounded(&path, 1 << 20)
             .map_err(|error| bad(format!("{error}; make the folder with `locdiff import geoclip`")))?;
-        let settings: Self =
-            serde_json::from_str(&text).map_err(|error| bad(format!("not GeoCLIP's settings: {error}")))?;
+        let settings: Self = serde_json::from_str(&text).map_err(|e| bad(format!("not GeoCLIP's settings: {e}")))?;
         settings.check().map_err(bad)?;
         Ok(settings)
     }
@@ -78,34 +76,18 @@ impl Settings {
         if self.version != VERSION {
             return Err(format!("version {}, but this program reads version {VERSION}", self.version));
         }
-        let sizes = [
-            ("frequencies", self.frequencies),
-            ("hidden", self.hidden),
-            ("outputs", self.outputs),
-            ("image_inputs", self.image_inputs),
-            ("image_hidden", self.image_hidden),
-        ];
-        match sizes.into_iter().find(|(_, size)| !(1..=WIDEST).contains(size)) {
-            Some((name, size)) => Err(format!("{name} = {size} is out of range: choose 1 … {WIDEST}")),
-            None if !(1..=64).contains(&self.capsules) => {
-                Err(format!("capsules = {} is out of range: choose 1 … 64", self.capsules))
-            }
+        let Self { capsules, frequencies, hidden, outputs, image_inputs, image_hidden, .. } = *self;
+        let names = ["frequencies", "hidden", "outputs", "image_inputs", "image_hidden", "capsules"];
+        let sizes = [frequencies, hidden, outputs, image_inputs, image_hidden, capsules];
+        let limit = |name: &str| if name == "capsules" { 64 } else { WIDEST };
+        match names.into_iter().zip(sizes).find(|(name, size)| !(1..=limit(name)).contains(size)) {
+            Some((name, size)) => Err(format!("{name} = {size} is out of range: choose 1 … {}", limit(name))),
             None => Ok(()),
         }
     }
 }
 
 /// GeoCLIP: places and CLIP features as vectors whose cosine says how well they fit.
-///
-/// ```no_run
-/// use locdiff_retrieval::geoclip::GeoClip;
-/// use locdiff_nn::Device;
-/// use locdiff_shdd::sphere::LatLon;
-/// let model = GeoClip::open(std::path::Path::new("geoclip"), &Device::cpu())?;
-/// let vectors = model.embed_places(&[LatLon::new(48.86, 2.35).unwrap()])?;
-/// assert_eq!(vectors.len(), model.dimension());
-/// # Ok::<(), locdiff_retrieval::geoclip::GeoClipError>(())
-/// ```
 pub struct GeoClip {
     settings: Settings,
     /// The image head, and the scale of the logits.
@@ -203,8 +185,7 @@ impl GeoClip {
         Ok(copy.to_vec()?[0].exp())
     }
 
-    /// The vectors of places, one after the other, as the location encoder gives them (not of length 1). Fails if
-    /// the device fails.
+    /// The vectors of places as the location encoder gives them (not of length 1). Fails if the device fails.
     pub fn embed_places(&self, places: &[LatLon]) -> Result<Vec<f32>> {
         let Location { params, encoder, frequencies } = self.location()?;
         let mut vectors = Vec::with_capacity(places.len() * self.dimension());
@@ -219,10 +200,8 @@ impl GeoClip {
     pub fn embed_features(&self, features: &[f32]) -> Result<Vec<f32>> {
         let inputs = self.feature_dimension();
         if !features.len().is_multiple_of(inputs) {
-            let reason = format!(
-                "photos have {} numbers, not rows of {inputs}: GeoCLIP takes the projected features of CLIP ViT-L/14",
-                features.len()
-            );
+            let takes = "GeoCLIP takes the projected features of CLIP ViT-L/14";
+            let reason = format!("photos have {} numbers, not rows of {inputs}: {takes}", features.len());
             return Err(GeoClipError::Weights { file: "the image head".to_owned(), reason });
         }
         let device = self.params.device();
@@ -230,10 +209,8 @@ impl GeoClip {
         for block in features.chunks(BLOCK * inputs) {
             let rows = block.len() / inputs;
             let x = Tensor::from_slice(device, rows, inputs, block)?;
-            let [mut before, mut after] = [
-                Tensor::zeros(device, rows, self.settings.image_hidden)?,
-                Tensor::zeros(device, rows, self.settings.image_hidden)?,
-            ];
+            let mut before = Tensor::zeros(device, rows, self.settings.image_hidden)?;
+            let mut after = Tensor::zeros(device, rows, self.settings.image_hidden)?;
             let mut y = Tensor::zeros(device, rows, self.dimension())?;
             self.image[0].forward(&self.params, before.view_mut(), x.view())?;
             ops::activate(Activation::Relu, after.view_mut(), before.view())?;

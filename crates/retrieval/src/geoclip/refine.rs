@@ -14,9 +14,8 @@ const DEPTHS: std::ops::RangeInclusive<u8> = 8..=14;
 const FLAT: f32 = 2e-4;
 
 impl GeoClipRetriever {
-    /// The places about the best ones of a gallery where a photo's score is highest, on ever finer pixels, until the score is flat there.
-    /// Only those are given whose score is better than that of the place they began from. Fails for an embedding of
-    /// another size, or a failure of the device.
+    /// The places about the best ones where a photo's score is highest, on ever finer pixels, until it is flat. Only
+    /// those whose score is better than their start's are given. Fails for an embedding of another size, or if the device fails.
     pub fn refine(&self, embedding: &[f32], best: &[Hit]) -> Result<Vec<(LatLon, f32)>> {
         let photo = self.vector(embedding)?;
         let mut starts: Vec<Hit> = Vec::new();

@@ -52,9 +52,7 @@ impl GeoClipRetriever {
         let mut vector = self.model.embed_features(embedding)?;
         let length = vector.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
         if length > 0.0 {
-            for value in &mut vector {
-                *value = (f64::from(*value) / length) as f32;
-            }
+            vector.iter_mut().for_each(|value| *value = (f64::from(*value) / length) as f32);
         }
         Ok(vector)
     }

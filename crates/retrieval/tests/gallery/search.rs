@@ -9,15 +9,13 @@ use std::path::Path;
 
 fn random(rows: usize, dimension: usize, seed: u64) -> (Vec<LatLon>, Vec<Vec<f32>>) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let places = (0..rows)
-        .map(|_| {
-            let z: f64 = rng.random_range(-1.0..1.0);
-            LatLon::new(z.asin().to_degrees(), rng.random_range(-180.0..180.0)).unwrap()
-        })
-        .collect();
+    let mut place = |_| {
+        let z: f64 = rng.random_range(-1.0..1.0);
+        LatLon::new(z.asin().to_degrees(), rng.random_range(-180.0..180.0)).unwrap()
+    };
+    let places = (0..rows).map(&mut place).collect();
     // Clusters, so that many rows are almost as good as the best.
-    let centres: Vec<Vec<f32>> =
-        (0..20).map(|_| (0..dimension).map(|_| rng.random_range(-1.0..1.0)).collect()).collect();
+    let centres: Vec<Vec<_>> = (0..20).map(|_| (0..dimension).map(|_| rng.random_range(-1.0..1.0)).collect()).collect();
     let vectors =
         (0..rows).map(|row| centres[row % 20].iter().map(|c| c + rng.random_range(-0.05..0.05)).collect()).collect();
     (places, vectors)
@@ -135,14 +133,8 @@ fn damage_is_named_and_a_failed_build_leaves_no_gallery() {
         assert!(message().contains(part), "{}", message());
     }
     // A vector without a direction ends the build, and what was there before is gone.
-    let builder = GalleryBuilder {
-        kind: Kind::Photos,
-        dimension: 8,
-        vectors: VectorType::F32,
-        key: String::new(),
-        mean: vec![],
-        encoder: None,
-    };
+    let (kind, vectors, key) = (Kind::Photos, VectorType::F32, String::new());
+    let builder = GalleryBuilder { kind, dimension: 8, vectors, key, mean: vec![], encoder: None };
     let error = builder.build(path, &places, |_, out| {
         out.fill(0.0);
         Ok(())

@@ -1,5 +1,4 @@
-//! The same numbers as PyTorch, from the same files: a small GeoCLIP with random weights, written by
-//! `scripts/geoclip_fixtures.py`.
+//! The numbers of PyTorch for a small random GeoCLIP (`scripts/geoclip_fixtures.py`).
 
 use locdiff_nn::Device;
 use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClip, Sources, import};

@@ -8,7 +8,7 @@
 mod fused;
 
 use crate::Offline;
-use locdiff::{FilesInMemory, Locator};
+use locdiff::Locator;
 use std::cell::RefCell;
 
 /// Photos of more megapixels are refused: their pixels alone would take a third of a gigabyte.
@@ -44,9 +44,9 @@ pub(crate) extern "C" fn open() -> u32 {
         let inputs = std::mem::take(&mut session.inputs);
         let opened = match &inputs[..] {
             [encoder, encoder_weights, config, weights, calibration] => {
-                let files =
-                    FilesInMemory { called: "the bundled", encoder, encoder_weights, config, weights, calibration };
-                Locator::from_memory(&files).map_err(|error| error.to_string())
+                let model = [&config[..], weights, calibration];
+                let opened = Locator::from_memory("the bundled", [encoder, encoder_weights], model);
+                opened.map_err(|error| error.to_string())
             }
             _ => Err(format!("a model has 5 files, not {}", inputs.len())),
         };

@@ -1,14 +1,16 @@
 //! Decoders: one point from a coefficient vector.
 
 mod anchors;
-mod exact;
-mod kl;
 
 pub use anchors::Anchors;
 
-use crate::sphere::UnitVec;
-use crate::{Codec, Coefficients, Mode, ShddError};
+use crate::{Codec, Coefficients, Mode, ShddError, search::SearchScratch, sphere::UnitVec};
 use rayon::prelude::*;
+
+/// At most this many peaks are refined.
+const MOST_PEAKS: usize = 32;
+/// Peaks at least this share of the highest (above the field's mean) compete: a lower one cannot hold more mass.
+const COMPETE: f64 = 0.8;
 
 /// How to read a point off a coefficient vector.
 #[derive(Debug, Clone)]
@@ -41,13 +43,11 @@ impl Codec {
     /// The places of many vectors, on all threads, in order. Fails if a vector has another degree.
     pub fn decode_batch(&self, vectors: &[Coefficients], decoder: &Decoder) -> Result<Vec<Mode>, ShddError> {
         vectors.iter().try_for_each(|e| self.check(e))?;
-        vectors
-            .par_iter()
-            .map_init(|| self.search.scratch(), |scratch, e| self.decode_with(e, decoder, scratch))
-            .collect()
+        let decode = |scratch: &mut SearchScratch, e: &Coefficients| self.decode_with(e, decoder, scratch);
+        vectors.par_iter().map_init(|| self.search.scratch(), decode).collect()
     }
 
-    /// What F is at a place that was found elsewhere (on a GPU, say): its value and curvature.
+    /// What F is at a place that was found elsewhere (on a GPU, say): its value and curvature. Fails if the vector has another degree.
     ///
     /// ```
     /// use locdiff_shdd::{Codec, Decoder};
@@ -58,8 +58,6 @@ impl Codec {
     /// assert!((codec.mode_at(&code, mode.point)?.value - mode.value).abs() < 1e-9);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// Fails if the vector has another degree.
     pub fn mode_at(&self, e: &Coefficients, point: UnitVec) -> Result<Mode, ShddError> {
         self.check(e)?;
         let mut field = self.jets.field(e.as_slice())?;
@@ -74,16 +72,31 @@ impl Codec {
         vectors.iter().map(|e| self.decode_with(e, decoder, &mut scratch)).collect()
     }
 
-    fn decode_with(
+    fn decode_with(&self, e: &Coefficients, decoder: &Decoder, scratch: &mut SearchScratch) -> Result<Mode, ShddError> {
+        match decoder {
+            Decoder::Exact { window_rad: None } => self.maximum(e, Mode::whole_mass, scratch),
+            Decoder::Exact { window_rad: Some(radius_rad) } => {
+                self.maximum(&e.windowed(*radius_rad), |mode| mode.value, scratch)
+            }
+            Decoder::Anchors(anchors) => anchors.decode(self, e),
+            // KL(q_e ‖ p_x) = −H(q_e) − E_q[Y]·Y(x) + log Z_p, and neither the entropy nor log Z_p depends on x: the
+            // argmin is the maximum of the field whose coefficients are the mean parameters E_q[Y].
+            Decoder::Kl => self.maximum(&self.density(e)?.mean_parameters(), Mode::whole_mass, scratch),
+        }
+    }
+
+    /// The continuous maximum of F; of several, the one that ranks highest.
+    fn maximum(
         &self,
         e: &Coefficients,
-        decoder: &Decoder,
-        scratch: &mut crate::search::SearchScratch,
+        rank: impl Fn(&Mode) -> f64,
+        scratch: &mut SearchScratch,
     ) -> Result<Mode, ShddError> {
-        match decoder {
-            Decoder::Exact { window_rad } => exact::decode(self, e, *window_rad, scratch),
-            Decoder::Anchors(anchors) => anchors.decode(self, e),
-            Decoder::Kl => kl::decode(self, e, scratch),
-        }
+        self.search.synthesize(e.as_slice(), scratch);
+        let mean = e.as_slice()[0] / (4.0 * std::f64::consts::PI).sqrt();
+        let floor = |highest| mean + COMPETE * (highest - mean);
+        let modes = self.search.modes(&self.jets, e, scratch, MOST_PEAKS, floor)?;
+        // A field without a maximum is constant: any point is as good as another.
+        modes.into_iter().max_by(|a, b| rank(a).total_cmp(&rank(b))).ok_or(ShddError::ZeroVector)
     }
 }

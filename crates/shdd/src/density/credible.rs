@@ -29,15 +29,10 @@ pub struct RegionCell {
 impl CodeDensity<'_> {
     /// Cells that together cover all points whose log density is at least `log_density`, for drawing.
     pub fn region_cells(&self, log_density: f64) -> Vec<RegionCell> {
-        self.fine()
-            .iter()
-            .filter(|leaf| {
-                let (low, high) = leaf.range();
-                // Corners lie outside the nodes.
-                high + 0.2 * (high - low) - self.log_z >= log_density
-            })
-            .map(|leaf| RegionCell { center: leaf.cell.center(), radius_rad: leaf.cell.radius_rad() })
-            .collect()
+        // Corners lie outside the nodes.
+        let reach = |(low, high): (f64, f64)| high + 0.2 * (high - low) - self.log_z;
+        let cells = self.fine().iter().filter(|leaf| reach(leaf.range()) >= log_density).map(|leaf| leaf.cell);
+        cells.map(|cell| RegionCell { center: cell.center(), radius_rad: cell.radius_rad() }).collect()
     }
 
     /// Probability of all points denser than `log_density` (per steradian): the level of the smallest credible region
@@ -81,15 +76,12 @@ impl CodeDensity<'_> {
         if !(p > 0.0 && p < 1.0) {
             return Err(ShddError::Probability(p));
         }
-        let mut by_density: Vec<(f64, f64, f64)> = self
-            .fine()
-            .iter()
-            .flat_map(|leaf| leaf.values.iter().zip(&leaf.weights))
-            .map(|(value, weight)| {
-                let log_q = value - self.log_z;
-                (-log_q, weight * log_q.exp(), *weight)
-            })
-            .collect();
+        let nodes = self.fine().iter().flat_map(|leaf| leaf.values.iter().zip(&leaf.weights));
+        let by_log_density = |(value, weight): (&f64, &f64)| {
+            let log_q = value - self.log_z;
+            (-log_q, weight * log_q.exp(), *weight)
+        };
+        let mut by_density: Vec<(f64, f64, f64)> = nodes.map(by_log_density).collect();
         let (minus_log_density, area) = quantile(&mut by_density, p);
         let center = self.top_mode().map_or(UnitVec::NORTH, |mode| mode.point);
         let mut by_distance: Vec<(f64, f64, f64)> =

@@ -60,29 +60,22 @@ impl CodeDensity<'_> {
             sort(&evaluate(&self.field, &cells), &mut astride);
         }
         let near = radius_rad.min(PI).cos();
-        let rim: f64 = super::nodes_of(&astride, self.log_z)
-            .filter(|(point, _, _)| radius_rad >= PI || point.dot(center) >= near)
-            .map(|(_, _, mass)| mass)
-            .sum();
+        let nodes = super::nodes_of(&astride, self.log_z);
+        let held = nodes.filter(|(point, _, _)| radius_rad >= PI || point.dot(center) >= near);
+        let rim: f64 = held.map(|(_, _, mass)| mass).sum();
         Ok((inside + rim).min(1.0))
     }
 
     /// log q at the cell centres of a raster of the whole Earth, laid out like [`RasterMass`], by the fast transform.
     pub fn raster_log_density(&self, rows: usize, columns: usize) -> Vec<f64> {
-        let rings = Rings::raster(rows, columns);
-        let mut values = rings.synthesize(&self.field);
-        for value in &mut values {
-            *value -= self.log_z;
-        }
-        values
+        Rings::raster(rows, columns).synthesize(&self.field).into_iter().map(|value| value - self.log_z).collect()
     }
 
     /// Probabilities of the cells of a raster of the whole Earth.
     pub fn raster_mass(&self, rows: usize, columns: usize) -> RasterMass {
         let (rows, columns) = (rows.max(1), columns.max(1));
         let mut raster = RasterMass { rows, columns, masses: vec![0.0; rows * columns] };
-        // Where the density is smooth on the raster's scale, 3 × 3 samples per cell are right; elsewhere the cubature's
-        // cells are, split until their nodes are dense in the raster.
+        // Where the density is smooth, 3 × 3 samples per cell are right; elsewhere split cells of the cubature are.
         const SUB: usize = 3;
         const SMOOTH_NATS: f64 = 1.5;
         let samples = Rings::raster(SUB * rows, SUB * columns);
@@ -119,7 +112,7 @@ impl CodeDensity<'_> {
             let mut cells = Vec::new();
             for leaf in pending {
                 let touches = leaf.points.iter().any(|p| rough[raster.index(*p)]);
-                let coarse = crate::cell::Cell::width_rad(leaf.cell.level()) > dense;
+                let coarse = crate::cell::Cell::width_rad(leaf.cell.level) > dense;
                 if touches && coarse && leaf.mass(self.log_z) > 1e-7 {
                     cells.extend(leaf.cell.children());
                 } else if touches {

@@ -85,26 +85,20 @@ impl CodeDensity<'_> {
         Coefficients::new(mean).expect("a mean of finite codes is finite")
     }
 
-    /// Local maxima, the most probable first, at most `most`; each with the probability around it. Their
-    /// masses sum to 1.
+    /// At most `most` local maxima, the most probable first; each with the probability around it. All masses sum to 1.
     pub fn modes(&self, most: usize) -> Vec<WeightedMode> {
-        let mut modes: Vec<WeightedMode> = self
-            .modes
-            .iter()
-            .take(64)
-            .map(|mode| WeightedMode { mode: *mode, log_density: mode.value - self.log_z, mass: 0.0 })
-            .collect();
+        let weighted = |mode: &Mode| WeightedMode { mode: *mode, log_density: mode.value - self.log_z, mass: 0.0 };
+        let mut modes: Vec<WeightedMode> = self.modes.iter().take(64).map(weighted).collect();
         if modes.is_empty() {
             return modes;
         }
         // Peaks that cannot matter would only take mass away from the ones that do.
-        let best = modes.iter().map(|m| m.mode.log_mass(None)).fold(f64::NEG_INFINITY, f64::max);
-        modes.retain(|m| m.mode.log_mass(None) >= best - 12.0);
+        let best = modes.iter().map(|m| m.mode.whole_mass()).fold(f64::NEG_INFINITY, f64::max);
+        modes.retain(|m| m.mode.whole_mass() >= best - 12.0);
         for (point, _, mass) in self.fine_nodes() {
-            let nearest = (0..modes.len())
-                .max_by(|&i, &j| modes[i].mode.point.dot(point).total_cmp(&modes[j].mode.point.dot(point)))
-                .expect("there is a mode");
-            modes[nearest].mass += mass;
+            let near = |mode: &WeightedMode| mode.mode.point.dot(point);
+            let nearest = modes.iter_mut().max_by(|a, b| near(a).total_cmp(&near(b))).expect("there is a mode");
+            nearest.mass += mass;
         }
         modes.sort_by(|a, b| b.mass.total_cmp(&a.mass));
         modes.truncate(most);

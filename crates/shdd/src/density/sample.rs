@@ -1,8 +1,7 @@
 //! Drawing points from a density.
 
 use super::CodeDensity;
-use crate::cubature::Leaf;
-use crate::sphere::UnitVec;
+use crate::{cubature::Leaf, sphere::UnitVec};
 use rand::{Rng, RngExt};
 
 impl CodeDensity<'_> {
@@ -31,22 +30,16 @@ impl CodeDensity<'_> {
         }
         let ceilings: Vec<f64> = leaves.iter().map(ceiling).collect();
         let mut drawn: Vec<Option<UnitVec>> = vec![None; n];
-        let mut pending: Vec<(usize, usize)> = (0..n)
-            .map(|i| {
-                let target = rng.random_range(0.0..total);
-                (i, cumulative.partition_point(|c| *c <= target).min(leaves.len() - 1))
-            })
-            .collect();
+        let cell_of = |target: f64| cumulative.partition_point(|c| *c <= target).min(leaves.len() - 1);
+        let mut pending: Vec<(usize, usize)> = (0..n).map(|i| (i, cell_of(rng.random_range(0.0..total)))).collect();
         while !pending.is_empty() {
-            let proposals: Vec<(UnitVec, f64)> = pending
-                .iter()
-                .map(|&(_, leaf)| {
-                    let cell = leaves[leaf].cell;
-                    let width = crate::cell::Cell::width_rad(cell.level());
-                    let (point, area) = cell.point(rng.random_range(0.0..1.0), rng.random_range(0.0..1.0));
-                    (point, area / (width * width)) // the area element is at most 1, at a face's centre
-                })
-                .collect();
+            let mut propose = |&(_, leaf): &(usize, usize)| {
+                let cell = leaves[leaf].cell;
+                let width = crate::cell::Cell::width_rad(cell.level);
+                let (point, area) = cell.point(rng.random_range(0.0..1.0), rng.random_range(0.0..1.0));
+                (point, area / (width * width)) // the area element is at most 1, at a face's centre
+            };
+            let proposals: Vec<(UnitVec, f64)> = pending.iter().map(&mut propose).collect();
             let points: Vec<UnitVec> = proposals.iter().map(|p| p.0).collect();
             let values = self.field.values(&points);
             let mut rejected = Vec::new();

@@ -1,8 +1,7 @@
 //! The paper's SHDD-KL: both densities normalised over the same anchor points.
 
 use super::Loss;
-use crate::sphere::Grid;
-use crate::{Codec, Coefficients, ShddError};
+use crate::{Codec, Coefficients, ShddError, sphere::Grid};
 
 /// `Σ q log(q/p)` over anchors, each weighted by its area.
 pub(super) fn reverse(codec: &Codec, e: &Coefficients, code: &[f64], grid: &Grid) -> Result<Loss, ShddError> {
@@ -18,8 +17,6 @@ fn log_softmax(mut values: Vec<f64>, weights: &[f64]) -> Vec<f64> {
     values.iter_mut().zip(weights).for_each(|(v, w)| *v += w.ln());
     let top = values.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
     let log_sum = top + values.iter().map(|v| (v - top).exp()).sum::<f64>().ln();
-    for value in &mut values {
-        *value -= log_sum;
-    }
+    values.iter_mut().for_each(|value| *value -= log_sum);
     values
 }

@@ -1,8 +1,7 @@
 //! KL divergences between q_e and a clean code's density p, and the negative log likelihood.
 
 use super::Loss;
-use crate::sphere::UnitVec;
-use crate::{Codec, Coefficients, ShddError};
+use crate::{Codec, Coefficients, ShddError, sphere::UnitVec};
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()

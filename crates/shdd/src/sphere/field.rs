@@ -28,7 +28,7 @@ const GROUPS: usize = 3;
 #[derive(Debug)]
 pub struct FieldPlan {
     degree: Degree,
-    table: Arc<OrderTable>,
+    pub(crate) table: Arc<OrderTable>,
 }
 
 /// A field ready to be evaluated anywhere: coefficients that were checked and packed once, with the tables they need.
@@ -43,22 +43,14 @@ pub struct FieldPlan {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Field {
-    table: Arc<OrderTable>,
-    weights: Vec<[f64; 2]>,
+    pub(crate) table: Arc<OrderTable>,
+    pub(crate) weights: Vec<[f64; 2]>,
 }
 
 impl Field {
     /// F at each point, on all threads.
     pub fn values(&self, points: &[UnitVec]) -> Vec<f64> {
         packed_values(&self.table, &self.weights, points)
-    }
-
-    pub(crate) fn table(&self) -> &OrderTable {
-        &self.table
-    }
-
-    pub(crate) fn weights(&self) -> &[[f64; 2]] {
-        &self.weights
     }
 }
 
@@ -84,21 +76,12 @@ impl FieldPlan {
     }
 
     /// F at each point on this thread, for callers that spread the work themselves.
-    /// Fails if `coefficients` has not `(L+1)²` values or `out` is not as long as `points`.
-    pub fn values_single_thread(
-        &self,
-        coefficients: &[f64],
-        points: &[UnitVec],
-        out: &mut [f64],
-    ) -> Result<(), SphereError> {
+    /// Fails if `e` has not `(L+1)²` values or `out` is not as long as `points`.
+    pub fn values_single_thread(&self, e: &[f64], points: &[UnitVec], out: &mut [f64]) -> Result<(), SphereError> {
         expect_len("field output", out.len(), points.len())?;
-        let weights = pack_checked(&self.table, coefficients)?;
+        let weights = pack_checked(&self.table, e)?;
         dispatch(Values { table: &self.table, weights: &weights, points, out });
         Ok(())
-    }
-
-    pub(crate) fn table(&self) -> &OrderTable {
-        &self.table
     }
 }
 

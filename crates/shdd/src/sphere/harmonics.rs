@@ -8,8 +8,7 @@ use rayon::prelude::*;
 
 /// A number that harmonics can be written as: f64 or f32.
 pub trait Scalar: Number {
-    /// [`SphericalHarmonics::write_single_thread`] without its check: compiled here, once for each kind of number, not in every crate that writes
-    /// harmonics.
+    /// [`SphericalHarmonics::write_single_thread`] without its check: compiled here, not in every crate.
     #[doc(hidden)]
     fn write_rows(harmonics: &SphericalHarmonics, points: &[UnitVec], out: &mut [Self]);
 }
@@ -90,10 +89,8 @@ impl SphericalHarmonics {
         if points.len() <= BLOCK {
             T::write_rows(self, points, out);
         } else {
-            points
-                .par_chunks(BLOCK)
-                .zip(out.par_chunks_mut(BLOCK * dimension))
-                .for_each(|(points, out)| T::write_rows(self, points, out));
+            let rows = points.par_chunks(BLOCK).zip(out.par_chunks_mut(BLOCK * dimension));
+            rows.for_each(|(points, out)| T::write_rows(self, points, out));
         }
         Ok(())
     }
@@ -129,15 +126,12 @@ impl SphericalHarmonics {
     pub fn weighted_sum(&self, points: &[UnitVec], weights: &[f64]) -> Result<Vec<f64>, SphereError> {
         expect_len("weights", weights.len(), points.len())?;
         const BLOCK: usize = 256; // fixed, so that the sum does not depend on the number of threads
-        let partial: Vec<Vec<f64>> = points
-            .par_chunks(BLOCK)
-            .zip(weights.par_chunks(BLOCK))
-            .map(|(points, weights)| {
-                let mut out = vec![0.0; self.degree.dimension()];
-                dispatch(AddRows { table: &self.table, points, weights, out: &mut out });
-                out
-            })
-            .collect();
+        let sum = |(points, weights): (&[UnitVec], &[f64])| {
+            let mut out = vec![0.0; self.degree.dimension()];
+            dispatch(AddRows { table: &self.table, points, weights, out: &mut out });
+            out
+        };
+        let partial: Vec<Vec<f64>> = points.par_chunks(BLOCK).zip(weights.par_chunks(BLOCK)).map(sum).collect();
         let mut out = vec![0.0; self.degree.dimension()];
         for part in partial {
             out.iter_mut().zip(part).for_each(|(o, p)| *o += p);

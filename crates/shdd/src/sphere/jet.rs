@@ -18,25 +18,12 @@ pub struct Jet {
 }
 
 impl Jet {
-    /// Determinant of the Hessian.
-    #[inline]
-    pub fn determinant(&self) -> f64 {
-        let [uu, uv, vv] = self.hessian;
-        uu * vv - uv * uv
-    }
-
-    /// Whether the field is strictly concave here, as at a proper maximum.
-    #[inline]
-    pub fn is_concave(&self) -> bool {
-        self.hessian[0] < 0.0 && self.determinant() > 0.0
-    }
-
-    /// The Newton step (a, b) towards the stationary point; `None` where the field is not concave.
+    /// The Newton step (a, b) towards the stationary point; `None` where the field is not strictly concave.
     #[inline]
     pub fn newton_step(&self) -> Option<[f64; 2]> {
         let ([gu, gv], [uu, uv, vv]) = (self.gradient, self.hessian);
-        let det = self.determinant();
-        self.is_concave().then(|| [-(vv * gu - uv * gv) / det, -(uu * gv - uv * gu) / det])
+        let det = uu * vv - uv * uv;
+        (uu < 0.0 && det > 0.0).then(|| [-(vv * gu - uv * gv) / det, -(uu * gv - uv * gu) / det])
     }
 }
 
@@ -133,11 +120,7 @@ impl WithSimd for TakeJet<'_> {
         let [x, y, z] = self.point.to_array();
         let JetField { cos: e_cos, sin: e_sin, work } = self.field;
         let Work { now, before, cos, sin, plane, first, second } = work;
-        for rows in [&mut *now, &mut *before, &mut *cos, &mut *sin] {
-            for row in rows {
-                row.fill(0.0);
-            }
-        }
+        [&mut *now, &mut *before, &mut *cos, &mut *sin].into_iter().flatten().for_each(|row| row.fill(0.0));
         let z = simd.splat_f64s(z);
         for l in 0..=lmax {
             let (start, width) = (table.row_start[l], RowTable::width(l));

@@ -3,8 +3,7 @@
 use crate::sphere::LatLon;
 use std::ops::Range;
 
-/// The latitudes of rows that are sorted by them. Exact and fast wherever a band holds few rows: some microseconds for a
-/// nearest of 100,000.
+/// The latitudes of rows that are sorted by them. Exact, and fast wherever a band holds few rows.
 ///
 /// ```
 /// use locdiff_shdd::sphere::{LatLon, LatitudeIndex};

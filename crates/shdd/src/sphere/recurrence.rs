@@ -27,15 +27,12 @@ fn step(l: usize, m: usize) -> (f64, f64) {
 /// `Q_mm`, with the √2 of the real harmonics for m > 0.
 fn diagonals(lmax: usize) -> Vec<f64> {
     let mut value = (0.25 / PI).sqrt();
-    (0..=lmax)
-        .map(|m| {
-            if m > 0 {
-                let m_f = m as f64;
-                value *= ((2.0 * m_f + 1.0) / (2.0 * m_f)).sqrt() * if m == 1 { 2f64.sqrt() } else { 1.0 };
-            }
-            value
-        })
-        .collect()
+    let ratio = |m: f64| ((2.0 * m + 1.0) / (2.0 * m)).sqrt() * if m == 1.0 { 2f64.sqrt() } else { 1.0 };
+    let mut next = |m: usize| {
+        value *= if m > 0 { ratio(m as f64) } else { 1.0 };
+        value
+    };
+    (0..=lmax).map(&mut next).collect()
 }
 
 /// All of the recurrence as plain numbers, for kernels elsewhere: `[a, c]` at `l·(L+1) + m` (zeros where m ≥ l), and `Q_mm`.

@@ -45,8 +45,7 @@ impl Rings {
         Self { z, weights, longitudes: longitudes.max(1), first_lon_rad: 0.0 }
     }
 
-    /// The centres of an equiangular raster, from north to south and from 180° W eastwards; a ring's weight is the
-    /// area of its row of cells.
+    /// The centres of an equiangular raster, from north to south and 180° W eastwards; a weight is the area of a row.
     pub fn raster(rows: usize, columns: usize) -> Self {
         let (rows, columns) = (rows.max(1), columns.max(1));
         let step = PI / rows as f64;
@@ -106,7 +105,7 @@ impl Rings {
 
     /// Values of a field at every point, on all threads.
     pub fn synthesize(&self, field: &Field) -> Vec<f64> {
-        let (table, weights) = (field.table(), field.weights());
+        let (table, weights) = (&*field.table, &field.weights[..]);
         let fft = RealFftPlanner::<f64>::new().plan_fft_inverse(self.longitudes);
         let turns = self.turns(table.lmax);
         let mut values = vec![0.0; self.len()];
@@ -137,7 +136,7 @@ impl Rings {
     /// Fails if there is not one value a point, or there are not more than 2L longitudes.
     pub fn analyze(&self, plan: &FieldPlan, values: &[f64]) -> Result<Vec<f64>, SphereError> {
         expect_len("values on rings", values.len(), self.len())?;
-        let table = plan.table();
+        let table = &*plan.table;
         let lmax = table.lmax;
         if self.longitudes <= 2 * lmax {
             let remedy = "analysis needs more than 2L longitudes";
@@ -145,28 +144,25 @@ impl Rings {
         }
         let fft = RealFftPlanner::<f64>::new().plan_fft_forward(self.longitudes);
         let turns = self.turns(lmax);
-        let partial: Vec<Vec<[f64; 2]>> = values
-            .par_chunks(LANES * self.longitudes)
-            .zip(self.z.par_chunks(LANES))
-            .enumerate()
-            .map(|(tile, (values, z))| {
-                let mut ring = fft.make_input_vec();
-                let mut spectrum = fft.make_output_vec();
-                let mut scratch = fft.make_scratch_vec();
-                let mut orders = vec![([0.0; LANES], [0.0; LANES]); lmax + 1];
-                for (lane, values) in values.chunks_exact(self.longitudes).enumerate() {
-                    ring.copy_from_slice(values);
-                    fft.process_with_scratch(&mut ring, &mut spectrum, &mut scratch)
-                        .expect("plan and buffers have one length");
-                    let weight = self.ring_point_weight(tile * LANES + lane);
-                    for (m, (cos, sin)) in orders.iter_mut().enumerate() {
-                        let value = spectrum[m] * turns[m].conj() * weight;
-                        (cos[lane], sin[lane]) = (value.re, -value.im);
-                    }
+        let tile = |(tile, (values, z)): (usize, (&[f64], &[f64]))| {
+            let mut ring = fft.make_input_vec();
+            let mut spectrum = fft.make_output_vec();
+            let mut scratch = fft.make_scratch_vec();
+            let mut orders = vec![([0.0; LANES], [0.0; LANES]); lmax + 1];
+            for (lane, values) in values.chunks_exact(self.longitudes).enumerate() {
+                ring.copy_from_slice(values);
+                let whole = fft.process_with_scratch(&mut ring, &mut spectrum, &mut scratch);
+                whole.expect("plan and buffers have one length");
+                let weight = self.ring_point_weight(tile * LANES + lane);
+                for (m, (cos, sin)) in orders.iter_mut().enumerate() {
+                    let value = spectrum[m] * turns[m].conj() * weight;
+                    (cos[lane], sin[lane]) = (value.re, -value.im);
                 }
-                dispatch(LegendreAdjoint { table, orders: &orders, z })
-            })
-            .collect();
+            }
+            dispatch(LegendreAdjoint { table, orders: &orders, z })
+        };
+        let tiles = values.par_chunks(LANES * self.longitudes).zip(self.z.par_chunks(LANES));
+        let partial: Vec<Vec<[f64; 2]>> = tiles.enumerate().map(tile).collect();
         let mut packed = vec![[0.0; 2]; (lmax + 1) * (lmax + 2) / 2];
         for part in partial {
             packed.iter_mut().zip(part).for_each(|(sum, p)| *sum = [sum[0] + p[0], sum[1] + p[1]]);

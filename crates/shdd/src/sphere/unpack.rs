@@ -1,11 +1,9 @@
-//! The packed numbers that `scripts/map_coastline.py` and `scripts/places_table.py` write: outlines and tables embedded in
-//! other crates.
+//! The packed outlines and tables that `scripts/map_coastline.py` and `scripts/places_table.py` write.
 
 use crate::sphere::polygon::Ring;
 
-/// Reads packed bytes from front to back: numbers of seven bits a byte, the least first; differences with the sign in the
-/// lowest bit; texts with their length before them. Made for files that are part of a program and tested as such, so a
-/// fault in them is a bug and panics.
+/// Reads packed bytes from front to back: numbers of seven bits a byte, the least first; differences with the sign in
+/// the lowest bit; texts with their length before them. Made for files of a program: a fault in them panics.
 ///
 /// ```
 /// let mut unpacker = locdiff_shdd::sphere::Unpacker::new(&[0x96, 0x01, 3, 2, b'h', b'i']);

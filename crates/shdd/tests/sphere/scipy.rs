@@ -16,13 +16,11 @@ fn parse(bytes: &[u8]) -> Fixture {
         bytes[4 * (2 + row_count)..].as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect();
     let width: usize = rows.iter().map(|l| 2 * l + 1).sum();
     assert_eq!(numbers.len(), count * (2 + width));
-    let points = (0..count)
-        .map(|i| {
-            let p = LatLon::new(numbers[2 * i], numbers[2 * i + 1]).unwrap().to_unit();
-            (p, numbers[2 * count + i * width..][..width].to_vec())
-        })
-        .collect();
-    Fixture { rows, points }
+    let point = |i: usize| {
+        let p = LatLon::new(numbers[2 * i], numbers[2 * i + 1]).unwrap().to_unit();
+        (p, numbers[2 * count + i * width..][..width].to_vec())
+    };
+    Fixture { rows, points: (0..count).map(point).collect() }
 }
 
 #[test]

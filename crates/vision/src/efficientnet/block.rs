@@ -9,7 +9,6 @@ const STRIP_BYTES: usize = 512 << 10;
 /// Borders and size of a convolution with TensorFlow's "SAME" padding along one side.
 #[derive(Clone, Copy)]
 pub(super) struct Same {
-    /// Pixels that come out.
     pub(super) out: usize,
     /// Zeros before the first pixel.
     pub(super) before: usize,
@@ -35,7 +34,6 @@ pub(super) struct Workspace {
     pub(super) inner: Aligned,
 }
 
-/// Expand, depthwise, project.
 pub(super) struct Block {
     pub(super) expand: Option<Pointwise>,
     pub(super) depthwise: Depthwise,

@@ -32,18 +32,7 @@ pub struct EfficientNetLiteConfig {
 
 impl EfficientNetLiteConfig {
     /// Lite0 … Lite4 as published: stem, head and the number of blocks of the first and the last stage are those of
-    /// Lite0; widths are rounded to multiples of 8, losing at most a tenth.
-    ///
-    /// ```
-    /// use locdiff_vision::EfficientNetLiteConfig;
-    /// let lite4 = EfficientNetLiteConfig::lite(4, 512)?;
-    /// assert_eq!(lite4.stages[5].repeat, 8);
-    /// assert_eq!(lite4.stages[6].out, 448);
-    /// # Ok::<(), locdiff_vision::VisionError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`VisionError::Architecture`] for a version above 4, or an embedding of no values.
+    /// Lite0; widths are rounded to multiples of 8, losing at most a tenth. Fails above 4, or for an empty embedding.
     pub fn lite(version: usize, embedding: usize) -> Result<Self> {
         // repeat, kernel, stride, expand, out
         const LITE0: [[usize; 5]; 7] = [
@@ -77,14 +66,11 @@ impl EfficientNetLiteConfig {
             return bad("a layer of 0 channels: give stem, head and embedding at least 1");
         }
         for stage in &self.stages {
-            if !matches!(stage.kernel, 3 | 5) {
-                return bad("a depthwise kernel other than 3 or 5");
-            }
-            if !matches!(stage.stride, 1 | 2) {
-                return bad("a stride other than 1 or 2");
-            }
-            if stage.expand == 0 || stage.out == 0 {
-                return bad("a stage of expansion or width 0");
+            match stage {
+                Stage { kernel, .. } if !matches!(kernel, 3 | 5) => return bad("a depthwise kernel other than 3 or 5"),
+                Stage { stride, .. } if !matches!(stride, 1 | 2) => return bad("a stride other than 1 or 2"),
+                Stage { expand: 0, .. } | Stage { out: 0, .. } => return bad("a stage of expansion or width 0"),
+                _ => {}
             }
         }
         Ok(())

@@ -1,17 +1,11 @@
 //! EfficientNet-Lite on the CPU: batch norms folded into the convolutions, pictures as rows of pixels with their
 //! channels side by side (NHWC), one picture a thread.
 
-use super::{
-    block::{Block, Same, Workspace},
-    config::EfficientNetLiteConfig,
-    weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE},
-};
-use crate::{
-    Result,
-    network::Network,
-    pixels::{RGB, count_pictures},
-    scratch::Pool,
-};
+use super::block::{Block, Same, Workspace};
+use super::config::EfficientNetLiteConfig;
+use super::weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE};
+use crate::Result;
+use crate::network::{Network, Pool, RGB, ReadTensor, count_pictures};
 use locdiff_nn::inference::{Depthwise, Grid, Pointwise, padded};
 use rayon::prelude::*;
 
@@ -29,15 +23,9 @@ pub struct EfficientNetLite {
 }
 
 impl EfficientNetLite {
-    /// A network whose weights come from `tensor(name, shape)`: f32 values in PyTorch's order.
-    ///
-    /// # Errors
-    /// [`crate::VisionError::Architecture`] for shapes without meaning, [`crate::VisionError::InputSize`] for a tensor of another
-    /// size, and whatever `tensor` fails with.
-    pub fn new(
-        config: &EfficientNetLiteConfig,
-        tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
-    ) -> Result<Self> {
+    /// A network whose weights come from `tensor(name, shape)`: f32 values in PyTorch's order. Fails for shapes without
+    /// meaning, for a tensor of another size, and with whatever `tensor` fails with.
+    pub fn new(config: &EfficientNetLiteConfig, tensor: impl ReadTensor) -> Result<Self> {
         config.check()?;
         let mut reader = EfficientNetReader { config, tensor };
         let pointwise =
@@ -58,17 +46,7 @@ impl EfficientNetLite {
         Ok(Self { stem, blocks, head, embed, workspaces: Pool::default() })
     }
 
-    /// Values of an embedding.
-    pub fn embedding(&self) -> usize {
-        self.embed.outputs()
-    }
-
-    /// The embeddings of pictures of `height × width` normalised RGB values, one after another, on all threads.
-    ///
-    /// # Shapes
-    /// `[n, height, width, 3]` to `n` vectors of [`EfficientNetLite::embedding`] values.
-    ///
-    /// # Errors
+    /// The embeddings of normalised pictures, `[n, height, width, 3]`, on all threads. Fails with
     /// [`crate::VisionError::InputSize`] unless `pictures` holds a whole number of pictures of at least one pixel.
     pub fn forward(&self, pictures: &[f32], height: usize, width: usize) -> Result<Vec<Vec<f32>>> {
         count_pictures(pictures, width, height)?;
@@ -90,13 +68,9 @@ impl EfficientNetLite {
         self.head.run(&space.input, padded(stride), features, Grid::packed(pixels), None);
         let mut mean = vec![0.0; channels];
         for pixel in features.chunks_exact(channels) {
-            for (sum, value) in mean.iter_mut().zip(pixel) {
-                *sum += value;
-            }
+            mean.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += value);
         }
-        for sum in &mut mean {
-            *sum /= pixels as f32;
-        }
+        mean.iter_mut().for_each(|sum| *sum /= pixels as f32);
         let mut embedding = vec![0.0; padded(self.embed.outputs())];
         self.embed.run(&mean, channels, &mut embedding, Grid::packed(1), None);
         embedding.truncate(self.embed.outputs());
@@ -106,8 +80,7 @@ impl EfficientNetLite {
     /// The first convolution, as a product over patches; returns the size of `space.input`, its output.
     fn run_stem(&self, space: &mut Workspace, picture: &[f32], height: usize, width: usize) -> (usize, usize) {
         const PATCH: usize = STEM_KERNEL * STEM_KERNEL * RGB;
-        let down = Same::new(height, STEM_KERNEL, STEM_STRIDE);
-        let across = Same::new(width, STEM_KERNEL, STEM_STRIDE);
+        let [down, across] = [height, width].map(|size| Same::new(size, STEM_KERNEL, STEM_STRIDE));
         let channels = padded(self.stem.outputs());
         let output = space.input.window(down.out * across.out * channels);
         let patches = space.patches.window(across.out * PATCH);
@@ -134,7 +107,7 @@ impl EfficientNetLite {
 
 impl Network for EfficientNetLite {
     fn embedding(&self) -> usize {
-        EfficientNetLite::embedding(self)
+        self.embed.outputs()
     }
 
     fn batch(&self) -> usize {

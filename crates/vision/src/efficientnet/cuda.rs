@@ -1,25 +1,17 @@
 //! EfficientNet-Lite on CUDA: 1×1 convolutions are products in the device's precision, everything is stored in f32.
 
-use super::{
-    config::EfficientNetLiteConfig,
-    weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE},
-};
-use crate::{
-    Result,
-    network::Network,
-    pixels::{RGB, count_pictures},
-};
-use locdiff_nn::{
-    Device, Tensor, View, ViewMut,
-    conv::{self, Walk},
-    ops::{self, Transpose},
-};
+use super::config::EfficientNetLiteConfig;
+use super::weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE};
+use crate::Result;
+use crate::network::{Network, RGB, ReadTensor, count_pictures};
+use locdiff_nn::conv::{self, Walk};
+use locdiff_nn::ops::{self, Transpose};
+use locdiff_nn::{Device, Tensor, View, ViewMut};
 use std::sync::{Mutex, PoisonError};
 
 /// Pictures of a batch: their widest layer takes 5 MB each in Lite0.
 const BATCH: usize = 64;
 
-/// A product with its bias.
 struct Dense {
     weight: Tensor,
     bias: Tensor,
@@ -74,15 +66,8 @@ impl Dense {
 }
 
 impl EfficientNetLiteCuda {
-    /// A network whose weights come from `tensor(name, shape)`: f32 values in PyTorch's order.
-    ///
-    /// # Errors
-    /// As [`crate::EfficientNetLite::new`], and [`crate::VisionError::Device`] if the device's memory does not suffice.
-    pub fn new(
-        config: &EfficientNetLiteConfig,
-        device: &Device,
-        tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
-    ) -> Result<Self> {
+    /// As [`crate::EfficientNetLite::new`]. Fails also if the device's memory does not suffice.
+    pub fn new(config: &EfficientNetLiteConfig, device: &Device, tensor: impl ReadTensor) -> Result<Self> {
         config.check()?;
         let mut reader = EfficientNetReader { config, tensor };
         let dense = |inputs, (weight, bias): (Vec<f32>, Vec<f32>)| Dense::new(device, inputs, &weight, &bias);
@@ -102,18 +87,13 @@ impl EfficientNetLiteCuda {
                 project: dense(shape.inner, reader.project(number, &shape)?)?,
             });
         }
-        let channels = config.last_channels();
-        let head = dense(channels, reader.head()?)?;
+        let head = dense(config.last_channels(), reader.head()?)?;
         let embed = dense(config.head, reader.embed()?)?;
         let (device, config) = (device.clone(), config.clone());
         Ok(Self { device, config, stem, blocks, head, embed, buffers: Mutex::new(None) })
     }
 
-    /// The embeddings of pictures of `side × side` normalised RGB values, one after another.
-    ///
-    /// # Errors
-    /// [`crate::VisionError::InputSize`] unless `pictures` holds a whole number of pictures of at least one pixel,
-    /// [`crate::VisionError::Device`] if the device fails.
+    /// As [`crate::EfficientNetLite::forward`], for square pictures. Fails also if the device does.
     pub fn forward(&self, pictures: &[f32], side: usize) -> Result<Vec<Vec<f32>>> {
         let (count, one) = (count_pictures(pictures, side, side)?, side * side * RGB);
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,10 +1,8 @@
 //! The blocks of an EfficientNet-Lite one by one, and their weights by name.
 
 use super::config::EfficientNetLiteConfig;
-use crate::{
-    Result, VisionError,
-    pixels::{RGB, colours_last},
-};
+use crate::network::{RGB, ReadTensor, colours_last};
+use crate::{Result, VisionError};
 use locdiff_nn::conv::Walk;
 
 pub(crate) const STEM_KERNEL: usize = 3;
@@ -24,14 +22,12 @@ pub(crate) struct BlockShape {
 }
 
 impl BlockShape {
-    /// Its depthwise convolution on a square picture.
     pub(crate) fn walk(&self, side: usize) -> Walk {
         Walk { side, kernel: self.kernel, step: self.stride }
     }
 }
 
 impl EfficientNetLiteConfig {
-    /// All blocks, from input to output.
     pub(crate) fn blocks(&self) -> Vec<BlockShape> {
         let mut input = self.stem;
         let mut blocks = Vec::new();
@@ -53,23 +49,20 @@ impl EfficientNetLiteConfig {
         blocks
     }
 
-    /// Channels that enter the last convolution.
     pub(crate) fn last_channels(&self) -> usize {
         self.blocks().last().map_or(self.stem, |block| block.out)
     }
 }
 
-/// Weights and bias.
 type Layer = (Vec<f32>, Vec<f32>);
 
 /// Reads the layers by name; see [`crate::EfficientNetLite`].
 pub(crate) struct EfficientNetReader<'a, T> {
     pub(crate) config: &'a EfficientNetLiteConfig,
-    /// The values of a tensor of that name and shape.
     pub(crate) tensor: T,
 }
 
-impl<T: FnMut(&str, &[usize]) -> Result<Vec<f32>>> EfficientNetReader<'_, T> {
+impl<T: ReadTensor> EfficientNetReader<'_, T> {
     fn part(&mut self, name: String, shape: &[usize]) -> Result<Vec<f32>> {
         let values = (self.tensor)(&name, shape)?;
         let (wanted, got) = (shape.iter().product(), values.len());

@@ -24,10 +24,7 @@ impl Begun {
         self.0.iter().all(|batch| batch.running.is_none())
     }
 
-    /// The embeddings, in the photos' order, or why there is none; waits for them.
-    ///
-    /// # Errors
-    /// A failure of the device.
+    /// The embeddings, in the photos' order, or why there is none; waits for them. Fails if the device does.
     pub fn finish(self) -> Result<Vec<Result<Vec<f32>>>> {
         let batches = self.0.into_iter().map(Started::finish).collect::<Result<Vec<_>>>()?;
         Ok(batches.into_iter().flatten().collect())
@@ -47,10 +44,8 @@ impl Encoder {
         timed("opening the decoder", || self.network.decoder());
     }
 
-    /// A photo's file made ready for [`Encoder::begin`], and what it says of itself.
-    ///
-    /// # Errors
-    /// As [`Photo::decode`] and [`Encoder::preprocess`].
+    /// A photo's file made ready for [`Encoder::begin`], and what it says of itself. Fails as [`Photo::decode`] and
+    /// [`Encoder::preprocess`] do.
     pub fn prepare(&self, contents: Vec<u8>, name: &str, limits: &PhotoLimits) -> Result<(Prepared, PhotoFacts)> {
         let prepared = |picture| Prepared { picture, name: name.to_owned(), limits: *limits };
         let contents = match self.taken(contents, limits) {
@@ -76,20 +71,15 @@ impl Encoder {
         decoder.take(jpeg, self.input_side())
     }
 
-    /// What the network saw of the last photos of [`Encoder::begin`], on a CUDA device: what a test looks at.
-    ///
-    /// # Errors
-    /// A failure of the device.
+    /// What the network saw of the last photos of [`Encoder::begin`], on a CUDA device: what a test looks at. Fails if
+    /// the device does.
     #[doc(hidden)]
     pub fn last_pixels(&self) -> Result<Vec<f32>> {
         self.network.last_pixels()
     }
 
-    /// Begins with photos, and returns while a device works on them; waits only where several batches are under way. The CPU has their
-    /// embeddings when it returns.
-    ///
-    /// # Errors
-    /// A failure of the device.
+    /// Begins with photos, and returns while a device works on them; waits only where several batches are under way.
+    /// The CPU has their embeddings when it returns. Fails if the device does.
     pub fn begin(&self, photos: Vec<Prepared>) -> Result<Begun> {
         let mut rest = photos.into_iter();
         let mut started = Vec::new();

@@ -8,6 +8,14 @@ use std::path::Path;
 
 const MAX_EMBEDDING: usize = 65536;
 
+pub(crate) struct About {
+    pub(crate) family: &'static str,
+    pub(crate) architecture: String,
+    pub(crate) licence: String,
+    pub(crate) parameters: usize,
+    pub(crate) file_bytes: u64,
+}
+
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Description {
@@ -46,21 +54,24 @@ impl Description {
         }
     }
 
+    /// What an encoder of this description is.
+    pub(crate) fn about(&self, family: &'static str, parameters: usize, file_bytes: u64) -> About {
+        let (architecture, licence) = (self.architecture.clone(), self.licence.clone());
+        About { family, architecture, licence, parameters, file_bytes }
+    }
+
     fn check(&self) -> std::result::Result<(), String> {
-        let sides =
-            [("short_side", self.short_side), ("centre_crop", self.centre_crop), ("input_side", self.input_side)];
-        for (name, side) in sides {
+        let Self { short_side, centre_crop, input_side, embedding, .. } = *self;
+        for (name, side) in [("short_side", short_side), ("centre_crop", centre_crop), ("input_side", input_side)] {
             if side == 0 || side > MAX_SIDE {
                 return Err(format!("{name} = {side} is out of range: choose 1 … {MAX_SIDE}"));
             }
         }
-        if self.centre_crop > self.short_side {
-            let (crop, short) = (self.centre_crop, self.short_side);
-            return Err(format!("centre_crop = {crop} exceeds short_side = {short}"));
+        if centre_crop > short_side {
+            return Err(format!("centre_crop = {centre_crop} exceeds short_side = {short_side}"));
         }
-        if self.embedding == 0 || self.embedding > MAX_EMBEDDING {
-            let met = self.embedding;
-            return Err(format!("embedding = {met} is out of range: choose 1 … {MAX_EMBEDDING}"));
+        if embedding == 0 || embedding > MAX_EMBEDDING {
+            return Err(format!("embedding = {embedding} is out of range: choose 1 … {MAX_EMBEDDING}"));
         }
         self.preprocessing().check()
     }

@@ -1,11 +1,10 @@
 //! The fingerprint of an encoder: a hash of everything that shapes its embeddings.
 
-use crate::{CropRounding, Preprocessing, ResizeRule, resize::Filter};
+use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, resize::Filter};
 use locdiff_io::data::Fingerprint;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 use twox_hash::XxHash3_128;
 
-/// What the network computes from.
 pub(crate) enum Content<'a> {
     /// The hash of each tensor that the network read, by name.
     Tensors(BTreeMap<String, u128>),
@@ -24,14 +23,9 @@ pub(crate) fn tensor_hash(dtype: &str, shape: &[usize], bytes: &[u8]) -> u128 {
 
 /// The fingerprint of a network with its settings in `network`, behind `preprocessing`. It depends on no file's layout,
 /// so an encoder is the same from a folder, from memory and on every device.
-pub(crate) fn fingerprint(
-    name: String,
-    network: &str,
-    preprocessing: &Preprocessing,
-    content: Content<'_>,
-) -> Arc<Fingerprint> {
+pub(crate) fn fingerprint(name: String, network: &str, of: &Preprocessing, content: Content<'_>) -> Arc<Fingerprint> {
     let mut hasher = XxHash3_128::new();
-    hasher.write(format!("{network}\n{}\n", preprocessing_text(preprocessing)).as_bytes());
+    hasher.write(format!("{network}\n{}\n", preprocessing_text(of)).as_bytes());
     match content {
         Content::Tensors(tensors) => {
             for (name, hash) in tensors {
@@ -65,15 +59,10 @@ fn preprocessing_text(preprocessing: &Preprocessing) -> String {
         Filter::Bilinear => "bilinear",
         Filter::Bicubic => "bicubic",
     };
-    let crop = crop.map_or_else(
-        || "none".to_owned(),
-        |crop| {
-            let rounding = match crop.rounding {
-                CropRounding::Even => "even",
-                CropRounding::Down => "down",
-            };
-            format!("{} {} {rounding}", crop.width, crop.height)
-        },
-    );
+    let crop = match crop {
+        None => "none".to_owned(),
+        Some(CentreCrop { width, height, rounding: CropRounding::Even }) => format!("{width} {height} even"),
+        Some(CentreCrop { width, height, rounding: CropRounding::Down }) => format!("{width} {height} down"),
+    };
     format!("{resize}; {filter}; {crop}; {input_side}; {scale:?} {mean:?} {std:?}")
 }

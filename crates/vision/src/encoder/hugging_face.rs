@@ -1,25 +1,15 @@
 //! CLIP, DINOv2 and SigLIP folders as Hugging Face saves them: `config.json`, `preprocessor_config.json`,
 //! `model.safetensors` (or shards with an index).
 
-use super::{
-    preprocessor::preprocessing,
-    settings_file::json,
-    tower::{Tower, licence},
-    weights::Weights,
-};
-use crate::{
-    Result, VisionError,
-    vit::{
-        Family, Pooling, VitConfig,
-        names::{self, Names},
-    },
-};
+use super::tower::{Tower, json, licence};
+use super::{preprocessor::preprocessing, weights::Weights};
+use crate::vit::names::{self, Names};
+use crate::vit::{Family, Pooling, VitConfig};
+use crate::{Result, VisionError};
 use locdiff_nn::Gelu;
 use serde::Deserialize;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 pub(super) const CONFIG: &str = "config.json";
 const WEIGHTS: &str = "model.safetensors";
@@ -80,12 +70,10 @@ struct ShardIndex {
     weight_map: BTreeMap<String, String>,
 }
 
-/// Whether a folder has weights under Hugging Face's names.
 pub(super) fn has_weights(folder: &Path) -> bool {
     folder.join(WEIGHTS).exists() || folder.join(INDEX).exists()
 }
 
-/// Reads such a folder.
 pub(super) fn open(folder: &Path) -> Result<Tower> {
     let path = folder.join(CONFIG);
     let ConfigFile { model_type, vision_config, projection_dim, pooling, shape } = json(&path)?;
@@ -97,11 +85,9 @@ pub(super) fn open(folder: &Path) -> Result<Tower> {
         (Some("siglip_vision_model"), _) => (Family::Siglip, shape),
         (Some("dinov2"), _) => (Family::Dinov2, shape),
         (met, _) => {
-            let met = met.unwrap_or("nothing");
-            return Err(bad(format!(
-                "model_type is `{met}`: known are clip and siglip (with their vision_config), clip_vision_model, \
-                 siglip_vision_model and dinov2; any other encoder can be exported to ONNX and used with an encoder.json"
-            )));
+            let known = "clip and siglip (with their vision_config), clip_vision_model, siglip_vision_model and dinov2";
+            let other = "any other encoder can be exported to ONNX and used with an encoder.json";
+            return Err(bad(format!("model_type is `{}`: known are {known}; {other}", met.unwrap_or("nothing"))));
         }
     };
     let mut config = shape.config(family, pooling.as_deref()).map_err(bad)?;
@@ -121,7 +107,6 @@ pub(super) fn open(folder: &Path) -> Result<Tower> {
     Ok(Tower { licence: licence(folder), preprocessing, config, names, weights, prefix })
 }
 
-/// The names of the tensors, and what stands before them.
 fn spelling(family: Family, weights: &Weights<'_>) -> (&'static Names, &'static str) {
     let (names, prefixes) = match family {
         Family::Dinov2 => (&names::DINOV2, ["", "dinov2.", "backbone."]),
@@ -145,9 +130,7 @@ impl Shape {
             "quick_gelu" => Gelu::Quick,
             "gelu" => Gelu::Exact,
             "gelu_pytorch_tanh" => Gelu::Tanh,
-            other => {
-                return Err(format!("hidden_act is `{other}`: known are quick_gelu, gelu and gelu_pytorch_tanh"));
-            }
+            other => return Err(format!("hidden_act is `{other}`: known are quick_gelu, gelu and gelu_pytorch_tanh")),
         };
         if self.num_channels != 3 {
             return Err(format!("num_channels is {}: photos have 3", self.num_channels));
@@ -158,15 +141,15 @@ impl Shape {
         if !self.vision_use_head {
             return Err("vision_use_head is false: without its head a SigLIP has no embedding".to_owned());
         }
-        let pooling = match (family, pooling) {
-            (Family::Siglip, None) => Pooling::Attention,
-            (_, None) | (Family::Dinov2, Some("class")) => Pooling::Class,
-            (Family::Dinov2, Some("mean")) => Pooling::Mean,
-            (Family::Dinov2, Some("both")) => Pooling::ClassAndMean,
-            (Family::Dinov2, Some(other)) => {
-                return Err(format!("pooling is `{other}`: choose class, mean (of the patches) or both"));
-            }
-            (_, Some(_)) => return Err("pooling can be chosen for DINOv2 only".to_owned()),
+        let is_dino = family == Family::Dinov2;
+        let pooling = match pooling {
+            None if family == Family::Siglip => Pooling::Attention,
+            None => Pooling::Class,
+            Some(_) if !is_dino => return Err("pooling can be chosen for DINOv2 only".to_owned()),
+            Some("class") => Pooling::Class,
+            Some("mean") => Pooling::Mean,
+            Some("both") => Pooling::ClassAndMean,
+            Some(other) => return Err(format!("pooling is `{other}`: choose class, mean (of the patches) or both")),
         };
         let patch = self.patch_size.unwrap_or(patch);
         Ok(VitConfig {
@@ -175,16 +158,13 @@ impl Shape {
             patch,
             grid: self.image_size.checked_div(patch).unwrap_or(0),
             width: self.hidden_size,
-            inner: match family {
-                Family::Dinov2 => (self.hidden_size as f64 * self.mlp_ratio) as usize,
-                _ => self.intermediate_size,
-            },
+            inner: if is_dino { (self.hidden_size as f64 * self.mlp_ratio) as usize } else { self.intermediate_size },
             layers: self.num_hidden_layers,
             heads: self.num_attention_heads,
             activation,
             eps: self.layer_norm_eps.unwrap_or(eps),
             norm_before: family == Family::Clip,
-            layer_scale: family == Family::Dinov2,
+            layer_scale: is_dino,
             pooling,
             projection: None,
         })

@@ -1,7 +1,5 @@
-//! An encoder from its folder: LocDiff's own (`encoder.json` and `model.safetensors`), a CLIP, DINOv2 or SigLIP as Hugging
-//! Face saves it (`config.json`, `preprocessor_config.json`, `model.safetensors`), an OpenCLIP (`open_clip_config.json`,
-//! `open_clip_model.safetensors`), or an ONNX file (`encoder.json` and `model.onnx`), which the ONNX Runtime library runs
-//! where it is installed.
+//! An encoder from its folder: LocDiff's own (`encoder.json`, `model.safetensors`), a CLIP, DINOv2 or SigLIP as Hugging
+//! Face saves it (`config.json` …), an OpenCLIP (`open_clip_config.json` …), or an ONNX file (`encoder.json`, `model.onnx`).
 
 mod bulk;
 mod description;
@@ -11,18 +9,16 @@ mod hugging_face;
 mod onnx;
 mod open_clip;
 mod preprocessor;
-mod settings_file;
 mod tower;
 mod weights;
 
+use crate::network::{Network, RGB, count_pictures};
+use crate::vit::{VisionTransformer, VisionTransformerCuda};
 use crate::{
     EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Photo, Preprocessing, Result, VisionError,
-    network::Network,
-    pixels::{RGB, count_pictures},
-    vit::{VisionTransformer, VisionTransformerCuda},
 };
 pub use bulk::{Begun, Prepared};
-use description::Description;
+use description::{About, Description};
 use fingerprint::{Content, fingerprint, folder_name};
 use locdiff_io::data::{Embedding, Fingerprint};
 use locdiff_nn::Device;
@@ -30,15 +26,6 @@ use rayon::prelude::*;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 use tower::Tower;
 use weights::Weights;
-
-/// What an encoder says of itself.
-pub(crate) struct About {
-    pub(crate) family: &'static str,
-    pub(crate) architecture: String,
-    pub(crate) licence: String,
-    pub(crate) parameters: usize,
-    pub(crate) file_bytes: u64,
-}
 
 /// A frozen image encoder: from photos to embeddings.
 pub struct Encoder {
@@ -49,31 +36,27 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Reads an encoder's folder and makes it ready on the CPU: one with an `encoder.json`, or a CLIP (projected features where
-    /// the folder has a projection, else the pooled output), DINOv2 (the class token; `"pooling": "mean"` or `"both"` in
-    /// its `config.json` for the mean of the patches) or SigLIP (the pooled output) as Hugging Face saves it, or an OpenCLIP.
-    ///
-    /// # Errors
-    /// [`VisionError::Read`] for a missing file, [`VisionError::Encoder`] for one that is damaged or does not fit.
+    /// Reads an encoder's folder and makes it ready on the CPU: one with an `encoder.json`, or a CLIP (projected
+    /// features where the folder has a projection, else the pooled output), DINOv2 (the class token; `"pooling":
+    /// "mean"` or `"both"` in its `config.json` for the mean of the patches) or SigLIP (the pooled output) as Hugging
+    /// Face saves it, or an OpenCLIP. Fails with [`VisionError::Read`] for a missing file, [`VisionError::Encoder`] for
+    /// one that is damaged or does not fit.
     pub fn open(folder: &Path) -> Result<Self> {
         Self::open_on(folder, &Device::cpu())
     }
 
     /// Reads an encoder's folder and makes it ready on `device`. On CUDA a transformer computes with bf16 products, an
-    /// EfficientNet-Lite with products in the device's precision; on a CPU that [`Device::is_int8`] a transformer with products of 8 bits.
-    ///
-    /// # Errors
-    /// As [`Encoder::open`], and [`VisionError::Device`] if the device's memory does not suffice.
+    /// EfficientNet-Lite with products in the device's precision; on a CPU that [`Device::is_int8`] a transformer with
+    /// products of 8 bits. Fails as [`Encoder::open`] does, and if the device's memory does not suffice.
     pub fn open_on(folder: &Path, device: &Device) -> Result<Self> {
         let path = folder.join("encoder.json");
         if !path.exists() {
             let [here, open_clip] = [hugging_face::CONFIG, open_clip::CONFIG].map(|name| folder.join(name).exists());
             // Some folders have both, and the weights of one.
-            if here && (hugging_face::has_weights(folder) || !open_clip) {
-                return Self::tower(folder_name(&path, "clip"), hugging_face::open(folder)?, device);
-            }
-            if open_clip {
-                return Self::tower(folder_name(&path, "clip"), open_clip::open(folder)?, device);
+            let here = here && (hugging_face::has_weights(folder) || !open_clip);
+            if here || open_clip {
+                let tower = if here { hugging_face::open(folder)? } else { open_clip::open(folder)? };
+                return Self::tower(folder_name(&path, "clip"), tower, device);
             }
             if folder.is_dir() {
                 let detail = "no encoder there: it has no config.json (CLIP, DINOv2 or SigLIP of Hugging Face), no open_clip_config.json \
@@ -90,19 +73,14 @@ impl Encoder {
         Self::described(&path, &description, weights, device)
     }
 
-    /// An encoder on the CPU from the contents of `encoder.json` and `model.safetensors`, each with the path that errors
-    /// shall give; the folder in the description's path is the encoder's name.
-    ///
-    /// # Errors
-    /// [`VisionError::Encoder`] for contents that are damaged or do not fit.
+    /// An encoder on the CPU from the contents of `encoder.json` and `model.safetensors`, each with its path in messages;
+    /// the folder of the first is the encoder's name. Fails for contents that are damaged or do not fit.
     pub fn from_bytes(description: (&Path, &[u8]), weights: (&Path, &[u8])) -> Result<Self> {
         Self::from_bytes_on(description, weights, &Device::cpu())
     }
 
-    /// [`Encoder::from_bytes`] on a device.
-    ///
-    /// # Errors
-    /// Its errors, and [`VisionError::Device`] if the device's memory does not suffice.
+    /// [`Encoder::from_bytes`] on a device. Fails as it does, and with [`VisionError::Device`] if the device's memory
+    /// does not suffice.
     pub fn from_bytes_on(description: (&Path, &[u8]), weights: (&Path, &[u8]), device: &Device) -> Result<Self> {
         let (path, contents) = description;
         let description = Description::parse(path, contents)?;
@@ -125,17 +103,11 @@ impl Encoder {
     fn onnx(path: &Path, description: &Description) -> Result<Self> {
         let file = path.with_file_name("model.onnx");
         let network = onnx::OnnxNetwork::new(&file, read(&file)?, description)?;
-        let about = About {
-            family: "ONNX",
-            architecture: description.architecture.clone(),
-            licence: description.licence.clone(),
-            parameters: network.parameters(),
-            file_bytes: network.contents().len() as u64,
-        };
+        let about = description.about("ONNX", network.parameters(), network.contents.len() as u64);
         let preprocessing = description.preprocessing();
         let name = folder_name(path, &about.architecture);
         let settings = format!("onnx {:?}", description.output);
-        let fingerprint = fingerprint(name, &settings, &preprocessing, Content::File(network.contents()));
+        let fingerprint = fingerprint(name, &settings, &preprocessing, Content::File(&network.contents));
         Ok(Self { about, fingerprint, preprocessing, network: Box::new(network) })
     }
 
@@ -158,7 +130,6 @@ impl Encoder {
         Ok(Self { about, fingerprint, preprocessing: tower.preprocessing, network })
     }
 
-    /// The network that `encoder.json` describes.
     fn described<'a>(
         path: &Path,
         description: &Description,
@@ -168,9 +139,8 @@ impl Encoder {
         let version = description.architecture.strip_prefix("efficientnet-lite");
         // One digit and nothing else: a number would also be read from "+2" or "02".
         let Some(version) = version.and_then(|text| text.parse::<u8>().ok().filter(|v| v.to_string() == text)) else {
-            let met = &description.architecture;
-            let detail =
-                format!("unknown architecture `{met}`: known are efficientnet-lite0 … efficientnet-lite4 and onnx");
+            let known = "known are efficientnet-lite0 … efficientnet-lite4 and onnx";
+            let detail = format!("unknown architecture `{}`: {known}", description.architecture);
             return Err(VisionError::encoder(path, detail));
         };
         let config = EfficientNetLiteConfig::lite(version.into(), description.embedding)
@@ -183,13 +153,7 @@ impl Encoder {
         } else {
             Box::new(EfficientNetLite::new(&config, tensor)?)
         };
-        let about = About {
-            family: "EfficientNet-Lite",
-            architecture: description.architecture.clone(),
-            licence: description.licence.clone(),
-            parameters: weights.values_read(),
-            file_bytes: weights.file_bytes(),
-        };
+        let about = description.about("EfficientNet-Lite", weights.values_read(), weights.file_bytes());
         let preprocessing = description.preprocessing();
         let name = folder_name(path, &about.architecture);
         let content = Content::Tensors(weights.hashes());
@@ -199,14 +163,6 @@ impl Encoder {
 
     /// The encoder's name and a hash of its settings, preprocessing and weights: the same on every device, and whether it
     /// was read from a folder or from memory.
-    ///
-    /// ```
-    /// # use locdiff_vision::Encoder;
-    /// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    /// let encoder = Encoder::open(&root.join("models/streetview-lite2"))?;
-    /// assert_eq!(encoder.fingerprint().name(), "streetview-lite2");
-    /// # Ok::<(), locdiff_vision::VisionError>(())
-    /// ```
     pub fn fingerprint(&self) -> &Arc<Fingerprint> {
         &self.fingerprint
     }
@@ -251,12 +207,9 @@ impl Encoder {
         self.preprocessing.input_side as usize
     }
 
-    /// The embeddings of photos, in their order, on all threads of the current rayon pool or on the device. On the CPU a
-    /// photo's embedding is the same to the last bit alone and in any batch, with any number of threads.
-    ///
-    /// # Errors
-    /// [`VisionError::TooThin`] for a photo whose sides are too unlike, [`VisionError::Data`] for an embedding that is not
-    /// finite.
+    /// The embeddings of photos, in their order, on all threads of the current rayon pool or on the device. On the CPU
+    /// a photo's embedding is the same to the last bit alone and in any batch, with any number of threads. Fails for a
+    /// photo whose sides are too unlike, or an embedding that is not finite.
     pub fn embed(&self, photos: &[Photo]) -> Result<Vec<Embedding>> {
         let side = self.input_side();
         let mut embeddings = Vec::with_capacity(photos.len());
@@ -269,17 +222,13 @@ impl Encoder {
         Ok(embeddings)
     }
 
-    /// What the network sees of a photo: resized, cropped and normalised, `[side, side, 3]`.
-    ///
-    /// # Errors
+    /// What the network sees of a photo: resized, cropped and normalised, `[side, side, 3]`. Fails with
     /// [`VisionError::TooThin`] for a photo whose sides are too unlike.
     pub fn preprocess(&self, photo: &Photo) -> Result<Vec<f32>> {
         self.preprocessing.apply(photo)
     }
 
-    /// The embeddings of pictures already resized and normalised, `[n, side, side, 3]`.
-    ///
-    /// # Errors
+    /// The embeddings of pictures already resized and normalised, `[n, side, side, 3]`. Fails with
     /// [`VisionError::InputSize`] unless `pixels` holds whole pictures.
     pub fn embed_pixels(&self, pixels: &[f32]) -> Result<Vec<Vec<f32>>> {
         let side = self.input_side();
@@ -288,11 +237,8 @@ impl Encoder {
         Ok(batches.map(|batch| self.network.forward(batch, side)).collect::<Result<Vec<_>>>()?.concat())
     }
 
-    /// Runs the `count` pictures of the last [`Encoder::embed_pixels`] once more where they lie, on a CUDA device: what a bench
-    /// times, without the copies.
-    ///
-    /// # Errors
-    /// More pictures than a batch has, or a failure of the device.
+    /// Runs the `count` pictures of the last [`Encoder::embed_pixels`] once more where they lie, on a CUDA device: what
+    /// a bench times, without the copies. Fails for more pictures than a batch has, or if the device does.
     #[doc(hidden)]
     pub fn run_again(&self, count: usize) -> Result<()> {
         self.network.run_again(count)

@@ -1,15 +1,9 @@
 //! OpenCLIP's folders: `open_clip_config.json` and `open_clip_model.safetensors`, of which the vision tower is read.
 
-use super::{
-    settings_file::json,
-    tower::{Tower, licence},
-    weights::Weights,
-};
-use crate::{
-    CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError,
-    resize::Filter,
-    vit::{Family, Pooling, VitConfig, names},
-};
+use super::tower::{Tower, json, licence};
+use super::weights::Weights;
+use crate::vit::{Family, Pooling, VitConfig, names};
+use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, resize::Filter};
 use locdiff_nn::Gelu;
 use serde::Deserialize;
 use serde_json::Value;
@@ -96,7 +90,6 @@ impl Default for Preprocess {
     }
 }
 
-/// Reads such a folder.
 pub(super) fn open(folder: &Path) -> Result<Tower> {
     let path = folder.join(CONFIG);
     let Config { model_cfg, preprocess_cfg } = json(&path)?;
@@ -143,7 +136,6 @@ impl Model {
 }
 
 impl Preprocess {
-    /// torchvision's steps.
     fn read(self, side: u32) -> std::result::Result<Preprocessing, String> {
         let filter = match self.interpolation.as_str() {
             "bicubic" => Filter::Bicubic,

@@ -1,6 +1,6 @@
 //! `preprocessor_config.json` as Hugging Face saves it, in all the spellings met in the wild.
 
-use super::settings_file::json;
+use super::tower::json;
 use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, resize::Filter, vit::Family};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -78,25 +78,17 @@ impl Preprocessor {
             3 => Filter::Bicubic,
             other => return Err(format!("resample = {other}: known are 2 (bilinear) and 3 (bicubic)")),
         };
-        let resize = if self.do_resize {
-            match sides(&self.size) {
-                Some(Sides::Short(side)) => ResizeRule::ShortSide(side),
-                Some(Sides::Both(width, height)) => ResizeRule::Exact(width, height),
-                None => return Err(format!("size = {}: give a number, {SIDES}", self.size)),
-            }
-        } else {
-            ResizeRule::Keep
+        let sides = |name: &str, value: &Value| {
+            const FORMS: &str = r#"{"shortest_edge": …} or {"height": …, "width": …}"#;
+            sides(value).ok_or_else(|| format!("{name} = {value}: give a number, {FORMS}"))
         };
-        let crop = if self.do_center_crop {
-            let (width, height) = match sides(&self.crop_size) {
-                Some(Sides::Short(side)) => (side, side),
-                Some(Sides::Both(width, height)) => (width, height),
-                None => return Err(format!("crop_size = {}: give a number, {SIDES}", self.crop_size)),
-            };
-            Some(CentreCrop { width, height, rounding: CropRounding::Down })
-        } else {
-            None
+        let resize = if self.do_resize { sides("size", &self.size)? } else { ResizeRule::Keep };
+        let crop = match self.do_center_crop.then(|| sides("crop_size", &self.crop_size)).transpose()? {
+            Some(ResizeRule::ShortSide(side)) => Some((side, side)),
+            Some(ResizeRule::Exact(width, height)) => Some((width, height)),
+            _ => None,
         };
+        let crop = crop.map(|(width, height)| CentreCrop { width, height, rounding: CropRounding::Down });
         let ends_with = crop.map(|crop| (crop.width, crop.height)).or(match resize {
             ResizeRule::Exact(width, height) => Some((width, height)),
             _ => None,
@@ -117,26 +109,18 @@ impl Preprocessor {
     }
 }
 
-enum Sides {
-    Short(u32),
-    Both(u32, u32),
-}
-
-const SIDES: &str = r#"{"shortest_edge": …} or {"height": …, "width": …}"#;
-
 /// `224`, `[224]`, `[224, 224]`, `{"shortest_edge": 224}` or `{"height": 224, "width": 224}`.
-fn sides(value: &Value) -> Option<Sides> {
+fn sides(value: &Value) -> Option<ResizeRule> {
     let number = |value: &Value| value.as_u64().and_then(|side| u32::try_from(side).ok());
+    let both = |width, height| Some(ResizeRule::Exact(number(width)?, number(height)?));
     match value {
-        Value::Array(both) => match both.as_slice() {
-            [one] => Some(Sides::Short(number(one)?)),
-            [height, width] => Some(Sides::Both(number(width)?, number(height)?)),
-            _ => None,
-        },
+        Value::Array(sides) if sides.len() == 2 => both(&sides[1], &sides[0]),
+        Value::Array(sides) if sides.len() != 1 => None,
+        Value::Array(sides) => number(&sides[0]).map(ResizeRule::ShortSide),
         Value::Object(named) => match named.get("shortest_edge") {
-            Some(side) => Some(Sides::Short(number(side)?)),
-            None => Some(Sides::Both(number(named.get("width")?)?, number(named.get("height")?)?)),
+            Some(side) => number(side).map(ResizeRule::ShortSide),
+            None => both(named.get("width")?, named.get("height")?),
         },
-        other => Some(Sides::Short(number(other)?)),
+        other => number(other).map(ResizeRule::ShortSide),
     }
 }

@@ -1,10 +1,9 @@
 //! A published vision tower, its folder read and its weights open but not read yet.
 
 use super::weights::Weights;
-use crate::{
-    Preprocessing, Result,
-    vit::{Family, VitConfig, names::Names},
-};
+use crate::vit::{Family, VitConfig, names::Names};
+use crate::{Preprocessing, Result, VisionError};
+use serde::Deserialize;
 use std::path::Path;
 
 pub(crate) struct Tower {
@@ -18,7 +17,6 @@ pub(crate) struct Tower {
 }
 
 impl Tower {
-    /// The tensor of that name.
     pub(crate) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         match (name, self.config.family, shape) {
             // OpenCLIP multiplies from the other side.
@@ -39,4 +37,13 @@ pub(super) fn licence(folder: &Path) -> String {
     let mut named = header.filter_map(|line| line.strip_prefix("license:"));
     let name = named.next().map(|name| name.trim().trim_matches('"').to_owned()).filter(|name| !name.is_empty());
     name.unwrap_or_else(|| "not stated in the folder: see where it came from".to_owned())
+}
+
+/// Larger files are no settings; the index of a model's shards has some MB.
+const LARGEST_BYTES: u64 = 64 << 20;
+
+pub(super) fn json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T> {
+    let contents = locdiff_base::read_bounded(path, LARGEST_BYTES)
+        .map_err(|source| VisionError::Read { file: path.display().to_string(), source })?;
+    serde_json::from_slice(&contents).map_err(|error| VisionError::encoder(path, error.to_string()))
 }

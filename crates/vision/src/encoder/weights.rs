@@ -4,23 +4,18 @@ use super::fingerprint::tensor_hash;
 use crate::{Result, VisionError};
 use locdiff_base::{Element, TensorFile, TensorFileError, TensorPlace, timed};
 use rayon::prelude::*;
-use std::{
-    cell::{Cell, RefCell},
-    collections::{BTreeMap, BTreeSet},
-    fs::File,
-    io::{Cursor, Read, Seek},
-    path::{Path, PathBuf},
-};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
 
-/// A file, on disk or in memory.
 trait Source: Read + Seek {}
 impl<T: Read + Seek> Source for T {}
 
-/// One safetensors file, its header read.
 struct Part<'a> {
     path: PathBuf,
     file: RefCell<TensorFile<Box<dyn Source + 'a>>>,
-    /// The file's size.
     bytes: u64,
 }
 
@@ -57,17 +52,14 @@ impl<'a> Weights<'a> {
         self.find(name).is_some()
     }
 
-    /// Values that [`Weights::tensor`] has read so far.
     pub(crate) fn values_read(&self) -> usize {
         self.values_read.get()
     }
 
-    /// The hash of each tensor that [`Weights::tensor`] has read so far.
     pub(crate) fn hashes(&self) -> BTreeMap<String, u128> {
         self.hashes.borrow().clone()
     }
 
-    /// Bytes of all files together.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes).sum()
     }
@@ -85,9 +77,7 @@ impl<'a> Weights<'a> {
             let factors = self.plain(&scale, &shape[..1])?;
             let inputs: usize = shape[1..].iter().product();
             for (weights, factor) in values.chunks_exact_mut(inputs).zip(factors) {
-                for weight in weights {
-                    *weight *= factor;
-                }
+                weights.iter_mut().for_each(|weight| *weight *= factor);
             }
         }
         self.values_read.set(self.values_read.get() + values.len());
@@ -106,12 +96,8 @@ impl<'a> Weights<'a> {
             let met = &place.shape;
             return Err(bad(format!("`{name}` has the shape {met:?}, the architecture wants {shape:?}")));
         }
-        let element = match place.element() {
-            Ok(element) if element != Element::F64 => element,
-            _ => {
-                let dtype = place.dtype;
-                return Err(bad(format!("`{name}` holds {dtype} values: save it as F16, BF16 or F32")));
-            }
+        let Some(element) = place.element().ok().filter(|element| *element != Element::F64) else {
+            return Err(bad(format!("`{name}` holds {} values: save it as F16, BF16 or F32", place.dtype)));
         };
         let read = || part.file.borrow_mut().bytes(&place);
         let data = timed("weights: reading", read).map_err(|error| failed(&part.path, error))?;
@@ -136,7 +122,6 @@ fn not_finite(values: &[f32]) -> Option<f32> {
     piece.iter().copied().find(|value| !value.is_finite())
 }
 
-/// Values on all threads.
 fn numbers(element: Element, data: &[u8]) -> Vec<f32> {
     let width = element.bytes();
     let mut values = vec![0.0; data.len() / width];
@@ -146,7 +131,6 @@ fn numbers(element: Element, data: &[u8]) -> Vec<f32> {
 }
 
 impl<'a> Part<'a> {
-    /// Reads the header of a file of so many bytes.
     fn new(path: &Path, source: impl Source + 'a, bytes: u64) -> Result<Self> {
         let file = TensorFile::new(Box::new(source) as Box<dyn Source + 'a>, bytes);
         let file = RefCell::new(file.map_err(|error| failed(path, error))?);
@@ -157,9 +141,9 @@ impl<'a> Part<'a> {
 fn failed(path: &Path, error: TensorFileError) -> VisionError {
     match error {
         TensorFileError::Read(source) => VisionError::Read { file: path.display().to_string(), source },
-        unsound => VisionError::Encoder {
-            path: path.to_owned(),
-            detail: format!("not a whole safetensors file ({unsound}): copy it again"),
-        },
+        unsound => {
+            let detail = format!("not a whole safetensors file ({unsound}): copy it again");
+            VisionError::Encoder { path: path.to_owned(), detail }
+        }
     }
 }

@@ -8,9 +8,8 @@ const PROBE_STEPS: [u8; 5] = [0, 64, 128, 192, 255];
 /// Profiles that change no probed colour by more than this are sRGB, rounded one way or the other.
 const UNCHANGED: u8 = 2;
 
-/// Brings RGB bytes to sRGB by the profile that came with them. Pixels stay to the bit as they were where the profile is
-/// sRGB itself, is damaged (most viewers ignore it then, too), or speaks of inks, which the decoder has turned into RGB, or of greys
-/// where there are colours.
+/// Brings RGB bytes to sRGB by the profile that came with them. Pixels stay to the bit if the profile is sRGB, is damaged
+/// (most viewers ignore it then, too), or is of inks, which the decoder has turned into RGB, or of greys but not they.
 pub(crate) fn to_srgb(rgb: &mut [u8], icc: &[u8]) {
     let Ok(profile) = ColorProfile::new_from_slice(icc) else { return };
     let layout = match profile.color_space {
@@ -23,7 +22,6 @@ pub(crate) fn to_srgb(rgb: &mut [u8], icc: &[u8]) {
     }
 }
 
-/// Whether [`to_srgb`] leaves pixels as they are, whatever they are.
 pub(crate) fn changes_nothing(icc: &[u8]) -> bool {
     let Ok(profile) = ColorProfile::new_from_slice(icc) else { return true };
     match profile.color_space {
@@ -68,16 +66,10 @@ fn apply(transform: &(impl TransformExecutor<u8> + ?Sized), layout: Layout, rgb:
     const PIXELS: usize = 4096;
     let mut source = vec![0; 3 * PIXELS];
     for block in rgb.chunks_mut(3 * PIXELS) {
-        let source = if layout == Layout::Gray {
-            for (grey, pixel) in source.iter_mut().zip(block.as_chunks::<3>().0) {
-                *grey = pixel[0];
-            }
-            &source[..block.len() / 3]
-        } else {
-            source[..block.len()].copy_from_slice(block);
-            &source[..block.len()]
-        };
-        if transform.transform(source, block).is_err() {
+        let step = if layout == Layout::Gray { 3 } else { 1 };
+        let length = block.len() / step;
+        source.iter_mut().zip(block.iter().step_by(step)).for_each(|(to, from)| *to = *from);
+        if transform.transform(&source[..length], block).is_err() {
             return false;
         }
     }

@@ -9,32 +9,30 @@ const BASELINE: u8 = 0xC0;
 /// Whether the markers of a JPEG file lead to its end-of-image marker. What follows that marker (previews, depth maps)
 /// is of no concern.
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
+    end(bytes).is_some()
+}
+
+/// Where the end-of-image marker stops.
+fn end(bytes: &[u8]) -> Option<usize> {
     let mut at = 2; // after the start-of-image marker
     loop {
         // A marker: any number of 0xFF, then its code.
-        let Some(skip) = bytes.get(at..).and_then(|rest| rest.iter().position(|&b| b != 0xFF)) else {
-            return false;
-        };
+        let skip = bytes.get(at..)?.iter().position(|&b| b != 0xFF)?;
         let code = bytes[at + skip];
         at += skip + 1;
         match code {
-            END_OF_IMAGE => return true,
+            END_OF_IMAGE => return Some(at),
             0x01 | 0xD0..=0xD8 => continue, // no payload
-            _ => {}
+            _ => at += usize::from(u16::from_be_bytes(*bytes.get(at..)?.first_chunk()?)).max(2),
         }
-        let Some(&[high, low]) = bytes.get(at..).and_then(<[u8]>::first_chunk) else { return false };
-        at += usize::from(u16::from_be_bytes([high, low])).max(2);
         if code == START_OF_SCAN {
             // Compressed data: 0xFF 0x00 is a plain 0xFF, 0xFF 0xD0…0xD7 a restart; any other marker ends it.
-            let Some(data) = bytes.get(at..) else { return false };
-            let end = data.windows(2).position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xD0..=0xD7 | 0xFF));
-            let Some(end) = end else { return false };
-            at += end;
+            let is_end = |pair: &[u8]| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xD0..=0xD7 | 0xFF);
+            at += bytes.get(at..)?.windows(2).position(is_end)?;
         }
     }
 }
 
-/// How a baseline picture of 8 bits is coded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) width: u32,
@@ -77,14 +75,14 @@ mod tests {
 
     #[test]
     fn baseline_files_alone_have_a_frame() {
-        let read = |name: &str| std::fs::read(format!("{}/../../fixtures/vision/{name}", env!("CARGO_MANIFEST_DIR")));
-        let frame_of = |name: &str| frame(&read(name).unwrap());
+        let read = |name: &str| locdiff_testing::fixture_bytes(&format!("vision/{name}"));
+        let frame_of = |name: &str| frame(&read(name));
         assert_eq!(frame_of("china.jpg"), Some(Frame { width: 640, height: 427, halved: Some([false, false]) }));
         assert_eq!(frame_of("grey.jpg").unwrap().halved, None);
         for name in ["progressive.jpg", "cmyk.jpg", "rgb.png"] {
             assert_eq!(frame_of(name), None, "{name}");
         }
-        let photo = read("china.jpg").unwrap();
+        let photo = read("china.jpg");
         assert!((0..150).all(|end| frame(&photo[..end]).is_none()));
     }
 

@@ -3,9 +3,7 @@
 use image::error::{DecodingError, LimitError, LimitErrorKind, UnsupportedError, UnsupportedErrorKind};
 use image::{ColorType, ImageDecoder, ImageError, ImageFormat, ImageResult};
 use zune_jpeg::errors::DecodeErrors;
-use zune_jpeg::zune_core::bytestream::ZCursor;
-use zune_jpeg::zune_core::colorspace::ColorSpace;
-use zune_jpeg::zune_core::options::DecoderOptions;
+use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
 
 /// The file. A type of our own, so that the decoder's generic functions are compiled for it here and not taken from `image`.
 #[derive(Clone, Copy)]
@@ -18,7 +16,6 @@ impl AsRef<[u8]> for File<'_> {
     }
 }
 
-/// A file whose head was read.
 pub(super) struct JpegDecoder<'a> {
     file: File<'a>,
     colours: ColorSpace,
@@ -90,10 +87,10 @@ impl ImageDecoder for JpegDecoder<'_> {
 fn failure(error: DecodeErrors) -> ImageError {
     let format = ImageFormat::Jpeg.into();
     match error {
-        DecodeErrors::Unsupported(what) => ImageError::Unsupported(UnsupportedError::from_format_and_kind(
-            format,
-            UnsupportedErrorKind::GenericFeature(format!("{what:?}")),
-        )),
+        DecodeErrors::Unsupported(what) => {
+            let kind = UnsupportedErrorKind::GenericFeature(format!("{what:?}"));
+            ImageError::Unsupported(UnsupportedError::from_format_and_kind(format, kind))
+        }
         DecodeErrors::LargeDimensions(_) => ImageError::Limits(LimitError::from_kind(LimitErrorKind::DimensionError)),
         error => ImageError::Decoding(DecodingError::new(format, error)),
     }
@@ -109,8 +106,7 @@ mod tests {
     #[test]
     fn as_image_decodes() {
         for name in ["china.jpg", "rgb.jpg", "grey.jpg", "cmyk.jpg", "progressive.jpg", "profile_adobe.jpg"] {
-            let path = format!("{}/../../fixtures/vision/{name}", env!("CARGO_MANIFEST_DIR"));
-            let whole = std::fs::read(path).unwrap();
+            let whole = locdiff_testing::fixture_bytes(&format!("vision/{name}"));
             let mut damaged = whole.clone();
             damaged.iter_mut().skip(whole.len() / 3).step_by(97).for_each(|byte| *byte ^= 0x55);
             for file in [&whole[..], &damaged, &whole[..whole.len() / 2], &whole[..20]] {

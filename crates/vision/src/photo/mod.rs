@@ -16,23 +16,15 @@ pub use heif::libheif_version;
 pub use limits::PhotoLimits;
 
 use crate::{Result, VisionError};
-use image::error::ImageFormatHint;
-use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageResult, Limits as DecoderLimits, codecs};
+use image::{error::ImageFormatHint, metadata::Orientation};
 use locdiff_io::tags::{PhotoFacts, Taken, heif_kind, raw_kind, raw_preview};
 use locdiff_shdd::sphere::LatLon;
 use std::{fs, io::Cursor, path::Path};
 
+type AnyDecoder<'a> = Box<dyn ImageDecoder + 'a>;
+
 /// An upright picture of sRGB bytes, row by row.
-///
-/// ```
-/// use locdiff_vision::{Photo, PhotoLimits};
-/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-/// let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
-/// assert_eq!((photo.width(), photo.height()), (640, 427));
-/// assert!(photo.gps().is_none());
-/// # Ok::<(), locdiff_vision::VisionError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Photo {
     width: u32,
@@ -42,11 +34,10 @@ pub struct Photo {
 }
 
 impl Photo {
-    /// Reads and decodes a file: JPEG, PNG, WebP, TIFF, GIF (its first frame) or BMP, told apart by content; HEIC
-    /// and AVIF where libheif is installed; of RAW files the largest JPEG preview in them. XMP files beside it say where and when it
-    /// was taken, too ([`PhotoFacts`]).
-    /// Colours are brought to sRGB where the file has another ICC profile. Fails with a [`VisionError`] that names the
-    /// file: unreadable, empty, no picture, cut off, damaged, or above a limit.
+    /// Reads and decodes a file: JPEG, PNG, WebP, TIFF, GIF (its first frame) or BMP, told apart by content; HEIC and AVIF
+    /// if libheif is installed; of RAW files the largest JPEG preview. XMP files beside it count, too ([`PhotoFacts`]).
+    /// Colours are brought to sRGB. Fails with a [`VisionError`] that names the file: unreadable, empty, no picture, cut
+    /// off, damaged, or above a limit.
     pub fn open(path: &Path, limits: &PhotoLimits) -> Result<Self> {
         let contents = Self::contents(path, limits)?;
         let photo = Self::decode(&contents, &path.display().to_string(), limits)?;
@@ -74,10 +65,8 @@ impl Photo {
         let facts = PhotoFacts::read(contents);
         let preview = preview(contents, name)?;
         let Some((format, mut decoder)) = head(preview.unwrap_or(contents), name, limits)? else {
-            return Self::from_heif(
-                heif::decode(contents, name, heif_kind(contents).unwrap_or("HEIC"), limits)?,
-                facts,
-            );
+            let kind = heif_kind(contents).unwrap_or("HEIC");
+            return Self::from_heif(heif::decode(contents, name, kind, limits)?, facts);
         };
         let failed = |error| failure(&error, name, format);
         let orientation = match preview {
@@ -87,10 +76,9 @@ impl Photo {
             }
             _ => decoder.orientation().map_err(failed)?,
         };
-        let profile = if format == ImageFormat::Tiff {
-            colour::tiff_profile(contents)
-        } else {
-            decoder.icc_profile().unwrap_or_default()
+        let profile = match format {
+            ImageFormat::Tiff => colour::tiff_profile(contents),
+            _ => decoder.icc_profile().unwrap_or_default(),
         };
         let mut rgb = pixels::to_rgb(DynamicImage::from_decoder(decoder).map_err(failed)?);
         if let Some(profile) = profile {
@@ -188,8 +176,7 @@ impl Photo {
 pub(crate) fn plain_jpeg(contents: &[u8], limits: &PhotoLimits) -> Option<(jpeg::Frame, u8)> {
     let frame = jpeg::frame(contents)?;
     let pixels = u64::from(frame.width) * u64::from(frame.height);
-    let is_small =
-        contents.len() as u64 <= limits.max_bytes && pixels <= limits.max_pixels && 3 * pixels <= limits.max_bytes;
+    let is_small = pixels <= limits.max_pixels && (contents.len() as u64).max(3 * pixels) <= limits.max_bytes;
     if !is_small || raw_kind(contents).is_some() || image::guess_format(contents).ok()? != ImageFormat::Jpeg {
         return None;
     }
@@ -201,18 +188,13 @@ pub(crate) fn plain_jpeg(contents: &[u8], limits: &PhotoLimits) -> Option<(jpeg:
     is_plain.then_some((frame, decoder.orientation().ok()?.to_exif()))
 }
 
-/// The preview in a RAW file; `None` for other files.
 fn preview<'a>(contents: &'a [u8], name: &str) -> Result<Option<&'a [u8]>> {
     let Some(kind) = raw_kind(contents) else { return Ok(None) };
     raw_preview(contents).map(Some).ok_or_else(|| VisionError::NoPreview { file: name.to_owned(), kind })
 }
 
 /// The decoder of a file, before it decodes: what it announces is within the limits. `None` for HEIC and AVIF.
-fn head<'a>(
-    contents: &'a [u8],
-    name: &str,
-    limits: &PhotoLimits,
-) -> Result<Option<(ImageFormat, impl ImageDecoder + 'a)>> {
+fn head<'a>(contents: &'a [u8], name: &str, limits: &PhotoLimits) -> Result<Option<(ImageFormat, AnyDecoder<'a>)>> {
     let file = name.to_owned();
     if contents.is_empty() {
         return Err(VisionError::Empty { file });
@@ -242,14 +224,9 @@ fn head<'a>(
     Ok(Some((format, decoder)))
 }
 
-/// The decoder of a format that is read, its limits set.
-fn decoder<'a>(
-    contents: &'a [u8],
-    format: ImageFormat,
-    limits: &DecoderLimits,
-) -> ImageResult<Box<dyn ImageDecoder + 'a>> {
+fn decoder<'a>(contents: &'a [u8], format: ImageFormat, limits: &DecoderLimits) -> ImageResult<AnyDecoder<'a>> {
     let reader = Cursor::new(contents);
-    let mut decoder: Box<dyn ImageDecoder + 'a> = match format {
+    let mut decoder: AnyDecoder<'a> = match format {
         ImageFormat::Jpeg => Box::new(jpeg_decoder::JpegDecoder::new(contents)?),
         ImageFormat::Png => Box::new(codecs::png::PngDecoder::with_limits(reader, limits.clone())?),
         ImageFormat::WebP => Box::new(codecs::webp::WebPDecoder::new(reader)?),

@@ -2,7 +2,6 @@
 
 use crate::{Result, VisionError, photo::limits::PhotoLimits};
 
-/// What a file would hold.
 #[allow(dead_code)] // reason: none is ever made
 pub(super) struct Decoded {
     pub(super) width: u32,
@@ -11,7 +10,6 @@ pub(super) struct Decoded {
     pub(super) icc: Option<Vec<u8>>,
 }
 
-/// Refuses the file.
 pub(super) fn decode(_contents: &[u8], name: &str, format: &'static str, _limits: &PhotoLimits) -> Result<Decoded> {
     let reason = "this build is without the feature `heif`".to_owned();
     Err(VisionError::NoLibheif { file: name.to_owned(), format, reason })

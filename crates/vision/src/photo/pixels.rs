@@ -21,7 +21,6 @@ pub(super) fn to_rgb(decoded: DynamicImage) -> RgbImage {
     RgbImage::from_raw(width, height, bytes).expect("three bytes a pixel")
 }
 
-/// A pixel for each pixel of `N` samples.
 fn each<T: Copy, const N: usize>(samples: &[T], rgb: impl Fn([T; N]) -> [u8; 3]) -> Vec<u8> {
     let pixels = samples.as_chunks::<N>().0;
     let mut bytes = vec![0; 3 * pixels.len()];
@@ -48,12 +47,8 @@ pub(super) fn upright(picture: RgbImage, orientation: Orientation) -> (u32, u32,
 }
 
 /// Pixels of a picture `row` wide in another order, in squares whose rows and columns lie in the caches.
-fn turned(
-    rgb: &[u8],
-    row: usize,
-    [width, height]: [usize; 2],
-    from: impl Fn(usize, usize) -> (usize, usize),
-) -> Vec<u8> {
+fn turned<F: Fn(usize, usize) -> (usize, usize)>(rgb: &[u8], row: usize, size: [usize; 2], from: F) -> Vec<u8> {
+    let [width, height] = size;
     const SIDE: usize = 32;
     let source = rgb.as_chunks::<3>().0;
     let mut bytes = vec![0; rgb.len()];
@@ -80,11 +75,8 @@ mod tests {
     fn as_image_does_it() {
         let (width, height) = (67, 41);
         let sample = |i: u32| (i.wrapping_mul(2_654_435_761) >> 16) as u16;
-        let wide = image::ImageBuffer::<image::Rgba<u16>, _>::from_raw(
-            width,
-            height,
-            (0..width * height * 4).map(sample).collect(),
-        );
+        let samples = (0..width * height * 4).map(sample).collect();
+        let wide = image::ImageBuffer::<image::Rgba<u16>, _>::from_raw(width, height, samples);
         let picture = DynamicImage::ImageRgba16(wide.unwrap());
         for kind in [
             DynamicImage::ImageRgb8(picture.to_rgb8()),
@@ -98,9 +90,9 @@ mod tests {
             let bytes: Vec<u8> = kind.to_rgb16().iter().map(|value| (value >> 8) as u8).collect();
             assert_eq!(to_rgb(kind).into_raw(), bytes);
         }
-        for kind in
-            [DynamicImage::ImageLuma16(picture.to_luma16()), DynamicImage::ImageLumaA16(picture.to_luma_alpha16())]
-        {
+        let grey =
+            [DynamicImage::ImageLuma16(picture.to_luma16()), DynamicImage::ImageLumaA16(picture.to_luma_alpha16())];
+        for kind in grey {
             let bytes: Vec<u8> = kind.to_luma16().iter().flat_map(|value| [(value >> 8) as u8; 3]).collect();
             assert_eq!(to_rgb(kind).into_raw(), bytes);
         }

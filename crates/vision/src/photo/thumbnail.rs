@@ -27,15 +27,11 @@ impl Photo {
         let small: RgbImage = imageops::thumbnail(&full, width, height);
         QUALITIES.iter().find_map(|&quality| {
             let mut file = Vec::new();
-            let encoder = JpegEncoder::new_with_quality(&mut file, quality);
-            encoder_write(encoder, &small)?;
+            let mut encoder = JpegEncoder::new_with_quality(&mut file, quality);
+            encoder.encode(&small, small.width(), small.height(), ExtendedColorType::Rgb8).ok()?;
             (file.len() <= most_bytes).then_some(file)
         })
     }
-}
-
-fn encoder_write(mut encoder: JpegEncoder<&mut Vec<u8>>, small: &RgbImage) -> Option<()> {
-    encoder.encode(small, small.width(), small.height(), ExtendedColorType::Rgb8).ok()
 }
 
 #[cfg(test)]

@@ -13,18 +13,6 @@ use std::ops::RangeInclusive;
 /// `i` depends on (seed, i, k) and nothing else, so that copies can be made in any order and again.
 ///
 /// Nothing is mirrored unless asked: a mirrored street drives on the wrong side and its script cannot be read.
-///
-/// ```
-/// use locdiff_vision::{Augmentation, Photo, PhotoLimits};
-/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-/// let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
-/// let augmentation = Augmentation::default();
-/// assert_eq!(augmentation.view(&photo, 7, 0, 0)?, photo);
-/// let view = augmentation.view(&photo, 7, 0, 1)?;
-/// assert_eq!(view.width(), view.height());
-/// assert_eq!(view, augmentation.view(&photo, 7, 0, 1)?);
-/// # Ok::<(), locdiff_vision::VisionError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Augmentation {
     /// Share of the photo's area that a crop keeps.
@@ -46,15 +34,8 @@ pub struct Augmentation {
 impl Default for Augmentation {
     /// Crops of 40 to 100 % of the area, colours within 20 %; hues stay, for the colour of soil and plants is evidence.
     fn default() -> Self {
-        Self {
-            area: 0.4..=1.0,
-            ratio: 0.75..=4.0 / 3.0,
-            brightness: 0.2,
-            contrast: 0.2,
-            saturation: 0.2,
-            hue: 0.0,
-            mirror: false,
-        }
+        let (area, ratio) = (0.4..=1.0, 0.75..=4.0 / 3.0);
+        Self { area, ratio, brightness: 0.2, contrast: 0.2, saturation: 0.2, hue: 0.0, mirror: false }
     }
 }
 
@@ -69,14 +50,6 @@ pub struct Crop {
     pub width: u32,
     /// Rows.
     pub height: u32,
-}
-
-#[derive(Clone, Copy)]
-enum Jitter {
-    Brightness,
-    Contrast,
-    Saturation,
-    Hue,
 }
 
 impl Augmentation {
@@ -129,43 +102,32 @@ impl Augmentation {
             }
         }
         let ratio = f64::from(width) / f64::from(height);
-        let (w, h) = if ratio < narrow {
-            (width, ((f64::from(width) / narrow).round_ties_even() as u32).clamp(1, height))
-        } else if ratio > wide {
-            (((f64::from(height) * wide).round_ties_even() as u32).clamp(1, width), height)
-        } else {
-            (width, height)
+        let (w, h) = match ratio {
+            _ if ratio < narrow => (width, ((f64::from(width) / narrow).round_ties_even() as u32).clamp(1, height)),
+            _ if ratio > wide => (((f64::from(height) * wide).round_ties_even() as u32).clamp(1, width), height),
+            _ => (width, height),
         };
         Crop { left: (width - w) / 2, top: (height - h) / 2, width: w, height: h }
     }
 
-    /// Changes colours, in a random order as torchvision does.
     fn jitter(&self, rgb: &mut [u8], random: &mut impl Rng) {
-        let mut order = [Jitter::Brightness, Jitter::Contrast, Jitter::Saturation, Jitter::Hue];
+        let Self { brightness, contrast, saturation, hue, .. } = *self;
+        let mut order = [('b', brightness), ('c', contrast), ('s', saturation), ('h', hue.min(0.5))];
         for last in (1..order.len()).rev() {
             order.swap(last, random.random_range(0..=last));
         }
-        for kind in order {
-            let most = match kind {
-                Jitter::Brightness => self.brightness,
-                Jitter::Contrast => self.contrast,
-                Jitter::Saturation => self.saturation,
-                Jitter::Hue => self.hue.min(0.5),
-            };
+        for (kind, most) in order {
             // Always drawn, so that leaving out one change leaves the others as they are.
             let swing = most.max(0.0) * random.random_range(-1.0_f32..=1.0);
             if most <= 0.0 {
                 continue;
             }
             let factor = (1.0 + swing).max(0.0);
+            let mean = if kind == 'c' { mean_grey(rgb) } else { 0 };
             match kind {
-                Jitter::Brightness => blend(rgb, factor, |_| 0),
-                Jitter::Contrast => {
-                    let mean = mean_grey(rgb);
-                    blend(rgb, factor, |_| mean);
-                }
-                Jitter::Saturation => blend(rgb, factor, grey),
-                Jitter::Hue => turn_hue(rgb, swing),
+                'b' | 'c' => blend(rgb, factor, |_| mean),
+                's' => blend(rgb, factor, grey),
+                _ => turn_hue(rgb, swing),
             }
         }
     }
@@ -208,7 +170,6 @@ fn blend(rgb: &mut [u8], factor: f32, towards: impl Fn([u8; 3]) -> u8) {
     }
 }
 
-/// Turns every hue by a share of the circle.
 fn turn_hue(rgb: &mut [u8], turn: f32) {
     for pixel in rgb.as_chunks_mut::<3>().0 {
         let [r, g, b] = pixel.map(f32::from);
@@ -217,12 +178,10 @@ fn turn_hue(rgb: &mut [u8], turn: f32) {
         if range == 0.0 {
             continue;
         }
-        let sixth = if high == r {
-            (g - b) / range
-        } else if high == g {
-            2.0 + (b - r) / range
-        } else {
-            4.0 + (r - g) / range
+        let sixth = match high {
+            _ if high == r => (g - b) / range,
+            _ if high == g => 2.0 + (b - r) / range,
+            _ => 4.0 + (r - g) / range,
         };
         let hue = (sixth + 6.0 * turn).rem_euclid(6.0);
         // Each channel is a trapezoid over the circle, a third of it apart from the next.

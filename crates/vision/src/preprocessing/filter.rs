@@ -15,10 +15,7 @@ pub enum Filter {
 impl Filter {
     /// Half the width of the filter in source pixels, when enlarging.
     fn support(self) -> f64 {
-        match self {
-            Self::Bicubic => 2.0,
-            Self::Bilinear => 1.0,
-        }
+        if self == Self::Bicubic { 2.0 } else { 1.0 }
     }
 
     fn weight(self, x: f64) -> f64 {

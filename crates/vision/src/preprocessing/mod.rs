@@ -100,8 +100,7 @@ impl Preprocessing {
         let side = self.input_side as usize;
         let (across, down) = match self.crop {
             Some(crop) => {
-                let spans = [Span::new(to.0, crop.width, crop.rounding), Span::new(to.1, crop.height, crop.rounding)];
-                let [across, down] = spans.map(|span| span.from);
+                let [across, down] = crop.spans(to).map(|span| span.from);
                 let is_whole = (across.len(), down.len()) == (crop.width as usize, crop.height as usize);
                 is_whole.then_some((across, down))?
             }
@@ -126,8 +125,7 @@ impl Preprocessing {
             let (across, down) = (0..to.0 as usize, 0..to.1 as usize);
             return Photo::from_rgb(to.0, to.1, window(photo, to, across, down, self.filter));
         };
-        let across = Span::new(to.0, crop.width, crop.rounding);
-        let down = Span::new(to.1, crop.height, crop.rounding);
+        let [across, down] = crop.spans(to);
         let inside = window(photo, to, across.from.clone(), down.from.clone(), self.filter);
         if across.from.len() == crop.width as usize && down.from.len() == crop.height as usize {
             return Photo::from_rgb(crop.width, crop.height, inside);
@@ -160,6 +158,13 @@ impl Preprocessing {
             return Err(format!("mean = {mean:?}, std = {std:?}, scale = {scale}: scale and std must be above 0"));
         }
         Ok(())
+    }
+}
+
+impl CentreCrop {
+    /// Across and down, of a photo of this size.
+    fn spans(self, (width, height): (u32, u32)) -> [Span; 2] {
+        [Span::new(width, self.width, self.rounding), Span::new(height, self.height, self.rounding)]
     }
 }
 

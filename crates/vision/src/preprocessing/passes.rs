@@ -14,25 +14,25 @@ fn to_byte(sum: i32) -> u8 {
 /// Every row made as long as there are taps.
 pub(super) fn along_rows(rgb: &[u8], row_bytes: usize, taps: &[Taps]) -> Vec<u8> {
     let mut out = vec![0; rgb.len() / row_bytes * 3 * taps.len()];
-    Arch::new().dispatch(Rows { rgb, row_bytes, taps, out: &mut out });
+    Arch::new().dispatch(Pass::<false> { rgb, row_bytes, taps, out: &mut out });
     out
 }
 
 /// Every column made as long as there are taps.
 pub(super) fn along_columns(rgb: &[u8], row_bytes: usize, taps: &[Taps]) -> Vec<u8> {
     let mut out = vec![0; row_bytes * taps.len()];
-    Arch::new().dispatch(Columns { rgb, row_bytes, taps, out: &mut out });
+    Arch::new().dispatch(Pass::<true> { rgb, row_bytes, taps, out: &mut out });
     out
 }
 
-struct Rows<'a> {
+struct Pass<'a, const COLUMNS: bool> {
     rgb: &'a [u8],
     row_bytes: usize,
     taps: &'a [Taps],
     out: &'a mut [u8],
 }
 
-impl WithSimd for Rows<'_> {
+impl WithSimd for Pass<'_, false> {
     type Output = ();
 
     #[inline(always)]
@@ -58,14 +58,7 @@ impl WithSimd for Rows<'_> {
     }
 }
 
-struct Columns<'a> {
-    rgb: &'a [u8],
-    row_bytes: usize,
-    taps: &'a [Taps],
-    out: &'a mut [u8],
-}
-
-impl WithSimd for Columns<'_> {
+impl WithSimd for Pass<'_, true> {
     type Output = ();
 
     #[inline(always)]

@@ -19,14 +19,10 @@ pub fn resize(photo: &Photo, width: u32, height: u32, filter: Filter) -> Result<
     Photo::from_rgb(width, height, rgb)
 }
 
+type Span = Range<usize>;
+
 /// The pixels `across` × `down` of a photo resized to `to`.
-pub(crate) fn window(
-    photo: &Photo,
-    to: (u32, u32),
-    across: Range<usize>,
-    down: Range<usize>,
-    filter: Filter,
-) -> Vec<u8> {
+pub(crate) fn window(photo: &Photo, to: (u32, u32), across: Span, down: Span, filter: Filter) -> Vec<u8> {
     let from = (photo.width() as usize, photo.height() as usize);
     let to = (to.0 as usize, to.1 as usize);
     let (width, row_bytes) = (across.len(), 3 * from.0);
@@ -37,11 +33,8 @@ pub(crate) fn window(
         return along_rows(&short, row_bytes, &horizontal);
     }
     // Only the rows that the window is made of.
-    let first = vertical.iter().map(|tap| tap.first).min().unwrap_or(0);
-    let end = vertical.iter().map(|tap| tap.first + tap.weights.len()).max().unwrap_or(0);
-    for tap in &mut vertical {
-        tap.first -= first;
-    }
+    let Range { start: first, end } = sources(&vertical);
+    vertical.iter_mut().for_each(|tap| tap.first -= first);
     let narrow = along_rows(&photo.rgb()[first * row_bytes..end * row_bytes], row_bytes, &horizontal);
     along_columns(&narrow, 3 * width, &vertical)
 }
@@ -50,8 +43,8 @@ pub(crate) fn window(
 pub(crate) fn window_taps(
     from: (usize, usize),
     to: (u32, u32),
-    across: Range<usize>,
-    down: Range<usize>,
+    across: Span,
+    down: Span,
     filter: Filter,
 ) -> Option<[SideTaps; 2]> {
     let to = (to.0 as usize, to.1 as usize);
@@ -59,15 +52,17 @@ pub(crate) fn window_taps(
     (!columns_first(from, to)).then(|| sides().map(|taps| side_taps(&taps)))
 }
 
+/// The source pixels that any of these is made of.
+fn sources(pixels: &[Taps]) -> Span {
+    let first = pixels.iter().map(|tap| tap.first).min().unwrap_or(0);
+    first..pixels.iter().map(|tap| tap.first + tap.weights.len()).max().unwrap_or(0)
+}
+
 fn side_taps(pixels: &[Taps]) -> SideTaps {
     let taps = pixels.iter().map(|tap| tap.weights.len()).max().unwrap_or(0);
-    let first = pixels.iter().map(|tap| tap.first).min().unwrap_or(0);
-    let end = pixels.iter().map(|tap| tap.first + tap.weights.len()).max().unwrap_or(0);
-    let mut table: Vec<i32> = pixels.iter().map(|tap| tap.first as i32).collect();
-    for k in 0..taps {
-        table.extend(pixels.iter().map(|tap| tap.weights.get(k).copied().unwrap_or(0)));
-    }
-    SideTaps { sources: first..end, taps, table }
+    let weights = |k: usize| pixels.iter().map(move |tap| tap.weights.get(k).copied().unwrap_or(0));
+    let table = pixels.iter().map(|tap| tap.first as i32).chain((0..taps).flat_map(weights)).collect();
+    SideTaps { sources: sources(pixels), taps, table }
 }
 
 /// The order in which Pillow 13.0 takes the two passes, found by experiment; the fixtures hold sizes
@@ -95,13 +90,11 @@ pub fn resize_short_side(photo: &Photo, side: u32, filter: Filter) -> Result<Pho
     resize(photo, width, height, filter)
 }
 
-/// The middle `side` of `length` pixels; where the margin is odd, its half rounds to even, as in torchvision.
-fn middle(length: u32, side: u32) -> Result<Range<usize>> {
-    let Some(margin) = length.checked_sub(side) else {
-        let wanted = 3 * u64::from(side) * u64::from(side);
-        let got = 3 * u64::from(side) * u64::from(length);
-        return Err(VisionError::PixelCount { width: side, height: side, wanted, got });
-    };
+fn middle(length: u32, side: u32) -> Result<Span> {
+    let margin = length.checked_sub(side).ok_or_else(|| {
+        let [wanted, got] = [side, length].map(|other| 3 * u64::from(side) * u64::from(other));
+        VisionError::PixelCount { width: side, height: side, wanted, got }
+    })?;
     let start = (f64::from(margin) / 2.0).round_ties_even() as usize;
     Ok(start..start + side as usize)
 }
@@ -118,13 +111,13 @@ pub fn centre_crop(photo: &Photo, side: u32) -> Result<Photo> {
 /// Samples a photo on a grid of `width × height` by bilinear interpolation between pixel centres, without
 /// antialiasing (PyTorch's `interpolate(mode="bilinear", align_corners=False)`); unrounded, three values a pixel.
 pub fn half_pixel_bilinear(photo: &Photo, width: u32, height: u32) -> Vec<f32> {
-    let across = neighbours(photo.width() as usize, width as usize);
+    let row = photo.width() as usize;
+    let across = neighbours(row, width as usize);
     let down = neighbours(photo.height() as usize, height as usize);
     let (pixels, _) = photo.rgb().as_chunks::<3>();
     let mut out = Vec::with_capacity(3 * across.len() * down.len());
     for &(y0, y1, v) in &down {
-        let upper = &pixels[y0 * photo.width() as usize..][..photo.width() as usize];
-        let lower = &pixels[y1 * photo.width() as usize..][..photo.width() as usize];
+        let (upper, lower) = (&pixels[y0 * row..][..row], &pixels[y1 * row..][..row]);
         for &(x0, x1, u) in &across {
             for c in 0..3 {
                 let mix = |row: &[[u8; 3]]| f32::from(row[x0][c]) * (1.0 - u) + f32::from(row[x1][c]) * u;
@@ -153,15 +146,11 @@ mod tests {
     /// What a device does with the tables, against the passes here.
     #[test]
     fn tables_say_what_the_passes_do() {
-        let photo = Photo::open(
-            concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg").as_ref(),
-            &crate::PhotoLimits::default(),
-        )
-        .unwrap();
+        let path = locdiff_testing::fixture("vision/china.jpg");
+        let photo = Photo::open(&path, &crate::PhotoLimits::default()).unwrap();
         let (width, from) = (640, (640, 427));
-        for (to, across, down) in
-            [((336, 224), 56..280, 0..224), ((900, 601), 0..601, 0..601), ((31, 31), 0..31, 0..31)]
-        {
+        let cases = [((336, 224), 56..280, 0..224), ((900, 601), 0..601, 0..601), ((31, 31), 0..31, 0..31)];
+        for (to, across, down) in cases {
             let side = across.len();
             let [rows, columns] = window_taps(from, to, across.clone(), down.clone(), Filter::Bicubic).unwrap();
             let byte = |taps: &SideTaps, pixel: usize, source: &dyn Fn(usize) -> u8| {

@@ -9,49 +9,38 @@ use thiserror::Error;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum IngestError {
-    /// The arguments name no picture.
     #[error(
         "no photos: the arguments name {other_files} files and none is a picture{}; give photos, folders or lists of them",
         passed_over(*skipped)
     )]
     NoPhotos { other_files: usize, skipped: usize },
-    /// A file that cannot be read.
     #[error("cannot read {file}: {reason}; check the path and its permissions")]
     Read { file: String, reason: io::Error },
-    /// A list of paths that cannot be read.
     #[error("cannot read the list {list}: give a text file with a path a line: {reason}", list = list.display())]
     List { list: PathBuf, reason: io::Error },
-    /// An archive that cannot be read where it lies.
     #[error("{path} is compressed: unpack it to a folder or a plain .tar first", path = path.display())]
     Compressed { path: PathBuf },
-    /// A tar file that is cut off or none.
     #[error(
         "{path} is not a whole tar file: copy or download it again: {}", locdiff_base::excerpt(&reason.to_string()),
         path = path.display()
     )]
     Shard { path: PathBuf, reason: io::Error },
-    /// A zip file that is cut off or none.
     #[error(
         "{path} is not a whole zip file: copy or download it again: {}", locdiff_base::excerpt(reason),
         path = path.display()
     )]
     Zip { path: PathBuf, reason: String },
-    /// A Parquet file without a column of pictures.
     #[error(
         "{path} has no pictures: they are sought in a column 'image' of bytes, among {}", locdiff_base::excerpt(columns),
         path = path.display()
     )]
     NoPictures { path: PathBuf, columns: String },
-    /// A Parquet file that cannot be read.
     #[error(transparent)]
     Parquet(#[from] crate::sources::parquet::ParquetError),
-    /// A list of photos without names for them.
     #[error("{list} is no list of photos that is known here: {reason}", list = list.display())]
     NoList { list: PathBuf, reason: String },
-    /// A table without a column of paths.
     #[error("name the column of paths: {0}")]
     PathColumn(DataError),
-    /// A file of data cannot be read or written.
     #[error(transparent)]
     Data(#[from] DataError),
 }

@@ -57,26 +57,18 @@ impl PassedOver {
 impl fmt::Display for PassedOver {
     /// "3 videos, 2 other files".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counted = |count: usize, what: &str| match count {
-            0 => None,
-            1 => Some(format!("1 {what}")),
-            _ => Some(format!("{count} {what}s")),
-        };
-        let parts = [counted(self.videos.len(), "video"), counted(self.others, "other file")];
-        f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+        let parts = [(self.videos.len(), "video"), (self.others, "other file")].into_iter();
+        let parts = parts.filter(|(count, _)| *count > 0).map(|(count, what)| locdiff_base::counted(count, what));
+        f.write_str(&parts.collect::<Vec<_>>().join(", "))
     }
 }
 
-/// What lies below a folder.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
-    /// The pictures, by name.
     pub(crate) photos: Vec<PhotoSource>,
-    /// Other regular files.
     pub(crate) passed: PassedOver,
     /// Those of them that may hold pictures: `.zip`, `.tar` and `.parquet` files.
     pub(crate) archives: Vec<PathBuf>,
-    /// What is passed over, with the reason.
     pub(crate) skipped: Vec<Skipped>,
     /// Folders that were entered, by their true paths.
     entered: HashSet<PathBuf>,
@@ -106,19 +98,14 @@ impl Walk {
             return self.skip(path, format!("it is {kind}, not a regular file"));
         }
         if kind.is_file() {
-            let kind = MediaKind::of(path);
-            if kind.is_photo() {
-                self.photos.push(PhotoSource::file(path));
-            } else {
-                match kind {
-                    MediaKind::Video => self.passed.videos.push(path.to_owned()),
-                    MediaKind::Sidecar => self.passed.sidecars += 1,
-                    _ => self.passed.others += 1,
-                }
-                let end = path.extension().and_then(|end| end.to_str());
-                if matches!(end, Some("zip" | "tar" | "parquet")) {
-                    self.archives.push(path.to_owned());
-                }
+            match MediaKind::of(path) {
+                kind if kind.is_photo() => self.photos.push(PhotoSource::file(path)),
+                MediaKind::Video => self.passed.videos.push(path.to_owned()),
+                MediaKind::Sidecar => self.passed.sidecars += 1,
+                _ => self.passed.others += 1,
+            }
+            if matches!(path.extension().and_then(|end| end.to_str()), Some("zip" | "tar" | "parquet")) {
+                self.archives.push(path.to_owned());
             }
             return None;
         }
@@ -135,9 +122,7 @@ impl Walk {
             match entry {
                 Ok(entry) if entry.file_name().as_encoded_bytes().starts_with(b".") => {}
                 Ok(entry) => inner.push(entry.path()),
-                Err(error) => {
-                    self.skip(path, format!("a part of the folder cannot be read: {error}"));
-                }
+                Err(error) => _ = self.skip(path, format!("a part of the folder cannot be read: {error}")),
             }
         }
         inner.sort();
@@ -150,12 +135,10 @@ impl Walk {
     }
 }
 
-/// Why nothing is known about a path.
 fn describe(path: &Path, error: &std::io::Error) -> String {
     match fs::symlink_metadata(path) {
         Ok(link) if link.is_symlink() && error.kind() == std::io::ErrorKind::NotFound => {
-            let target = fs::read_link(path).unwrap_or_default();
-            format!("it is a link to {}, which does not exist", target.display())
+            format!("it is a link to {}, which does not exist", fs::read_link(path).unwrap_or_default().display())
         }
         Ok(link) if link.is_symlink() => format!("it is a link that leads nowhere: {error}"),
         _ => error.to_string(),

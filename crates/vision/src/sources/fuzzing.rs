@@ -8,20 +8,17 @@ pub fn parquet(path: &Path) {
     let one_line = |error: ParquetError| {
         assert!(!error.to_string().contains(['\n', '\r']), "one line: {error}");
     };
-    match ParquetFile::open(path) {
-        Err(error) => one_line(error),
-        Ok(mut file) => {
-            let names: Vec<String> = file.columns().map(str::to_owned).take(20).collect();
-            for name in names {
-                let names = [name.as_str()];
-                for row in [0, 1, file.rows().saturating_sub(1), u64::MAX] {
-                    if let Some(column) = file.number_column(&names) {
-                        file.number(column, row).map_err(one_line).ok();
-                    }
-                    if let Some(column) = file.bytes_column(&names) {
-                        file.bytes(column, row).map(|_| ()).map_err(one_line).ok();
-                    }
-                }
+    let mut file = match ParquetFile::open(path) {
+        Err(error) => return one_line(error),
+        Ok(file) => file,
+    };
+    for name in file.columns().map(str::to_owned).take(20).collect::<Vec<_>>() {
+        for row in [0, 1, file.rows.saturating_sub(1), u64::MAX] {
+            if let Some(column) = file.number_column(&[&name]) {
+                file.number(column, row).map_err(one_line).ok();
+            }
+            if let Some(column) = file.bytes_column(&[&name]) {
+                file.bytes(column, row).map(|_| ()).map_err(one_line).ok();
             }
         }
     }

@@ -72,7 +72,6 @@ fn last(name: &str) -> &str {
     name.rsplit(['/', '\\']).next().unwrap_or(name)
 }
 
-/// A name without a picture's ending.
 fn stem(name: &str) -> &str {
     let without = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     if is_picture(Path::new(name)) { without } else { name }

@@ -17,21 +17,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// Names of the column that names photos, best first.
-const ID_COLUMNS: [&str; 12] = [
-    "IMG_ID",
-    "IMG_FILE",
-    "image_id",
-    "photo_id",
-    "id",
-    "image",
-    "file_name",
-    "filename",
-    "path",
-    "file",
-    "key",
-    "hash",
-];
+const ID_COLUMNS: &str = "IMG_ID IMG_FILE image_id photo_id id image file_name filename path file key hash";
 /// A longer line is none of a list's.
 const LONGEST_LINE: u64 = 1 << 20;
 
@@ -54,16 +40,20 @@ pub struct ListedPhoto {
 /// let path = folder.path().join("im2gps_places365.csv");
 /// std::fs::write(&path, "IMG_ID,AUTHOR,LAT,LON\na.jpg,7@N00,-16.6,145.5\nb.jpg,7@N00,,\n").unwrap();
 /// let list = PhotoList::read(&path)?;
-/// assert_eq!((list.photos().len(), list.bad().len()), (1, 1));
-/// assert_eq!(list.photos()[0].id, "a.jpg");
+/// assert_eq!((list.photos.len(), list.bad.len()), (1, 1));
+/// assert_eq!(list.photos[0].id, "a.jpg");
 /// # Ok::<(), locdiff_vision::sources::IngestError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhotoList {
-    path: PathBuf,
-    photos: Vec<ListedPhoto>,
-    bad: Vec<Skipped>,
-    is_swapped: bool,
+    /// The file.
+    pub path: PathBuf,
+    /// Its photos, in its order.
+    pub photos: Vec<ListedPhoto>,
+    /// The rows that cannot be used, and why.
+    pub bad: Vec<Skipped>,
+    /// Whether its columns of latitude and longitude have each other's names, as in one published version of Im2GPS3k's.
+    pub is_swapped: bool,
 }
 
 /// A row before its numbers are believed.
@@ -87,54 +77,30 @@ impl PhotoList {
         };
         let is_swapped = beyond(|numbers| numbers.0) && !beyond(|numbers| numbers.1);
         let mut this = Self { path: path.to_owned(), photos: Vec::new(), bad: Vec::new(), is_swapped };
-        for row in rows {
-            this.add(row);
+        for Row { at, id, hash, numbers } in rows {
+            let numbers = numbers.map(|(lat, lon)| if is_swapped { (lon, lat) } else { (lat, lon) });
+            let place = match numbers {
+                None => Err("it has no place".to_owned()),
+                Some((lat, lon)) => LatLon::new(lat, lon).map_err(|error| error.to_string()),
+            };
+            let reason = match place {
+                Ok(place) if !id.is_empty() => {
+                    this.photos.push(ListedPhoto { id, place, hash });
+                    continue;
+                }
+                Ok(_) => "it has no name".to_owned(),
+                Err(reason) => reason,
+            };
+            this.bad.push(Skipped { path: path.to_owned(), reason: format!("row {at}: {}", excerpt(&reason)) });
         }
         Ok(this)
-    }
-
-    fn add(&mut self, Row { at, id, hash, numbers }: Row) {
-        let numbers = numbers.map(|(lat, lon)| if self.is_swapped { (lon, lat) } else { (lat, lon) });
-        let place = match numbers {
-            None => Err("it has no place".to_owned()),
-            Some((lat, lon)) => LatLon::new(lat, lon).map_err(|error| error.to_string()),
-        };
-        match place {
-            Ok(place) if !id.is_empty() => self.photos.push(ListedPhoto { id, place, hash }),
-            Ok(_) => self.pass_over(at, "it has no name"),
-            Err(reason) => self.pass_over(at, &reason),
-        }
-    }
-
-    fn pass_over(&mut self, row: u64, reason: &str) {
-        self.bad.push(Skipped { path: self.path.clone(), reason: format!("row {row}: {}", excerpt(reason)) });
-    }
-
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Its photos, in its order.
-    pub fn photos(&self) -> &[ListedPhoto] {
-        &self.photos
-    }
-
-    /// The rows that cannot be used, and why.
-    pub fn bad(&self) -> &[Skipped] {
-        &self.bad
-    }
-
-    /// Whether its columns of latitude and longitude have each other's names, as in one published version of Im2GPS3k's.
-    pub fn is_swapped(&self) -> bool {
-        self.is_swapped
     }
 }
 
 fn table_rows(path: &Path) -> Result<Vec<Row>> {
     let mut table = TableReader::open(path)?;
     let missing = |error: DataError| IngestError::NoList { list: path.to_owned(), reason: error.to_string() };
-    let id = table.column(&ID_COLUMNS).map_err(missing)?;
+    let id = table.column(&ID_COLUMNS.split(' ').collect::<Vec<_>>()).map_err(missing)?;
     let hash = table.find(&["hash"]).filter(|hash| *hash != id);
     let lat = table.column(&["lat", "latitude"]).map_err(missing)?;
     let lon = table.column(&["lon", "lng", "long", "longitude"]).map_err(missing)?;
@@ -147,16 +113,13 @@ fn table_rows(path: &Path) -> Result<Vec<Row>> {
                 let hash = hash.map(|hash| std::mem::take(&mut fields[hash]));
                 rows.push(Row { at, id: fields[id].trim().to_owned(), hash, numbers });
             }
-            Err(DataError::RowLength { .. }) => {
-                rows.push(Row { at, id: String::new(), hash: None, numbers: None });
-            }
+            Err(DataError::RowLength { .. }) => rows.push(Row { at, id: String::new(), hash: None, numbers: None }),
             Err(error) => return Err(error.into()),
         }
     }
     Ok(rows)
 }
 
-/// Where a line without names has what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct YfccColumns {
     id: usize,
@@ -178,19 +141,14 @@ fn yfcc_columns(path: &Path) -> Result<Option<YfccColumns>> {
 }
 
 fn yfcc_rows(path: &Path, columns: YfccColumns) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    for (at, line) in (1..).zip(lines(path)?) {
+    let row = |(at, line): (u64, Result<String>)| {
         let line = line?;
         let fields: Vec<&str> = line.split('\t').collect();
         let text = |column: usize| fields.get(column).map(|field| field.trim().to_owned());
-        rows.push(Row {
-            at,
-            id: text(columns.id).unwrap_or_default(),
-            hash: columns.hash.and_then(text),
-            numbers: number(&fields, columns.lat).zip(number(&fields, columns.lon)),
-        });
-    }
-    Ok(rows)
+        let numbers = number(&fields, columns.lat).zip(number(&fields, columns.lon));
+        Ok(Row { at, id: text(columns.id).unwrap_or_default(), hash: columns.hash.and_then(text), numbers })
+    };
+    (1..).zip(lines(path)?).map(row).collect()
 }
 
 fn number(fields: &[&str], column: usize) -> Option<f64> {
@@ -199,24 +157,18 @@ fn number(fields: &[&str], column: usize) -> Option<f64> {
 
 /// The lines of a file that are not empty; bytes that are no text are replaced.
 fn lines(path: &Path) -> Result<impl Iterator<Item = Result<String>>> {
-    let failed = |reason| IngestError::List { list: path.to_owned(), reason };
-    let mut file = BufReader::new(File::open(path).map_err(failed)?);
     let list = path.to_owned();
-    Ok(std::iter::from_fn(move || {
-        loop {
-            let mut line = Vec::new();
-            match file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
-                Err(reason) => return Some(Err(IngestError::List { list: list.clone(), reason })),
-                Ok(0) => return None,
-                Ok(_) => {
-                    let line = String::from_utf8_lossy(&line);
-                    if !line.trim().is_empty() {
-                        return Some(Ok(line.trim_end_matches(['\n', '\r']).to_owned()));
-                    }
-                }
-            }
+    let failed = move |reason| IngestError::List { list: list.clone(), reason };
+    let mut file = BufReader::new(File::open(path).map_err(&failed)?);
+    let lines = std::iter::from_fn(move || {
+        let mut line = Vec::new();
+        match file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
+            Err(reason) => Some(Err(failed(reason))),
+            Ok(0) => None,
+            Ok(_) => Some(Ok(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned())),
         }
-    }))
+    });
+    Ok(lines.filter(|line| !line.as_ref().is_ok_and(|line| line.trim().is_empty())))
 }
 
 #[cfg(test)]
@@ -231,7 +183,7 @@ mod tests {
     }
 
     fn places(list: &PhotoList) -> Vec<(&str, f64, f64)> {
-        list.photos().iter().map(|p| (p.id.as_str(), p.place.lat_deg(), p.place.lon_deg())).collect()
+        list.photos.iter().map(|p| (p.id.as_str(), p.place.lat_deg(), p.place.lon_deg())).collect()
     }
 
     #[test]
@@ -239,11 +191,11 @@ mod tests {
         let rows = "a.jpg,32.3,-64.7\nb.jpg,29.9,122.3\nc.jpg,-16.6,145.5\n";
         let right = read("x.csv", &format!("IMG_ID,LAT,LON\n{rows}")).unwrap();
         let wrong = read("x.csv", &format!("IMG_ID,LON,LAT\n{rows}")).unwrap();
-        assert!(!right.is_swapped() && wrong.is_swapped());
+        assert!(!right.is_swapped && wrong.is_swapped);
         assert_eq!(places(&right), places(&wrong));
         // One place beyond both is a bad row, not a swap.
         let list = read("x.csv", "IMG_ID,LAT,LON\na,91,100\nb,50,120\n").unwrap();
-        assert_eq!((places(&list), list.bad().len(), list.is_swapped()), (vec![("b", 50.0, 120.0)], 1, false));
+        assert_eq!((places(&list), list.bad.len(), list.is_swapped), (vec![("b", 50.0, 120.0)], 1, false));
     }
 
     #[test]
@@ -256,15 +208,15 @@ mod tests {
         let text = [line("11", "2.3", "48.8"), line("12", "", ""), String::new(), line("13", "-70", "-30")].join("\n");
         let list = read("info.txt", &text).unwrap();
         assert_eq!(places(&list), [("11", 48.8, 2.3), ("13", -30.0, -70.0)]);
-        assert_eq!(list.photos()[0].hash.as_deref(), Some("abc"));
-        assert_eq!(list.bad()[0].reason, "row 2: it has no place");
+        assert_eq!(list.photos[0].hash.as_deref(), Some("abc"));
+        assert_eq!(list.bad[0].reason, "row 2: it has no place");
     }
 
     #[test]
     fn bad_rows_are_values_and_no_list_is_an_error() {
         let list = read("x.csv", "id,latitude,longitude,city\n1,2,3,a\n2,x,3,b\n3,2\n,1,1,c\n4,5,6,d\n").unwrap();
         assert_eq!(places(&list), [("1", 2.0, 3.0), ("4", 5.0, 6.0)]);
-        assert_eq!(list.bad().len(), 3);
+        assert_eq!(list.bad.len(), 3);
         let message = read("x.csv", "name,latitude\n1,2\n").unwrap_err().to_string();
         assert!(message.contains("is no list of photos that is known here"), "{message}");
     }

@@ -28,7 +28,6 @@ mod source;
 mod table;
 #[cfg_attr(target_family = "wasm", path = "no_zip.rs")]
 mod zipped;
-mod zipped_bytes;
 
 pub use crate::PhotoLimits;
 pub use error::{IngestError, Result};

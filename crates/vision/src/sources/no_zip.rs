@@ -3,7 +3,6 @@
 use crate::sources::{IngestError, PhotoSource, Result};
 use std::path::Path;
 
-/// Always an error.
 pub(crate) fn photos(path: &Path) -> Result<(Vec<PhotoSource>, usize)> {
     Err(IngestError::Zip { path: path.to_owned(), reason: "there are no files here".to_owned() })
 }

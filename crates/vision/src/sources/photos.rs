@@ -14,20 +14,21 @@ use std::{collections::HashSet, fs, io::Read};
 #[derive(Debug, Clone, Default)]
 pub struct Photos {
     sources: Vec<PhotoSource>,
-    passed: PassedOver,
+    /// Files in folders and shards that are no pictures, by kind; its text is "3 videos, 2 other files".
+    pub passed_over: PassedOver,
     skipped: Vec<Skipped>,
-    absent: Vec<String>,
+    /// The photos of a list whose pictures are not there, by name.
+    pub absent: Vec<String>,
 }
 
 impl Photos {
     /// The photos that arguments name: files, folders (searched by name), `.csv` tables with a column of paths (and lat,
-    /// lon), `.tar` and `.zip` shards, `.parquet` files of images, `@list.txt` with a path a line, and `-`, a photo's bytes on standard input. `path_column`
-    /// names a table's column of paths; without it the usual names are tried.
+    /// lon), `.tar` and `.zip` shards, `.parquet` files of images, `@list.txt` with a path a line, and `-`, a photo's
+    /// bytes on standard input. `path_column` names a table's column of paths; else the usual names are tried.
     ///
-    /// A photo that comes twice is taken once. What a folder holds beside regular files (pipes, devices, links that lead
-    /// nowhere or back, folders that may not be read) is passed over, see [`Photos::skipped`]; so are films and other files, see
-    /// [`Photos::passed_over`]. Fails for tables, lists and shards that cannot be read, and arguments that name no
-    /// picture. A photo that cannot be read fails when its turn comes.
+    /// A photo that comes twice is taken once. Pipes, devices, links that lead nowhere or back, and folders that may not
+    /// be read are [`Photos::skipped`]; films and other files are [`Photos::passed_over`]. Fails for tables, lists and
+    /// shards that cannot be read, and arguments that name no picture. A photo that cannot be read fails in its turn.
     pub fn gather(arguments: &[impl AsRef<Path>], path_column: Option<&str>) -> Result<Self> {
         let mut photos = Self::default();
         for argument in arguments {
@@ -41,14 +42,13 @@ impl Photos {
         Ok(photos)
     }
 
-    /// The photos of a published list, in its order and under its names, with its places. Their pictures are sought in folders,
-    /// in the `.zip`, `.tar` and `.parquet` files there, and in such files; a row whose picture is not there is among
-    /// [`Photos::absent`], one that cannot be used among [`Photos::skipped`]. Fails for folders and archives that
-    /// cannot be read, and lists none of whose pictures are there.
+    /// The photos of a published list, in its order, under its names and with its places. Their pictures are sought in
+    /// folders and `.zip`, `.tar` and `.parquet` files. A row without a picture is among [`Photos::absent`], an unusable
+    /// one among [`Photos::skipped`]. Fails for archives that cannot be read, and lists without any picture.
     pub fn listed(list: &PhotoList, pictures: &[impl AsRef<Path>]) -> Result<Self> {
         let index = PictureIndex::of(pictures)?;
-        let mut photos = Self { skipped: list.bad().to_vec(), ..Self::default() };
-        for photo in list.photos() {
+        let mut photos = Self { skipped: list.bad.clone(), ..Self::default() };
+        for photo in &list.photos {
             match index.find(photo) {
                 Some(source) => {
                     let place = Some((photo.place, PlaceSource::Csv));
@@ -59,8 +59,8 @@ impl Photos {
         }
         photos.skipped.extend(index.skipped);
         if photos.sources.is_empty() {
-            let reason = format!("none of the pictures of its {} photos is there", list.photos().len());
-            return Err(IngestError::NoList { list: list.path().to_owned(), reason });
+            let reason = format!("none of the pictures of its {} photos is there", list.photos.len());
+            return Err(IngestError::NoList { list: list.path.clone(), reason });
         }
         Ok(photos)
     }
@@ -73,34 +73,27 @@ impl Photos {
     }
 
     fn add(&mut self, path: &Path, path_column: Option<&str>) -> Result<()> {
-        if path.as_os_str() == "-" {
-            self.sources.push(from_standard_input()?);
-            return Ok(());
-        }
-        if let Some(list) = path.to_str().and_then(|text| text.strip_prefix('@')) {
-            self.sources.extend(table::list(Path::new(list))?);
-            return Ok(());
-        }
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-        let is_folder = fs::metadata(path).is_ok_and(|metadata| metadata.is_dir());
-        match extension.as_deref() {
-            _ if is_folder => {
+        match (extension.as_deref(), path.to_str().and_then(|text| text.strip_prefix('@'))) {
+            _ if path.as_os_str() == "-" => self.sources.push(from_standard_input()?),
+            (_, Some(list)) => self.sources.extend(table::list(Path::new(list))?),
+            _ if fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) => {
                 let walk = folder::walk(path);
                 self.sources.extend(walk.photos);
-                self.passed.extend(walk.passed);
+                self.passed_over.extend(walk.passed);
                 self.skipped.extend(walk.skipped);
             }
-            Some("gz" | "tgz" | "zst" | "xz" | "bz2") => {
+            (Some("gz" | "tgz" | "zst" | "xz" | "bz2"), _) => {
                 return Err(IngestError::Compressed { path: path.to_owned() });
             }
-            Some("csv") => self.sources.extend(table::table(path, path_column)?),
-            Some("parquet") => self.sources.extend(parquet::photos(path)?),
-            Some(end @ ("tar" | "zip")) => {
+            (Some("csv"), _) => self.sources.extend(table::table(path, path_column)?),
+            (Some("parquet"), _) => self.sources.extend(parquet::photos(path)?),
+            (Some(end @ ("tar" | "zip")), _) => {
                 let (found, others) = if end == "tar" { shard::photos(path)? } else { zipped::photos(path)? };
                 self.sources.extend(found);
-                self.passed.others += others;
+                self.passed_over.others += others;
             }
-            _ if MediaKind::of(path) == MediaKind::Video => self.passed.videos.push(path.to_owned()),
+            _ if MediaKind::of(path) == MediaKind::Video => self.passed_over.videos.push(path.to_owned()),
             _ => self.sources.push(PhotoSource::file(path)),
         }
         Ok(())
@@ -133,22 +126,12 @@ impl Photos {
 
     /// Files in folders and shards that are no pictures by their names.
     pub fn other_files(&self) -> usize {
-        self.passed.count()
-    }
-
-    /// The same by kind, with the names of videos; its text is what a command tells: "3 videos, 2 other files".
-    pub fn passed_over(&self) -> &PassedOver {
-        &self.passed
+        self.passed_over.count()
     }
 
     /// Paths that were passed over, and why.
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
-    }
-
-    /// The photos of a list whose pictures are not there, by name.
-    pub fn absent(&self) -> &[String] {
-        &self.absent
     }
 }
 
@@ -164,10 +147,10 @@ fn from_standard_input() -> Result<PhotoSource> {
 
 /// The same path for the same photo: links resolved and `.` left out, as far as that goes.
 fn true_path(photo: &PhotoSource) -> PathBuf {
-    let resolved = photo.file_path().and_then(|path| fs::canonicalize(path).ok());
     if let Some(row) = photo.row_number() {
         return photo.path().join(row.to_string());
     }
+    let resolved = photo.file_path().and_then(|path| fs::canonicalize(path).ok());
     let plain = || Path::new(photo.name()).components().filter(|part| *part != Component::CurDir).collect();
     resolved.unwrap_or_else(plain)
 }
@@ -188,11 +171,11 @@ mod tests {
         let found: Vec<&Path> =
             photos.sources().iter().map(|photo| photo.path().strip_prefix(folder.path()).unwrap()).collect();
         assert_eq!(found, ["a.jpg", "b.CR2", "d/f.raf", "g.heic"].map(Path::new));
-        let passed = photos.passed_over();
+        let passed = &photos.passed_over;
         assert_eq!((passed.to_string().as_str(), passed.sidecars), ("2 videos, 1 other file", 1));
         assert_eq!((photos.other_files(), photos.skipped().len()), (4, 0));
         let named = ["a.jpg", "c.MOV"].map(|name| folder.path().join(name));
-        assert_eq!(Photos::gather(&named, None).unwrap().passed_over().videos, [named[1].clone()]);
+        assert_eq!(Photos::gather(&named, None).unwrap().passed_over.videos, [named[1].clone()]);
         assert!(matches!(Photos::gather(&named[1..], None), Err(IngestError::NoPhotos { other_files: 1, .. })));
     }
 }

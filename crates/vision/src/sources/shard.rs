@@ -27,7 +27,7 @@ pub(crate) fn photos(path: &Path) -> Result<(Vec<PhotoSource>, usize)> {
         } else if Description::of(&name).is_some() {
             shard.describe(&name, &mut entry).map_err(unreadable)?;
         } else {
-            shard.other();
+            shard.others += 1;
         }
     }
     Ok(shard.finish())
@@ -43,7 +43,6 @@ pub(crate) enum Description {
 }
 
 impl Description {
-    /// By the member's name, where it is one.
     pub(crate) fn of(name: &str) -> Option<Self> {
         match Path::new(name).extension()?.to_str()? {
             "json" => Some(Self::Json),
@@ -65,12 +64,12 @@ impl Description {
     }
 }
 
-/// What was found in an archive so far.
 #[derive(Default)]
 pub(crate) struct Shard {
     found: Vec<(String, PhotoSource)>,
     places: HashMap<String, LatLon>,
-    others: usize,
+    /// Members that are neither pictures nor descriptions.
+    pub(crate) others: usize,
 }
 
 impl Shard {
@@ -78,7 +77,6 @@ impl Shard {
         self.found.push((key(name).to_owned(), source));
     }
 
-    /// A member beside a picture.
     pub(crate) fn describe(&mut self, name: &str, member: &mut impl Read) -> io::Result<()> {
         let mut text = Vec::new();
         member.take(LONGEST_JSON).read_to_end(&mut text)?;
@@ -87,17 +85,10 @@ impl Shard {
         Ok(())
     }
 
-    /// A member that is neither.
-    pub(crate) fn other(&mut self) {
-        self.others += 1;
-    }
-
     /// The pictures with their places, and how many members are neither.
     pub(crate) fn finish(self) -> (Vec<PhotoSource>, usize) {
-        let Self { found, places, others } = self;
-        let with_place =
-            |(key, photo): (String, PhotoSource)| photo.at(places.get(&key).map(|&place| (place, PlaceSource::Json)));
-        (found.into_iter().map(with_place).collect(), others)
+        let place = |key: &str| self.places.get(key).map(|&place| (place, PlaceSource::Json));
+        (self.found.into_iter().map(|(key, photo)| photo.at(place(&key))).collect(), self.others)
     }
 }
 

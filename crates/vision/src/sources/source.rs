@@ -1,9 +1,6 @@
 //! One photo that a user named: what it is called, where its bytes lie, and the place it comes with.
 
-use crate::sources::{
-    parquet,
-    zipped_bytes::{inflate, most_unpacked},
-};
+use crate::sources::parquet;
 use crate::{Photo, PhotoLimits, VisionError};
 use locdiff_io::tags::MediaKind;
 use locdiff_shdd::sphere::LatLon;
@@ -12,7 +9,6 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::{sync::Arc, time::UNIX_EPOCH};
 
-/// Whether a name ends like a picture's or a RAW file's.
 pub(crate) fn is_picture(name: &Path) -> bool {
     MediaKind::of(name).is_photo()
 }
@@ -46,14 +42,6 @@ impl PlaceSource {
 }
 
 /// A photo that has been found, but not read yet.
-///
-/// ```
-/// use locdiff_vision::sources::{PhotoLimits, PhotoSource};
-/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-/// let source = PhotoSource::file(path);
-/// assert_eq!(source.read(&PhotoLimits::default())?.width(), 640);
-/// # Ok::<(), locdiff_vision::VisionError>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct PhotoSource {
     name: String,
@@ -61,7 +49,6 @@ pub struct PhotoSource {
     bytes: Bytes,
 }
 
-/// Where its bytes lie.
 #[derive(Debug, Clone)]
 enum Bytes {
     File(PathBuf),
@@ -72,7 +59,6 @@ enum Bytes {
         length: u64,
         deflated: Option<u64>,
     },
-    /// A row of a Parquet file.
     Row {
         file: Arc<Path>,
         row: u64,
@@ -103,7 +89,6 @@ impl PhotoSource {
         Self { name: name.to_owned(), place: None, bytes: Bytes::Row { file: file.into(), row } }
     }
 
-    /// A photo inside a tar or zip file.
     pub(crate) fn member(shard: &Arc<Path>, name: &str, offset: u64, length: u64) -> Self {
         let bytes = Bytes::Member { shard: Arc::clone(shard), offset, length, deflated: None };
         Self { name: format!("{}/{name}", shard.display()), place: None, bytes }
@@ -118,7 +103,6 @@ impl PhotoSource {
         self
     }
 
-    /// The same, which cannot be read, and why.
     #[must_use]
     #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "of zip archives, which are not read there"))]
     pub(crate) fn unreadable(self, reason: &str) -> Self {
@@ -145,10 +129,7 @@ impl PhotoSource {
 
     /// Offset and length of its bytes, where they lie inside another file.
     pub fn span(&self) -> Option<(u64, u64)> {
-        match &self.bytes {
-            Bytes::Member { offset, length, .. } => Some((*offset, *length)),
-            _ => None,
-        }
+        if let Bytes::Member { offset, length, .. } = &self.bytes { Some((*offset, *length)) } else { None }
     }
 
     /// Its size unpacked, where it is deflated in the other file.
@@ -173,10 +154,7 @@ impl PhotoSource {
 
     /// The photo's own file, where it is one.
     pub fn file_path(&self) -> Option<&Path> {
-        match &self.bytes {
-            Bytes::File(path) => Some(path),
-            _ => None,
-        }
+        if let Bytes::File(path) = &self.bytes { Some(path) } else { None }
     }
 
     /// The file on the disk that holds it, which no output may overwrite; an empty path where there is none.
@@ -205,6 +183,7 @@ impl PhotoSource {
 
     /// The bytes of its file. Fails as [`Photo::contents`] does.
     pub fn contents(&self, limits: &PhotoLimits) -> Result<Vec<u8>, VisionError> {
+        let failed = |source| VisionError::Read { file: self.name.clone(), source };
         match &self.bytes {
             Bytes::File(path) => Photo::contents(path, limits),
             Bytes::Memory(contents) => Ok(contents.to_vec()),
@@ -216,22 +195,16 @@ impl PhotoSource {
                     shard.seek(SeekFrom::Start(*offset))?;
                     shard.take(*length).read_to_end(&mut contents)
                 });
-                let file = self.name.clone();
-                match read {
-                    Err(source) => return Err(VisionError::Read { file, source }),
-                    Ok(count) if (count as u64) < *length => return Err(VisionError::Truncated { file }),
-                    Ok(_) => {}
+                if (read.map_err(failed)? as u64) < *length {
+                    return Err(VisionError::Truncated { file: self.name.clone() });
                 }
-                if let Some(size) = deflated {
-                    contents = inflate(&contents, *size).map_err(|source| VisionError::Read { file, source })?;
+                match deflated {
+                    Some(size) => inflate(&contents, *size).map_err(failed),
+                    None => Ok(contents),
                 }
-                Ok(contents)
             }
-            Bytes::Row { file, row } => parquet::picture(file, *row, limits.max_bytes)
-                .map_err(|source| VisionError::Read { file: self.name.clone(), source }),
-            Bytes::Unreadable { reason, .. } => {
-                Err(VisionError::Read { file: self.name.clone(), source: std::io::Error::other(reason.to_string()) })
-            }
+            Bytes::Row { file, row } => parquet::picture(file, *row, limits.max_bytes).map_err(failed),
+            Bytes::Unreadable { reason, .. } => Err(failed(std::io::Error::other(reason.to_string()))),
         }
     }
 
@@ -261,4 +234,22 @@ impl PhotoSource {
             sum.update(&place.lon_deg().to_le_bytes());
         }
     }
+}
+
+/// What any photo may unpack to, and how many times its packed size beyond that: pictures are packed already, and even plain pixels
+/// shrink less.
+const FREE_BYTES: u64 = 16 << 20;
+const MOST_TIMES: u64 = 100;
+
+/// The most bytes that so many deflated ones may unpack to; without it a small archive takes any memory.
+fn most_unpacked(packed: u64) -> u64 {
+    packed.saturating_mul(MOST_TIMES).max(FREE_BYTES)
+}
+
+/// What deflated bytes hold, where they are the `size` that the directory says.
+fn inflate(packed: &[u8], size: u64) -> std::io::Result<Vec<u8>> {
+    let mut found = Vec::new();
+    flate2::read::DeflateDecoder::new(packed).take(size.saturating_add(1)).read_to_end(&mut found)?;
+    let is_whole = found.len() as u64 == size;
+    is_whole.then_some(found).ok_or_else(|| std::io::Error::other("it has another size than its archive says"))
 }

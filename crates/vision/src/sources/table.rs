@@ -6,7 +6,6 @@ use locdiff_io::data::{DataError, TableReader};
 use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};
 
-/// Names of the column of paths, best first.
 const PATH_COLUMNS: [&str; 7] = ["path", "file", "file_name", "filename", "image", "photo", "img"];
 
 /// A list of more bytes is not read: ten million paths.
@@ -14,13 +13,12 @@ const LONGEST_LIST: u64 = 1 << 30;
 
 /// The photos of a text file with a path a line; blank lines are passed over.
 pub(crate) fn list(list: &Path) -> Result<Vec<PhotoSource>> {
-    let text =
-        read_text_bounded(list, LONGEST_LIST).map_err(|reason| IngestError::List { list: list.to_owned(), reason })?;
+    let failed = |reason| IngestError::List { list: list.to_owned(), reason };
+    let text = read_text_bounded(list, LONGEST_LIST).map_err(failed)?;
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim_end);
     Ok(lines.filter(|line| !line.is_empty()).map(|line| PhotoSource::file(beside(list, line))).collect())
 }
 
-/// The photos of a CSV file.
 pub(crate) fn table(path: &Path, path_column: Option<&str>) -> Result<Vec<PhotoSource>> {
     let mut table = TableReader::open(path)?;
     let column = match path_column {
@@ -36,11 +34,8 @@ pub(crate) fn table(path: &Path, path_column: Option<&str>) -> Result<Vec<PhotoS
             && !(fields[lat].trim().is_empty() && fields[lon].trim().is_empty())
         {
             let number = |column: usize, name: &str| {
-                table.number(&fields[column]).ok_or_else(|| DataError::Number {
-                    at: at.clone(),
-                    column: name.to_owned(),
-                    value: fields[column].clone(),
-                })
+                let (at, value) = (at.clone(), fields[column].clone());
+                table.number(&value).ok_or(DataError::Number { at, column: name.to_owned(), value })
             };
             let read = LatLon::new(number(lat, "lat")?, number(lon, "lon")?);
             let read = read.map_err(|source| DataError::Place { at: at.clone(), source })?;
@@ -54,9 +49,6 @@ pub(crate) fn table(path: &Path, path_column: Option<&str>) -> Result<Vec<PhotoS
 /// A path in a list: as it stands where there is such a file, else from the list's own folder.
 fn beside(list: &Path, path: &str) -> PathBuf {
     let given = PathBuf::from(path);
-    let near = list.parent().map(|folder| folder.join(path));
-    match near {
-        Some(near) if !given.exists() && near.exists() => near,
-        _ => given,
-    }
+    let near = list.parent().map(|folder| folder.join(path)).filter(|near| !given.exists() && near.exists());
+    near.unwrap_or(given)
 }

@@ -41,7 +41,7 @@ pub(crate) fn photos(path: &Path) -> Result<(Vec<PhotoSource>, usize)> {
             let mut member = zip.by_index(k).map_err(|error| wrong(error.to_string()))?;
             shard.describe(&name, &mut member).map_err(|error: io::Error| wrong(error.to_string()))?;
         } else {
-            shard.other();
+            shard.others += 1;
         }
     }
     Ok(shard.finish())

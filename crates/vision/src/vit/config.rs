@@ -19,15 +19,9 @@ pub(crate) enum Family {
 impl Family {
     /// The first word of an architecture's name.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Clip => "clip",
-            Self::OpenClip => "open_clip",
-            Self::Dinov2 => "dinov2",
-            Self::Siglip => "siglip",
-        }
+        ["clip", "open_clip", "dinov2", "siglip"][self as usize]
     }
 
-    /// For people to read.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Clip => "CLIP vision transformer",
@@ -41,11 +35,8 @@ impl Family {
 /// What of the last layer is the embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pooling {
-    /// The class token.
     Class,
-    /// The mean of the patches.
     Mean,
-    /// The class token, then the mean of the patches.
     ClassAndMean,
     /// What a learned query finds in all tokens.
     Attention,
@@ -55,25 +46,19 @@ pub(crate) enum Pooling {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct VitConfig {
     pub(crate) family: Family,
-    /// Width and height of the input in pixels.
     pub(crate) side: usize,
-    /// Width and height of a patch in pixels.
     pub(crate) patch: usize,
     /// Patches along a side of the pictures that the positions were learned on; for other pictures they are interpolated.
     pub(crate) grid: usize,
-    /// Values of a token.
     pub(crate) width: usize,
     /// Values between the two products of a layer's second half.
     pub(crate) inner: usize,
-    /// Number of layers.
     pub(crate) layers: usize,
     /// Attention heads of a layer; they share the width evenly.
     pub(crate) heads: usize,
-    /// What lies between the two products.
     pub(crate) activation: Gelu,
     /// Added to the variance in layer norms.
     pub(crate) eps: f32,
-    /// Whether a layer norm stands before the layers.
     pub(crate) norm_before: bool,
     /// Whether each half of a layer ends with a factor for each value.
     pub(crate) layer_scale: bool,
@@ -83,27 +68,22 @@ pub(crate) struct VitConfig {
 }
 
 impl VitConfig {
-    /// Patches of a picture.
     pub(crate) fn patches(&self) -> usize {
         (self.side / self.patch).pow(2)
     }
 
-    /// Tokens before the patches.
     pub(crate) fn class_tokens(&self) -> usize {
         usize::from(self.family != Family::Siglip)
     }
 
-    /// Patches and the class token.
     pub(crate) fn tokens(&self) -> usize {
         self.patches() + self.class_tokens()
     }
 
-    /// Values of a head.
     pub(crate) fn head(&self) -> usize {
         self.width / self.heads
     }
 
-    /// Values of an embedding.
     pub(crate) fn embedding(&self) -> usize {
         let pooled = if self.pooling == Pooling::ClassAndMean { 2 * self.width } else { self.width };
         self.projection.unwrap_or(pooled)
@@ -111,14 +91,9 @@ impl VitConfig {
 
     /// The name of the network, as the published towers of its size go by.
     pub(crate) fn architecture(&self) -> String {
-        let size = match self.width {
-            384 => "small".to_owned(),
-            768 => "base".to_owned(),
-            1024 => "large".to_owned(),
-            1152 => "so400m".to_owned(),
-            1280 => "huge".to_owned(),
-            other => format!("width{other}"),
-        };
+        let sizes = [(384, "small"), (768, "base"), (1024, "large"), (1152, "so400m"), (1280, "huge")];
+        let known = sizes.into_iter().find(|(width, _)| *width == self.width);
+        let size = known.map_or_else(|| format!("width{}", self.width), |(_, name)| name.to_owned());
         format!("{}-vit-{size}-patch{}-{}", self.family.name(), self.patch, self.side)
     }
 
@@ -131,20 +106,13 @@ impl VitConfig {
             Gelu::Exact => "gelu",
             Gelu::Tanh => "gelu_tanh",
         };
-        let projection = projection.unwrap_or(0);
-        let common = format!(
-            "{} {side} {patch} {width} {inner} {layers} {heads} {activation} {eps:?} {projection}",
-            family.name()
-        );
+        let (name, projection) = (family.name(), projection.unwrap_or(0));
+        let common =
+            format!("{name} {side} {patch} {width} {inner} {layers} {heads} {activation} {eps:?} {projection}");
         if *family == Family::Clip {
             return common;
         }
-        let pooling = match pooling {
-            Pooling::Class => "class",
-            Pooling::Mean => "mean",
-            Pooling::ClassAndMean => "both",
-            Pooling::Attention => "attention",
-        };
+        let pooling = ["class", "mean", "both", "attention"][*pooling as usize];
         format!("{common} {grid} {norm_before} {layer_scale} {pooling}")
     }
 

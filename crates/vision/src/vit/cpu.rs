@@ -2,25 +2,18 @@
 //!
 //! Where the class token is the embedding, only its row of the last layer is computed: nothing else of it is used.
 
-use super::{
-    config::{Pooling, VitConfig},
-    layer::{CHUNK_ROWS, Layer, Pass, Scratch, Workspace},
-    names::Names,
-    weights::{Norm, VitReader},
-};
-use crate::{
-    Result,
-    network::Network,
-    pixels::{RGB, count_pictures},
-    scratch::Pool,
-};
+use super::config::{Pooling, VitConfig};
+use super::layer::{CHUNK_ROWS, Layer, Pass, Scratch, Workspace};
+use super::names::Names;
+use super::weights::{Norm, VitReader};
+use crate::Result;
+use crate::network::{Network, Pool, RGB, ReadTensor, count_pictures};
 use locdiff_nn::inference::{Finish, PackedLinear, layer_norm, padded};
 use rayon::prelude::*;
 
 /// Pictures a thread takes at a time.
 const GROUP: usize = 8;
 
-/// A vision tower ready to run on the CPU.
 pub(crate) struct VisionTransformer {
     config: VitConfig,
     patches: PackedLinear,
@@ -33,7 +26,6 @@ pub(crate) struct VisionTransformer {
     scratches: Pool<Scratch>,
 }
 
-/// What follows the layers.
 enum Last {
     Norm(Norm),
     /// The layer that pools; its first norm is the one after the layers.
@@ -43,15 +35,7 @@ enum Last {
 impl VisionTransformer {
     /// A tower whose weights come from `tensor(name, shape)`: f32 values in PyTorch's order, under these names, and
     /// `visual_projection.weight`. With `int8` the products of its layers have 8 bits.
-    ///
-    /// # Errors
-    /// [`crate::VisionError::Architecture`] for shapes without meaning, and whatever `tensor` fails with.
-    pub(crate) fn new(
-        config: &VitConfig,
-        names: &'static Names,
-        int8: bool,
-        tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
-    ) -> Result<Self> {
+    pub(crate) fn new(config: &VitConfig, names: &'static Names, int8: bool, tensor: impl ReadTensor) -> Result<Self> {
         config.check()?;
         let mut reader = VitReader { config, names, tensor };
         let VitConfig { width, patch, .. } = *config;
@@ -64,18 +48,10 @@ impl VisionTransformer {
             Pooling::Attention => Last::Head(Box::new(Layer::new(config, reader.pooling_head()?, int8))),
             _ => Last::Norm(reader.after()?),
         };
-        let projection = reader.projection()?;
-        Ok(Self {
-            config: config.clone(),
-            patches,
-            positions,
-            before,
-            layers,
-            last,
-            projection: projection.map(|weight| PackedLinear::new(width, &weight, &vec![0.0; config.embedding()])),
-            workspaces: Pool::default(),
-            scratches: Pool::default(),
-        })
+        let project = |weight: Vec<f32>| PackedLinear::new(width, &weight, &vec![0.0; config.embedding()]);
+        let (projection, config) = (reader.projection()?.map(project), config.clone());
+        let (workspaces, scratches) = Default::default();
+        Ok(Self { config, patches, positions, before, layers, last, projection, workspaces, scratches })
     }
 
     fn run(&self, space: &mut Workspace, pictures: &[f32], count: usize, shared: bool) -> Vec<Vec<f32>> {
@@ -134,7 +110,6 @@ impl VisionTransformer {
         });
     }
 
-    /// The embedding from the rows that are left of a picture.
     fn finish(&self, rows: &[f32]) -> Vec<f32> {
         let VitConfig { width, eps, pooling, .. } = self.config;
         let Last::Norm(after) = &self.last else { return rows[..width].to_vec() };

@@ -1,44 +1,30 @@
 //! A vision transformer on CUDA: bf16 weights and products, f32 residual stream, the whole pass as one CUDA graph.
 
-use super::{
-    config::{Pooling, VitConfig},
-    names::Names,
-    weights::{Dense, LayerWeights, Norm, VitReader},
-};
-use crate::{
-    Preprocessing, Result, VisionError,
-    network::{Network, OnHost, Outboxes, Running, Started, decode_on_host},
-    pixels::RGB,
-};
-use locdiff_nn::{
-    Device, Recorded, Tensor, ViewMut,
-    bf16::{self, Bf16Tensor, Bf16View, Bf16ViewMut},
-    ops,
-    photos::{Call, Decoder, MOST_BYTES, Outbox, Photos, Picture},
-};
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
-};
+use super::config::{Pooling, VitConfig};
+use super::names::Names;
+use super::weights::{Dense, LayerWeights, Norm, VitReader};
+use crate::network::{Network, OnHost, Outboxes, RGB, ReadTensor, Running, Started, decode_on_host};
+use crate::{Preprocessing, Result, VisionError};
+use locdiff_nn::bf16::{self, Bf16Tensor, Bf16View, Bf16ViewMut};
+use locdiff_nn::photos::{Call, Decoder, MOST_BYTES, Outbox, Photos, Picture};
+use locdiff_nn::{Device, Recorded, Tensor, ViewMut, ops};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Rows of tokens that keep the device busy; batches have about as many.
 const ROWS: usize = 40_000;
 /// Batches are multiples of this many pictures.
 const BATCH_STEP: usize = 64;
-/// Batch sizes whose graphs are kept.
 const GRAPHS: usize = 4;
 
-/// A product whose result stays in bf16.
-struct Inner {
+/// A product: with a bias of bf16 its result stays in bf16, with one of f32 it is added to the residual stream.
+struct Product<B> {
     weight: Bf16Tensor,
-    bias: Bf16Tensor,
+    bias: B,
 }
 
-/// A product added to the residual stream.
-struct Outer {
-    weight: Bf16Tensor,
-    bias: Tensor,
-}
+type Inner = Product<Bf16Tensor>;
+type Outer = Product<Tensor>;
 
 struct Layer {
     norm1: Tensor,
@@ -52,7 +38,6 @@ struct Layer {
     stays: f32,
 }
 
-/// The weights on the device.
 struct Weights {
     patches: Bf16Tensor,
     positions: Tensor,
@@ -62,14 +47,11 @@ struct Weights {
     projection: Option<Bf16Tensor>,
 }
 
-/// What follows the layers.
 enum Last {
     Norm(Tensor),
-    /// The layer that pools.
     Head(Box<Layer>),
 }
 
-/// The activations of a batch.
 struct Buffers {
     /// Rounded before they travel: the patches are rounded anyway.
     pixels: Bf16Tensor,
@@ -85,7 +67,6 @@ struct Buffers {
 }
 
 struct State {
-    /// Pixels on their way to the device.
     rounded: Vec<u16>,
     buffers: Buffers,
     graphs: HashMap<usize, Recorded>,
@@ -106,30 +87,19 @@ pub(crate) struct VisionTransformerCuda {
 
 impl VisionTransformerCuda {
     /// A tower whose weights come from `tensor(name, shape)`: f32 values in PyTorch's order, rounded to bf16 here.
-    ///
-    /// # Errors
-    /// [`VisionError::Architecture`] for shapes without meaning, [`VisionError::Device`] if the device is no CUDA device
-    /// or its memory does not suffice, and whatever `tensor` fails with.
     pub(crate) fn new(
         config: &VitConfig,
         names: &'static Names,
         device: &Device,
-        tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
+        tensor: impl ReadTensor,
     ) -> Result<Self> {
         config.check()?;
         let weights = read(VitReader { config, names, tensor }, device)?;
         let batch = (ROWS / config.tokens() / BATCH_STEP).max(1) * BATCH_STEP;
         let buffers = Buffers::new(config, device, batch)?;
-        let state = State { rounded: Vec::new(), buffers, graphs: HashMap::new(), photos: None };
-        Ok(Self {
-            config: config.clone(),
-            device: device.clone(),
-            batch,
-            weights,
-            state: Mutex::new(state),
-            decoder: OnceLock::new(),
-            idle: Outboxes::default(),
-        })
+        let state = Mutex::new(State { rounded: Vec::new(), buffers, graphs: HashMap::new(), photos: None });
+        let (config, device) = (config.clone(), device.clone());
+        Ok(Self { config, device, batch, weights, state, decoder: OnceLock::new(), idle: Outboxes::default() })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -145,7 +115,6 @@ impl VisionTransformerCuda {
         Ok(graph.run(|| self.pass(buffers, count))?)
     }
 
-    /// The embeddings of the pictures in the buffers.
     fn embeddings(&self, state: &mut State, count: usize) -> Result<Vec<Vec<f32>>> {
         self.run(state, count)?;
         let width = self.config.embedding();
@@ -154,7 +123,6 @@ impl VisionTransformerCuda {
         Ok(values.chunks_exact(width).map(<[f32]>::to_vec).collect())
     }
 
-    /// Gives the whole pass to the device.
     fn pass(&self, buffers: &mut Buffers, count: usize) -> locdiff_nn::Result<()> {
         let VitConfig { side, patch, eps, .. } = self.config;
         let (tokens, weights) = (self.config.tokens(), &self.weights);
@@ -175,7 +143,6 @@ impl VisionTransformerCuda {
         self.pool(buffers, count)
     }
 
-    /// The embeddings from the tokens after the last layer.
     fn pool(&self, buffers: &mut Buffers, count: usize) -> locdiff_nn::Result<()> {
         let VitConfig { width, eps, pooling, .. } = self.config;
         let tokens = self.config.tokens();
@@ -223,10 +190,9 @@ impl VisionTransformerCuda {
 }
 
 impl Inner {
-    fn new(device: &Device, inputs: usize, dense: &Dense) -> Result<Self> {
-        let outputs = dense.bias.len();
-        let weight = Bf16Tensor::from_slice(device, outputs, inputs, &dense.weight)?;
-        Ok(Self { weight, bias: Bf16Tensor::from_slice(device, 1, outputs, &dense.bias)? })
+    fn new(device: &Device, inputs: usize, Dense { weight, bias }: &Dense) -> Result<Self> {
+        let weight = Bf16Tensor::from_slice(device, bias.len(), inputs, weight)?;
+        Ok(Self { weight, bias: Bf16Tensor::from_slice(device, 1, bias.len(), bias)? })
     }
 
     fn run(&self, y: Bf16ViewMut<'_>, x: Bf16View<'_>) -> locdiff_nn::Result<()> {
@@ -235,10 +201,9 @@ impl Inner {
 }
 
 impl Outer {
-    fn new(device: &Device, inputs: usize, dense: &Dense) -> Result<Self> {
-        let outputs = dense.bias.len();
-        let weight = Bf16Tensor::from_slice(device, outputs, inputs, &dense.weight)?;
-        Ok(Self { weight, bias: Tensor::from_slice(device, 1, outputs, &dense.bias)? })
+    fn new(device: &Device, inputs: usize, Dense { weight, bias }: &Dense) -> Result<Self> {
+        let weight = Bf16Tensor::from_slice(device, bias.len(), inputs, weight)?;
+        Ok(Self { weight, bias: Tensor::from_slice(device, 1, bias.len(), bias)? })
     }
 
     fn add(&self, stream: ViewMut<'_>, x: Bf16View<'_>, stays: f32) -> locdiff_nn::Result<()> {
@@ -246,10 +211,7 @@ impl Outer {
     }
 }
 
-fn read<T: FnMut(&str, &[usize]) -> Result<Vec<f32>>>(
-    mut reader: VitReader<'_, T>,
-    device: &Device,
-) -> Result<Weights> {
+fn read(mut reader: VitReader<'_, impl ReadTensor>, device: &Device) -> Result<Weights> {
     let config = reader.config;
     let VitConfig { width, inner, patch, layers, .. } = *config;
     let norm = |norm: Norm| -> Result<Tensor> {

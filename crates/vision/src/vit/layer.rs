@@ -3,11 +3,9 @@
 //! Everything but attention works row by row, so a chunk of rows goes through a whole half of a layer on one thread, and
 //! only attention needs the others. Where threads share few pictures, all rows are one chunk, and each product is shared.
 
-use super::{
-    config::VitConfig,
-    weights::{Dense, LayerWeights, Norm},
-};
-use crate::scratch::Pool;
+use super::config::VitConfig;
+use super::weights::{Dense, LayerWeights, Norm};
+use crate::network::Pool;
 use locdiff_nn::inference::{Aligned, Finish, PackedLinear, layer_norm, padded, softmax};
 use rayon::prelude::*;
 
@@ -15,7 +13,6 @@ use rayon::prelude::*;
 /// better than many that fit the caches: 400 rows take 8 % less time than 128 for ViT-B/32.
 pub(super) const CHUNK_ROWS: usize = 512;
 
-/// The weights of a layer, packed.
 pub(super) struct Layer {
     norm1: Norm,
     /// Scaled, so that scores need no factor.
@@ -74,7 +71,6 @@ pub(super) struct Scratch {
 pub(super) struct Pass<'a> {
     pub(super) config: &'a VitConfig,
     pub(super) scratches: &'a Pool<Scratch>,
-    /// Pictures of the group.
     pub(super) count: usize,
     /// Whether threads share the group; else it stays on the one that calls.
     pub(super) shared: bool,
@@ -168,19 +164,17 @@ impl Pass<'_> {
         }
     }
 
-    /// A layer's product with whole rows.
     fn product(
         &self,
         layer: &PackedLinear,
         (input, stride): (&[f32], usize),
-        (output, output_stride): (&mut [f32], usize),
+        out: (&mut [f32], usize),
         finish: Finish,
     ) {
         let run = if self.shared { PackedLinear::run_shared } else { PackedLinear::run };
-        run(layer, input.len() / stride, input, stride, output, output_stride, finish);
+        run(layer, input.len() / stride, input, stride, out.0, out.1, finish);
     }
 
-    /// Layer norm of rows into `buffer`.
     fn normed<'a>(&self, buffer: &'a mut Aligned, rows: &[f32], norm: &Norm) -> &'a [f32] {
         let (width, stride) = (self.config.width, padded(self.config.width));
         let normed = buffer.window(rows.len());

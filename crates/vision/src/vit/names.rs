@@ -10,27 +10,23 @@ pub(crate) struct Names {
     pub(crate) positions: &'static str,
     /// Dimensions of 1 before those of the class token and of the positions.
     pub(crate) ones: [usize; 2],
-    /// The norm before the layers.
     pub(crate) before: &'static str,
     /// Stands before a layer's number.
     pub(crate) layers: &'static str,
     pub(crate) norm1: &'static str,
     pub(crate) attention: Attention,
-    /// The product after attention.
     pub(crate) out: &'static str,
     pub(crate) norm2: &'static str,
     pub(crate) fc1: &'static str,
     pub(crate) fc2: &'static str,
     /// The factors after both halves of a layer.
     pub(crate) scales: [&'static str; 2],
-    /// The norm after the layers.
     pub(crate) after: &'static str,
 }
 
 /// Where queries, keys and values come from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Attention {
-    /// A product for each.
     Three([&'static str; 3]),
     /// One for all, PyTorch's `MultiheadAttention`: the name before `in_proj_weight`.
     One(&'static str),

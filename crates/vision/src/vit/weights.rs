@@ -1,14 +1,9 @@
 //! The weights of vision transformers, layer by layer, by one form whatever their files call and join.
 
-use super::{
-    config::VitConfig,
-    names::{Attention, Names},
-    positions::interpolated,
-};
-use crate::{
-    Result,
-    pixels::{RGB, colours_last},
-};
+use super::names::{Attention, Names};
+use super::{config::VitConfig, positions::interpolated};
+use crate::Result;
+use crate::network::{RGB, ReadTensor, colours_last};
 
 /// Weights and bias of a product, PyTorch's order: `weight[o * inputs + i]`.
 pub(crate) struct Dense {
@@ -27,7 +22,6 @@ impl Dense {
     }
 }
 
-/// Gain and shift of a layer norm.
 pub(crate) struct Norm {
     pub(crate) gain: Vec<f32>,
     pub(crate) shift: Vec<f32>,
@@ -46,15 +40,13 @@ pub(crate) struct LayerWeights {
     pub(crate) replaces: bool,
 }
 
-/// Reads a tower's tensors under their names, a layer at a time.
 pub(crate) struct VitReader<'a, T> {
     pub(crate) config: &'a VitConfig,
     pub(crate) names: &'static Names,
-    /// The values of a tensor of that name and shape.
     pub(crate) tensor: T,
 }
 
-impl<T: FnMut(&str, &[usize]) -> Result<Vec<f32>>> VitReader<'_, T> {
+impl<T: ReadTensor> VitReader<'_, T> {
     /// The patches' weights, each output's in the order of an NHWC picture: (row, column, colour).
     pub(crate) fn patch_weights(&mut self) -> Result<Vec<f32>> {
         let VitConfig { width, patch, .. } = *self.config;
@@ -82,13 +74,11 @@ impl<T: FnMut(&str, &[usize]) -> Result<Vec<f32>>> VitReader<'_, T> {
         Ok(learned)
     }
 
-    /// The norm before the layers.
     pub(crate) fn before(&mut self) -> Result<Option<Norm>> {
         let name = self.names.before;
         self.config.norm_before.then(|| self.norm(name)).transpose()
     }
 
-    /// The norm after the layers.
     pub(crate) fn after(&mut self) -> Result<Norm> {
         self.norm(self.names.after)
     }
@@ -104,7 +94,6 @@ impl<T: FnMut(&str, &[usize]) -> Result<Vec<f32>>> VitReader<'_, T> {
         Ok(Dense { weight, bias: (self.tensor)(&format!("{name}.bias"), &[outputs])? })
     }
 
-    /// Queries, and keys with values.
     fn attention(&mut self, before: &str, attention: Attention) -> Result<(Dense, Dense)> {
         let width = self.config.width;
         match attention {
@@ -152,16 +141,10 @@ impl<T: FnMut(&str, &[usize]) -> Result<Vec<f32>>> VitReader<'_, T> {
             *bias = (f64::from(*bias) + sum) as f32;
             row.fill(0.0);
         }
-        Ok(LayerWeights {
-            norm1: self.after()?,
-            query,
-            key_value,
-            out: self.dense("head.attention.out_proj", width, width)?,
-            norm2: self.norm("head.layernorm")?,
-            fc1: self.dense("head.mlp.fc1", width, inner)?,
-            fc2: self.dense("head.mlp.fc2", inner, width)?,
-            replaces: true,
-        })
+        let (norm1, out) = (self.after()?, self.dense("head.attention.out_proj", width, width)?);
+        let (norm2, fc1) = (self.norm("head.layernorm")?, self.dense("head.mlp.fc1", width, inner)?);
+        let fc2 = self.dense("head.mlp.fc2", inner, width)?;
+        Ok(LayerWeights { norm1, query, key_value, out, norm2, fc1, fc2, replaces: true })
     }
 
     /// `[projection, width]`, or nothing.

@@ -32,7 +32,6 @@ impl AccuracyRow {
         Some(Self { name: row["name"].as_str()?.to_owned(), within })
     }
 
-    /// The series and the place along the axis.
     fn parts(&self) -> (&str, &str) {
         self.name.split_once(", ").unwrap_or(("", &self.name))
     }

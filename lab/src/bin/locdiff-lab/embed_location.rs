@@ -4,8 +4,8 @@ use crate::terminal::{DeviceArg, bar, claim, parse_place, read_places};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_io::data::{Dtype, MatrixWriter};
-use locdiff_retrieval::geoclip::GeoClip;
 use locdiff_nn::Device;
+use locdiff_retrieval::geoclip::GeoClip;
 use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};
 

@@ -5,8 +5,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
 use locdiff_lab::{BaselineError, Effort, EffortPreset, Examples, Experiment, Splits};
-use locdiff_nn::Device;
 use locdiff_model::train::{Dataset, EmbeddingSource};
+use locdiff_nn::Device;
 use std::path::{Path, PathBuf};
 
 /// Embeddings and places to train on, to choose by and to report on.
@@ -125,7 +125,6 @@ pub(crate) struct ExperimentArgs {
 }
 
 impl ExperimentArgs {
-    /// Reads the data and makes the table.
     pub(crate) fn make<T>(&self, table: impl FnOnce(&Experiment<'_>) -> Result<T, BaselineError>) -> Result<T> {
         let (splits, device, seeds) = (self.data.read()?, self.effort.device()?, self.effort.seeds());
         Ok(table(&Experiment {

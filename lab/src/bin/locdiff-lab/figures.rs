@@ -3,8 +3,8 @@
 use locdiff_map::{Heat, MapImage, Raster, Window, globe_log_density, region_polygons};
 use locdiff_model::report::svg::{Axis, Plot};
 use locdiff_model::report::{REGION_PROBABILITIES, ReportError};
-use locdiff_shdd::{CodeDensity, Codec, Coefficients};
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Grid, LatLon, SphericalHarmonics};
+use locdiff_shdd::{CodeDensity, Codec, Coefficients};
 
 /// A density with its regions, on a map that has the given window.
 fn map(density: &CodeDensity<'_>, window: Window, heat: Raster, title: &str) -> Result<MapImage, ReportError> {

@@ -5,9 +5,9 @@ use crate::terminal::{TableFormat, claim, read_places, write_file};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use locdiff_io::data::TableWriter;
-use locdiff_vision::sources::{PhotoList, Photos};
-use locdiff_shdd::sphere::LatLon;
 use locdiff_model::train::split_by_blocks;
+use locdiff_shdd::sphere::LatLon;
+use locdiff_vision::sources::{PhotoList, Photos};
 use std::path::{Path, PathBuf};
 
 /// Photos that a calibration needs.
@@ -58,7 +58,7 @@ impl Truth {
             }
         } else {
             for list in &self.photos {
-                for photo in PhotoList::read(list)?.photos() {
+                for photo in PhotoList::read(list)?.photos {
                     write(&photo.id, photo.place)?;
                 }
             }

@@ -38,7 +38,6 @@ struct Figure {
 /// Our figures by metric.
 type Ours = BTreeMap<String, Figure>;
 
-/// The tables.
 pub(crate) struct Tables {
     about: String,
     blocks: Vec<Block>,

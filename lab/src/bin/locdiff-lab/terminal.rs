@@ -11,8 +11,7 @@ use locdiff_shdd::sphere::{Grid, LatLon};
 use rand::SeedableRng;
 use serde_json::Value;
 use std::io::{self, Write};
-use std::path::Path;
-use std::sync::OnceLock;
+use std::{path::Path, sync::OnceLock};
 
 /// What every command takes.
 #[derive(Debug, Default, Clone, Args)]
@@ -96,7 +95,6 @@ pub(crate) fn parse_place(text: &str) -> Result<LatLon, String> {
     LatLon::new(number(lat)?, number(lon)?).map_err(|error| error.to_string())
 }
 
-/// A number above zero.
 pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
@@ -120,12 +118,10 @@ pub(crate) fn parse_grid(text: &str, seed: u64) -> Result<Grid> {
     })
 }
 
-/// The places of a file.
 pub(crate) fn read_places(path: &Path) -> Result<Vec<LatLon>> {
     Ok(locdiff_io::data::read_points(path, None, &PointColumns::default())?)
 }
 
-/// Whether a path means standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -146,7 +142,6 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(AtomicFile::write_whole(path, bytes)?)
 }
 
-/// Prints which file was written.
 pub(crate) fn tell_written(path: &Path) -> Result<()> {
     if !is_stdout(path) {
         writeln!(io::stdout(), "wrote {}", one_line(&path.to_string_lossy()))?;

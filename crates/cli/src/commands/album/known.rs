@@ -1,6 +1,6 @@
 //! What the user knows of an album beside its photos.
 
-use crate::{output::Usage, verbosity};
+use crate::{output::misuse, verbosity};
 use anyhow::Result;
 use clap::Args;
 use locdiff::{AlbumOptions, StatedPlace};
@@ -39,16 +39,16 @@ impl KnownArgs {
         let count = self.place.len();
         for (flag, times) in [("--from", &self.from), ("--to", &self.to)] {
             if !times.is_empty() && times.len() != count {
-                let message =
-                    format!("{count} --place and {} {flag}: give one for each, in order, or - for none", times.len());
-                return Err(Usage(message).into());
+                let given = times.len();
+                return misuse(format!(
+                    "{count} --place and {given} {flag}: give one for each, in order, or - for none"
+                ));
             }
         }
         let time = |times: &[String], k: usize| times.get(k).filter(|time| *time != "-").cloned();
         let places = self.place.iter().enumerate();
-        options.places = places
-            .map(|(k, place)| StatedPlace { place: place.clone(), from: time(&self.from, k), to: time(&self.to, k) })
-            .collect();
+        options.places =
+            places.map(|(k, place)| StatedPlace::new(place, time(&self.from, k), time(&self.to, k))).collect();
         options.tracks.clone_from(&self.track);
         options.track_offset_s = self.track_offset;
         Ok(())

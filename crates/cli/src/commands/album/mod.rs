@@ -14,10 +14,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use files::FileArgs;
 use known::KnownArgs;
-use locdiff::{
-    AlbumAnswer, AlbumOptions, AlbumRun, AlbumSettings, Control, ErrorKind, LocateOptions, Progress, Source,
-};
-use locdiff_album::{TimeSource, parse_offset};
+use locdiff::{AlbumAnswer, AlbumOptions, AlbumRun, Control, ErrorKind, LocateOptions, Progress, Source};
+use locdiff_album::{AlbumSettings, TimeSource, parse_offset};
 use locdiff_io::data::RowFile;
 use std::path::{Path, PathBuf};
 use std::{io::Write, sync::Arc};
@@ -102,6 +100,7 @@ impl Album {
         let advance = |stage: Progress| match stage {
             Progress::Read => reading.inc(1),
             Progress::Placed => placing.inc(1),
+            _ => {}
         };
         let mut control = Control::new().with_stop(guard.stop()).with_progress(&advance);
         if self.files.map.is_some() && !self.files.no_pictures && !self.tags.dry_run {
@@ -132,7 +131,7 @@ impl Album {
         let photos = self.reading.gather(&self.photos)?;
         let files: Vec<_> = photos.sources().iter().map(|source| source.path().to_owned()).collect();
         self.files.check(&files, &self.tags)?;
-        let films = photos.passed_over().videos.clone();
+        let films = photos.passed_over.videos.clone();
         Ok((photos.into_sources().into_iter().map(Source::from).collect(), films))
     }
 

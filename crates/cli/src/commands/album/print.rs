@@ -1,7 +1,7 @@
 //! An album's answers for people and programs.
 
 use crate::commands::locate::print::other_place;
-use locdiff::{AlbumAnswer, WrongClock};
+use locdiff_album::{AlbumAnswer, WrongClock};
 use locdiff_base::kilometres;
 use locdiff_base::{counted, one_line};
 use std::fmt::Write;

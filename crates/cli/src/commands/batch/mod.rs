@@ -8,8 +8,8 @@ use crate::output::{self, status};
 use crate::{progress, verbosity};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
-use locdiff::batch::{Job, Progress, Run, Runs, ShardChoice, Task, Worker, merge_as};
-use locdiff::embed::EmbedFiles;
+use locdiff::batch::{Job, Runs, ShardChoice, Task, Worker};
+use locdiff::{Progress, embed::EmbedFiles};
 use locdiff_base::{counted, one_line};
 use locdiff_io::data::Dtype;
 use plan::Plan;
@@ -82,15 +82,14 @@ impl RunArgs {
         let is_all = shards.len() as u64 == u64::from(job.shards());
         let bar = progress::bar("running", is_all.then(|| job.photos()));
         let guard = InterruptGuard::begin();
-        let runs = Run::new(&job, &worker).shards(shards, guard.stop(), |progress| match progress {
-            Progress::Photo => bar.inc(1),
-            Progress::Skipped { photos, .. } => bar.inc(photos as u64),
-            Progress::Anew { shard } => {
-                bar.suspend(|| {
-                    verbosity::note(&format!("the part of shard {shard} is not whole: it is made again"));
-                });
+        let runs = worker.run(&job, shards, guard.stop(), |progress| match progress {
+            Progress::Read => bar.inc(1),
+            Progress::ShardSkipped(photos) => bar.inc(photos as u64),
+            Progress::ShardAgain(shard) => {
+                let note = format!("the part of shard {shard} is not whole: it is made again");
+                bar.suspend(|| verbosity::note(&note));
             }
-            Progress::Begun { .. } => {}
+            _ => {}
         });
         bar.finish_and_clear();
         let runs = runs?;
@@ -148,7 +147,7 @@ impl MergeArgs {
         let beside = EmbedFiles::beside(&self.out);
         let tables = [&beside.locations, &beside.bad].into_iter().filter(|_| job.task() == Task::Embed);
         output::claim([&self.out].into_iter().chain(tables).map(PathBuf::as_path), self.json)?;
-        let merged = merge_as(&job, &self.out, self.dtype)?;
+        let merged = job.merge(&self.out, self.dtype)?;
         let (answered, failed) = (merged.answered, merged.failed);
         if self.json {
             status!("{}", json!({ "answered": answered, "failed": failed, "files": merged.files }));

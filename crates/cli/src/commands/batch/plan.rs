@@ -5,7 +5,7 @@ use crate::request::{AnswerArgs, GalleryRuleArgs, PoolArg, SamplingArgs};
 use crate::{args::named, photos::PhotoArgs, verbosity};
 use anyhow::Result;
 use clap::Args;
-use locdiff::batch::{JOB_FILE, Task, plan};
+use locdiff::batch::{Job, Task};
 use locdiff::{FlatOptions, GalleryRule, LocatorOptions};
 use locdiff_base::{Named, counted, one_line};
 use serde_json::json;
@@ -52,7 +52,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(super) fn run(self) -> Result<()> {
-        output::claim_file(&self.out.join(JOB_FILE))?;
+        output::claim_file(&self.out.join(Job::FILE))?;
         let mut photos = self.reading.gather(&self.photos)?;
         if self.located {
             let left_out = photos.keep_located();
@@ -60,11 +60,11 @@ impl Plan {
                 verbosity::note(&format!("left out, without a place: {}", counted(left_out, "photo")));
             }
         }
-        let old = self.out.join(JOB_FILE);
+        let old = self.out.join(Job::FILE);
         if old.is_file() {
             std::fs::remove_file(&old)?; // --force, as `claim_file` saw; parts of other photos or settings are made again
         }
-        let job = plan(&photos, &self.out, self.task, self.options()?, self.shard_photos)?;
+        let job = Job::plan(&photos, &self.out, self.task, self.options()?, self.shard_photos)?;
         let (count, shards) = (job.photos(), job.shards());
         if self.json {
             status!("{}", json!({ "job": self.out, "task": self.task.name(), "photos": count, "shards": shards }));

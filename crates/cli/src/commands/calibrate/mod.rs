@@ -5,7 +5,7 @@ use crate::output::{self, status};
 use crate::{args::DeviceArg, embeddings::EmbeddingsArgs, progress, request::GalleryArgs, say};
 use anyhow::Result;
 use clap::Args;
-use locdiff::{CalibrateRequest, Control, EmbeddingRows, ErrorKind, LocateOptions, Progress, calibrate};
+use locdiff::{CalibrateRequest, Control, EmbeddingRows, ErrorKind, LocateOptions, Progress};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -73,34 +73,30 @@ impl Calibrate {
         let guard = InterruptGuard::begin();
         let bar = progress::bar("reading", None);
         let advance = |_: Progress| bar.inc(1);
-        let fitted = calibrate(&request, Control::new().with_stop(guard.stop()).with_progress(&advance));
+        let fitted = request.run(Control::new().with_stop(guard.stop()).with_progress(&advance));
         bar.finish_and_clear();
-        match fitted {
-            Ok(calibration) if self.json => {
-                let mut summary = calibration.to_json();
-                summary["out"] = serde_json::json!(request.file());
-                status!("{summary}");
-                Ok(())
-            }
-            Ok(calibration) => {
-                status!("{}wrote {}", calibration.to_text(), request.file().display());
-                Ok(())
-            }
-            Err(error) if error.kind() == ErrorKind::Stopped => {
-                say::error("interrupted: the calibration is as it was");
-                Err(Interrupted.into())
-            }
-            Err(error) => Err(error.into()),
+        if fitted.as_ref().is_err_and(|error| error.kind() == ErrorKind::Stopped) {
+            say::error("interrupted: the calibration is as it was");
+            return Err(Interrupted.into());
         }
+        let calibration = fitted?;
+        if self.json {
+            let mut summary = calibration.to_json();
+            summary["out"] = serde_json::json!(request.file());
+            status!("{summary}");
+        } else {
+            status!("{}wrote {}", calibration.to_text(), request.file().display());
+        }
+        Ok(())
     }
 
     fn request(&self) -> CalibrateRequest {
         let EmbeddingsArgs { embeddings, tensor } = self.embeddings.clone();
-        let rows = EmbeddingRows { embeddings, tensor, truth: self.truth.clone() };
+        let rows = EmbeddingRows::new(embeddings, tensor, &self.truth);
         let mut request = CalibrateRequest::new(&self.model, rows);
         let OodArgs { ood, ood_tensor, ood_truth, ood_first } = &self.ood;
         if let (Some(embeddings), Some(truth)) = (ood.clone(), ood_truth.clone()) {
-            request.out_of_domain = Some(EmbeddingRows { embeddings, tensor: ood_tensor.clone(), truth });
+            request.out_of_domain = Some(EmbeddingRows::new(embeddings, ood_tensor.clone(), truth));
         }
         request.out_of_domain_first = *ood_first;
         request.groups.clone_from(&self.groups);

@@ -132,16 +132,9 @@ impl Evaluate {
     fn albums(&self, table: &Path) -> Result<()> {
         let evaluation = self.evaluation()?;
         evaluation.bootstrap.check()?;
-        let scores = album::judge(
-            table,
-            Judging {
-                same_place: self.album.same_place,
-                set_clocks: !self.album.trust_clocks && !self.album.same_place,
-            },
-            self.album.album_settings.as_deref(),
-            &self.model,
-            &evaluation.bootstrap,
-        )?;
+        let AlbumArgs { same_place, trust_clocks, album_settings, .. } = &self.album;
+        let judging = Judging { same_place: *same_place, set_clocks: !trust_clocks && !same_place };
+        let scores = album::judge(table, judging, album_settings.as_deref(), &self.model, &evaluation.bootstrap)?;
         if self.json {
             return Ok(writeln!(std::io::stdout(), "{}", serde_json::to_value(&scores)?)?);
         }
@@ -150,17 +143,13 @@ impl Evaluate {
 
     fn evaluation(&self) -> Result<Evaluation> {
         let training = self.train.as_ref().map(|path| read_points(path, None, &PointColumns::default()));
+        let Self { replicates, confidence, seed, missing, prdc, .. } = *self;
         Ok(Evaluation {
             preset: self.preset.or(self.benchmark.map(Benchmark::preset)).unwrap_or_default(),
-            bootstrap: Bootstrap {
-                replicates: self.replicates,
-                confidence: self.confidence,
-                seed: self.seed,
-                ..Bootstrap::default()
-            },
-            missing: self.missing,
+            bootstrap: Bootstrap { replicates, confidence, seed, ..Bootstrap::default() },
+            missing,
             divisions: self.by.clone(),
-            prdc: self.prdc,
+            prdc,
             training: training.transpose()?,
         })
     }
@@ -174,7 +163,7 @@ impl Evaluate {
     fn first(&self, truth_file: &Path, truth: &PlaceTable) -> Result<System> {
         if let Some(folder) = &self.model.model {
             let rows = self.model.embedded.as_ref().map(|path| embedded_rows(path, truth_file, truth)).transpose()?;
-            return self.model.on_rows(folder, self.seed)?.system(&truth.places, rows);
+            return self.model.system(folder, self.seed, &truth.places, rows);
         }
         if let Some(path) = &self.predictions {
             return self.system(path, truth_file, truth);

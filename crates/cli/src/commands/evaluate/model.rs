@@ -4,9 +4,8 @@ use crate::request::{SamplingArgs, open};
 use crate::{args::DeviceArg, progress};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{Control, DeviceSpec, LatLon, LocateOptions, Locator, LocatorOptions, Progress};
+use locdiff::{Control, LatLon, LocateOptions, Locator, LocatorOptions, Progress};
 use locdiff_io::data::RowFile;
-use locdiff_model::SampleOptions;
 use locdiff_model::answer::Verdict;
 use locdiff_model::eval::LEVELS;
 use locdiff_model::report::{System, in_row_order};
@@ -43,58 +42,35 @@ impl ModelArgs {
         open(&options, &LocateOptions::default())
     }
 
-    /// The model in a folder, on the photos given.
-    pub(super) fn on_rows<'a>(&'a self, folder: &'a Path, seed: u64) -> Result<ModelOnRows<'a>> {
-        Ok(ModelOnRows {
-            folder,
-            embeddings: self.embeddings.as_deref().context("--model needs --embeddings")?,
-            tensor: self.tensor.as_deref(),
-            options: self.sampling.options(seed)?,
-            device: self.device.device,
-        })
-    }
-}
-
-/// A model and the photos that it is judged on.
-#[derive(Debug)]
-pub(crate) struct ModelOnRows<'a> {
-    /// The model's folder.
-    pub(crate) folder: &'a Path,
-    /// Embeddings of the photos.
-    pub(crate) embeddings: &'a Path,
-    /// Their tensor, where the file holds several.
-    pub(crate) tensor: Option<&'a str>,
-    /// How it samples.
-    pub(crate) options: SampleOptions,
-    /// Where it runs.
-    pub(crate) device: DeviceSpec,
-}
-
-impl ModelOnRows<'_> {
-    fn judge(&self, truths: &[Option<LatLon>]) -> Result<Vec<(LatLon, Option<Verdict>)>> {
-        let file = RowFile::open(self.embeddings, self.tensor)?;
-        let bar = progress::bar("locating", Some(file.rows() as u64));
-        let advance = |_: Progress| bar.inc(1);
-        let control = Control::new().with_progress(&advance);
-        let mut opened = LocatorOptions::default();
-        (opened.model, opened.device) = (Some(self.folder.to_owned()), self.device);
-        let found = opened.judge_rows(&file, truths, &self.options, control);
-        bar.finish_and_clear();
-        Ok(found?)
-    }
-
-    /// The model's answers, and where it is calibrated what it says about the truths.
-    pub(crate) fn system(&self, truths: &[Option<LatLon>], rows: Option<Vec<Option<usize>>>) -> Result<System> {
+    /// The answers of the model in a folder, and where it is calibrated what it says about the truths.
+    pub(super) fn system(
+        &self,
+        folder: &Path,
+        seed: u64,
+        truths: &[Option<LatLon>],
+        rows: Option<Vec<Option<usize>>>,
+    ) -> Result<System> {
+        let embeddings = self.embeddings.as_deref().context("--model needs --embeddings")?;
+        let options = self.sampling.options(seed)?;
+        let file = RowFile::open(embeddings, self.tensor.as_deref())?;
+        let judge = |truths: &[Option<LatLon>]| {
+            let bar = progress::bar("locating", Some(file.rows() as u64));
+            let advance = |_: Progress| bar.inc(1);
+            let mut opened = LocatorOptions::default();
+            (opened.model, opened.device) = (Some(folder.to_owned()), self.device.device);
+            let found = opened.judge_rows(&file, truths, &options, Control::new().with_progress(&advance));
+            bar.finish_and_clear();
+            found
+        };
         // Where the embeddings have an order of their own, the truths are put into it and the answers back.
         let judged: Vec<Option<(LatLon, Option<Verdict>)>> = if let Some(rows) = rows {
-            let count = RowFile::open(self.embeddings, self.tensor)?.rows();
-            let found = self.judge(&in_row_order(truths, &rows, count))?;
+            let found = judge(&in_row_order(truths, &rows, file.rows()))?;
             rows.iter().map(|row| row.map(|row| found[row].clone())).collect()
         } else {
-            self.judge(truths)?.into_iter().map(Some).collect()
+            judge(truths)?.into_iter().map(Some).collect()
         };
         let places = judged.iter().map(|one| one.as_ref().map(|(place, _)| *place));
-        let mut system = System::of_places(short_name(self.folder), places.collect());
+        let mut system = System::of_places(short_name(folder), places.collect());
         let judged: Vec<Option<Verdict>> = judged.into_iter().map(|one| one.and_then(|(_, verdict)| verdict)).collect();
         let of = |pick: &dyn Fn(&Verdict) -> f64| -> Vec<f64> {
             judged.iter().map(|verdict| verdict.as_ref().map_or(f64::NAN, pick)).collect()

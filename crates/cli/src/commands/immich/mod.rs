@@ -6,8 +6,9 @@ use super::review::show_review;
 use crate::{interrupt::InterruptGuard, progress, verbosity};
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
-use locdiff::immich::{ApiKey, Immich, Journal, Review, Suggestions, apply, undo};
+use locdiff::immich::{ApiKey, Applied, Immich, Review, Suggestions};
 use locdiff::review::ReviewSession;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use suggest::FileArg;
@@ -84,7 +85,7 @@ impl ImmichArgs {
     pub(crate) fn run(self) -> Result<()> {
         let authority = self.authority.map(|path| std::fs::read(&path).with_context(|| path.display().to_string()));
         let key = ApiKey::find(self.key_file.as_deref())?;
-        let server = Arc::new(Immich::trusting(&self.url, key, authority.transpose()?.as_deref())?);
+        let server = Arc::new(Immich::new(&self.url, key, authority.transpose()?.as_deref())?);
         match self.what {
             What::Suggest(args) => args.run(&server),
             What::Review(args) => review(server, &args),
@@ -110,44 +111,37 @@ fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
         return Ok(());
     }
     let guard = InterruptGuard::begin();
-    let mut journal = Journal::at(&args.journal);
     let bar = progress::bar("writing", Some(ticked as u64));
-    let applied = apply(server, &suggestions, &mut journal, guard.stop(), || bar.inc(1));
+    let applied = server.apply(&suggestions, &args.journal, guard.stop(), || bar.inc(1));
     bar.finish_and_clear();
-    let applied = applied?;
+    let Applied { done, kept, nothing, stopped, .. } = applied?;
     if args.json {
-        println!("{}", serde_json::to_value(applied)?);
+        println!("{}", json!({ "written": done, "had_place": kept, "gone": nothing, "stopped": stopped }));
     } else {
-        println!(
-            "{} written, {} had a place already and keep it, {} are gone",
-            applied.written, applied.had_place, applied.gone
-        );
+        println!("{done} written, {kept} had a place already and keep it, {nothing} are gone");
     }
-    if applied.written > 0 {
-        let (url, journal) = (server.server(), journal.path().display());
+    if done > 0 {
+        let (url, journal) = (server.server(), args.journal.display());
         verbosity::note(&format!("`locdiff immich {url} undo --journal {journal}` takes them back"));
     }
-    stopped(applied.stopped)
+    is_whole(stopped)
 }
 
 fn take_back(server: &Immich, journal: &Path, as_json: bool) -> Result<()> {
     let guard = InterruptGuard::begin();
     let bar = progress::bar("taking back", None);
-    let undone = undo(server, &mut Journal::at(journal), guard.stop(), || bar.inc(1));
+    let undone = server.undo(journal, guard.stop(), || bar.inc(1));
     bar.finish_and_clear();
-    let undone = undone?;
+    let Applied { done, kept, nothing, stopped, .. } = undone?;
     if as_json {
-        println!("{}", serde_json::to_value(undone)?);
+        println!("{}", json!({ "cleared": done, "changed": kept, "nothing": nothing, "stopped": stopped }));
     } else {
-        println!(
-            "{} taken back, {} were changed since and stay, {} had no place",
-            undone.cleared, undone.changed, undone.nothing
-        );
+        println!("{done} taken back, {kept} were changed since and stay, {nothing} had no place");
     }
-    stopped(undone.stopped)
+    is_whole(stopped)
 }
 
-fn stopped(stopped: bool) -> Result<()> {
+fn is_whole(stopped: bool) -> Result<()> {
     ensure!(!stopped, "stopped before the end: the same command goes on");
     Ok(())
 }

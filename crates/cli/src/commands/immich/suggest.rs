@@ -85,7 +85,7 @@ impl Suggest {
             suggestions.extend(found.suggestions);
         }
         bar.finish_and_clear();
-        let (url, suggestions) = (server.server(), Suggestions { server: server.server().to_owned(), suggestions });
+        let (url, suggestions) = (server.server(), Suggestions::new(server.server(), suggestions));
         suggestions.write(file)?;
         suggester.done()?;
         let (count, taken) = (suggestions.suggestions.len(), suggestions.taken());

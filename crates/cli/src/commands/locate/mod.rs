@@ -12,8 +12,8 @@ use crate::{embeddings::read_truth, hints, output, photos::PhotoArgs, progress, 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use locdiff::{
-    AnswerFiles, AnswerScore, Control, Document, FlatOptions, GalleryRule, Inputs, LatLon, LocateOptions, Located,
-    Locator, Progress,
+    AnswerFiles, AnswerScore, Control, FlatOptions, GalleryRule, Inputs, LatLon, LocateOptions, Located, Locator,
+    Progress,
 };
 use locdiff_base::counted;
 use locdiff_io::data::RowFile;
@@ -207,9 +207,9 @@ impl Locate {
 }
 
 /// Writes files, none of which may be there unless that was asked for.
-fn write_documents(documents: Vec<Document>, written: &mut Vec<PathBuf>) -> Result<()> {
-    for Document { path, bytes, in_folder } in documents {
-        if in_folder {
+fn write_documents(documents: Vec<(PathBuf, Vec<u8>, bool)>, written: &mut Vec<PathBuf>) -> Result<()> {
+    for (path, bytes, is_in_folder) in documents {
+        if is_in_folder {
             path.parent().map_or(Ok(()), std::fs::create_dir_all).with_context(|| path.display().to_string())?;
             output::claim_file(&path)?;
         }

@@ -1,8 +1,8 @@
 //! Answers for people and for programs.
 
-use locdiff::{Answer, Hypothesis};
 use locdiff_base::kilometres;
 use locdiff_base::one_line;
+use locdiff_model::answer::{Answer, Hypothesis};
 use locdiff_shdd::sphere::haversine_km;
 use std::fmt::Write;
 

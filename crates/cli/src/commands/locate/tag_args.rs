@@ -13,14 +13,8 @@ use std::path::{Path, PathBuf};
 #[command(next_help_heading = "Tagging")]
 pub(crate) struct RuleArgs {
     /// Tag only where 90 % lies within this distance, and never where the answer is "I can't tell"
-    #[arg(
-        long,
-        value_name = "DISTANCE",
-        default_value = "25km",
-        alias = "sure-km",
-        value_parser = parse_km,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "DISTANCE", default_value = "25km", alias = "sure-km")]
+    #[arg(value_parser = parse_km, hide_short_help = true)]
     sure_within: f64,
     /// Tag every guess, however unsure
     #[arg(long, conflicts_with = "sure_within", hide_short_help = true)]

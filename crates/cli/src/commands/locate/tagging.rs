@@ -12,19 +12,9 @@ use std::path::{Path, PathBuf};
 
 /// What is to be written about a photo.
 pub(crate) fn of_answer(answer: &Answer) -> TagPlace {
-    let Answer { best, radius_90_km, place, gps, can_tell, .. } = answer;
-    let (photo, place) = (answer.photo.clone().unwrap_or_default(), place.clone());
-    TagPlace {
-        photo,
-        best: *best,
-        radius_90_km: *radius_90_km,
-        can_tell: *can_tell,
-        odd: None,
-        place,
-        names: None,
-        gps: *gps,
-        by_hand: false,
-    }
+    let Answer { best, radius_90_km, gps, can_tell, .. } = *answer;
+    let (photo, place) = (answer.photo.clone().unwrap_or_default(), answer.place.clone());
+    TagPlace { photo, best, radius_90_km, can_tell, odd: None, place, names: None, gps, by_hand: false }
 }
 
 /// The same of an album, with what does not fit.

@@ -4,15 +4,8 @@ use super::tag_args::TagArgs;
 use crate::output;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use locdiff::{AnswerTargets, Target};
+use locdiff::AnswerTargets;
 use std::path::{Path, PathBuf};
-
-#[expect(clippy::unnecessary_wraps, reason = "the type of a value parser")]
-fn parse_target(text: &str) -> Result<Target, String> {
-    let path = PathBuf::from(text);
-    let is_folder = text.ends_with('/') || path.is_dir();
-    Ok(Target { path, is_folder })
-}
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
@@ -28,20 +21,20 @@ pub(crate) struct OutputArgs {
     csv: Option<PathBuf>,
     /// Write places and 50 and 90 % regions (places alone for more than 200 photos in one file); a folder (ending in /)
     /// gets one file per photo
-    #[arg(long, value_name = "FILE.geojson", value_parser = parse_target)]
-    geojson: Option<Target>,
+    #[arg(long, value_name = "FILE.geojson")]
+    geojson: Option<PathBuf>,
     /// The same for Google Earth
-    #[arg(long, value_name = "FILE.kml", value_parser = parse_target)]
-    kml: Option<Target>,
+    #[arg(long, value_name = "FILE.kml")]
+    kml: Option<PathBuf>,
     /// Write a page with a map to look at, one file that needs no network, for any number of photos; or a folder
-    #[arg(long, value_name = "FILE.html", value_parser = parse_target)]
-    pub(crate) map: Option<Target>,
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) map: Option<PathBuf>,
     /// Write a map as a picture: of one photo its density, of several a dot each; a folder gets one picture per photo
-    #[arg(long, value_name = "FILE.png", value_parser = parse_target)]
-    png: Option<Target>,
+    #[arg(long, value_name = "FILE.png")]
+    png: Option<PathBuf>,
     /// Write the probability of every cell of a quarter of a degree as GeoTIFF; or a folder
-    #[arg(long, value_name = "FILE.tif", value_parser = parse_target, hide_short_help = true)]
-    geotiff: Option<Target>,
+    #[arg(long, value_name = "FILE.tif", hide_short_help = true)]
+    geotiff: Option<PathBuf>,
     /// Write the backward process of one photo, step by step: .gif, .html or .png
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) trace: Option<PathBuf>,
@@ -52,15 +45,17 @@ pub(crate) struct OutputArgs {
 impl OutputArgs {
     /// Where answers go.
     pub(crate) fn targets(&self) -> AnswerTargets {
-        let Self { csv, geojson, kml, map, png, geotiff, trace, .. } = self;
-        let [geojson, kml, map, png, geotiff] = [geojson, kml, map, png, geotiff].map(Clone::clone);
-        AnswerTargets { csv: csv.clone(), geojson, kml, map, png, geotiff, trace: trace.clone() }
+        let mut targets = AnswerTargets::default();
+        let AnswerTargets { csv, geojson, kml, map, png, geotiff, trace, .. } = &mut targets;
+        [*csv, *geojson, *kml, *map, *png, *geotiff, *trace] =
+            [&self.csv, &self.geojson, &self.kml, &self.map, &self.png, &self.geotiff, &self.trace].map(Clone::clone);
+        targets
     }
 
     /// Whether the outputs can be written for so many photos in these files, before any work is done.
     pub(crate) fn check(&self, count: usize, photos: &[&Path]) -> Result<()> {
-        if let Some(target) = self.geotiff.as_ref().filter(|target| !target.is_folder && count > 1) {
-            let path = target.path.display();
+        if let Some(path) = self.geotiff.as_ref().filter(|path| !AnswerTargets::is_folder(path) && count > 1) {
+            let path = path.display();
             bail!("--geotiff {path}: there are {count} photos; give a folder, --geotiff {path}/");
         }
         if let Some(path) = &self.trace {
@@ -73,10 +68,10 @@ impl OutputArgs {
             ensure!(count == 1, "--trace {}: it shows one photo, and there are {count}", path.display());
         }
         let targets = [&self.geojson, &self.kml, &self.map, &self.png, &self.geotiff].into_iter().flatten();
-        let (folders, files): (Vec<&Target>, Vec<&Target>) = targets.partition(|target| target.is_folder);
-        let files = files.into_iter().map(|target| target.path.as_path());
+        let targets = targets.map(PathBuf::as_path);
+        let (folders, files): (Vec<&Path>, Vec<&Path>) = targets.partition(|path| AnswerTargets::is_folder(path));
         let own = self.csv.as_deref().into_iter().chain(self.trace.as_deref()).chain(self.tags.table());
-        let outputs: Vec<&Path> = files.chain(own).collect();
+        let outputs: Vec<&Path> = files.into_iter().chain(own).collect();
         for output in &outputs {
             if photos.contains(output) {
                 bail!("{} is one of the photos: write the answer elsewhere", output.display());
@@ -84,7 +79,7 @@ impl OutputArgs {
         }
         if !self.tags.dry_run {
             output::claim(outputs.iter().copied(), self.json)?;
-            folders.iter().try_for_each(|folder| output::claim_folder(&folder.path))?;
+            folders.iter().try_for_each(|folder| output::claim_folder(folder))?;
         }
         if !outputs.is_empty() || !folders.is_empty() || self.tags.is_given() {
             output::finish_files();

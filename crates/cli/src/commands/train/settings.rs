@@ -114,10 +114,13 @@ pub(crate) struct TrainingArgs {
     log_every: Option<u32>,
 }
 
-fn set<T>(place: &mut T, given: Option<T>) {
-    if let Some(value) = given {
-        *place = value;
-    }
+/// Takes over the settings that were given.
+macro_rules! set {
+    ($to:ident from $given:ident: $($name:ident)*) => {
+        $(if let Some(value) = $given.$name {
+            $to.$name = value;
+        })*
+    };
 }
 
 impl ModelArgs {
@@ -126,17 +129,8 @@ impl ModelArgs {
         let degree = self.degree.unwrap_or(base.degree);
         let mut config =
             ModelConfig { degree, quadrature: ModelConfig::new(degree, base.embedding_dim).quadrature, ..base };
-        set(&mut config.loss, self.loss);
-        set(&mut config.network, self.network);
-        set(&mut config.layout, self.layout);
-        set(&mut config.schedule, self.schedule);
-        set(&mut config.prediction, self.prediction);
-        set(&mut config.code_scale, self.code_scale);
-        set(&mut config.width, self.width);
+        set! { config from self: loss network layout schedule prediction code_scale width dropout w0 diffusion_steps }
         config.hidden = self.hidden.or(config.hidden);
-        set(&mut config.dropout, self.dropout);
-        set(&mut config.w0, self.w0);
-        set(&mut config.diffusion_steps, self.diffusion_steps);
         config.low_pass_km = match self.low_pass_km {
             Some(km) => (km != 0.0).then_some(km),
             // The preset's, for this degree; measured for nll only.
@@ -159,22 +153,9 @@ impl ModelArgs {
 impl TrainingArgs {
     /// What was given, in the stead of a preset's.
     pub(super) fn apply(&self, mut settings: TrainSettings) -> TrainSettings {
-        set(&mut settings.steps, self.steps);
-        set(&mut settings.batch, self.batch);
-        set(&mut settings.accumulate, self.accumulate);
-        set(&mut settings.lr, self.lr);
-        set(&mut settings.rate, self.rate);
-        set(&mut settings.warmup_steps, self.warmup_steps);
-        set(&mut settings.weight_decay, self.weight_decay);
-        set(&mut settings.ema_decay, self.ema_decay);
-        set(&mut settings.condition_dropout, self.condition_dropout);
-        set(&mut settings.pure_noise, self.pure_noise);
-        set(&mut settings.embedding_noise, self.embedding_noise);
-        set(&mut settings.validate_every, self.validate_every);
+        set! { settings from self: steps batch accumulate lr rate warmup_steps weight_decay ema_decay condition_dropout }
+        set! { settings from self: pure_noise embedding_noise validate_every checkpoint_every keep_checkpoints log_every }
         settings.patience = self.patience.or(settings.patience);
-        set(&mut settings.checkpoint_every, self.checkpoint_every);
-        set(&mut settings.keep_checkpoints, self.keep_checkpoints);
-        set(&mut settings.log_every, self.log_every);
         settings
     }
 }

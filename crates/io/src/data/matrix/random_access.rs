@@ -13,24 +13,7 @@ const SMALL_BYTES: u64 = 256 << 20;
 
 /// A `.npy` or safetensors matrix whose rows can be read in any order and from many threads at once.
 ///
-/// Small files are held in memory; of larger ones every row is read where it lies, so that memory stays bounded and the
-/// system's page cache does the rest. Unlike a memory map this needs no `unsafe`, and a file that shrinks meanwhile is an
-/// error instead of a crash.
-///
-/// ```
-/// use locdiff_io::data::{Dtype, MatrixWriter, RowFile};
-/// # let folder = tempfile::tempdir().unwrap();
-/// let path = folder.path().join("x.npy");
-/// let mut writer = MatrixWriter::create(&path, None, 2, Dtype::F32, "x")?;
-/// writer.write_row(&[1.0, 2.0])?;
-/// writer.write_row(&[3.0, 4.0])?;
-/// writer.finish()?;
-/// let file = RowFile::open(&path, None)?;
-/// let mut row = [0.0; 2];
-/// file.read_row(1, &mut row)?;
-/// assert_eq!((file.rows(), row), (2, [3.0, 4.0]));
-/// # Ok::<(), locdiff_io::data::DataError>(())
-/// ```
+/// Small files are held in memory; of larger ones every row is read where it lies, as by [`PositionedFile`].
 #[derive(Debug)]
 pub struct RowFile {
     name: String,
@@ -53,18 +36,12 @@ impl RowFile {
         let is_stdin = path.as_os_str() == "-";
         let (input, format, name) = Input::open(path, None)?;
         let Input::Binary(mut bytes, length) = input else {
-            return Err(DataError::ElementType {
-                file: name,
-                dtype: "text".to_owned(),
-                remedy: "save the embeddings as .safetensors or .npy",
-            });
+            let remedy = "save the embeddings as .safetensors or .npy";
+            return Err(DataError::ElementType { file: name, dtype: "text".to_owned(), remedy });
         };
         if let (Format::Npy, Some(tensor)) = (format, tensor) {
-            return Err(DataError::MissingTensor {
-                file: name,
-                wanted: format!("a .npy file holds one array and no tensor '{}'", excerpt(tensor)),
-                available: "nameless".to_owned(),
-            });
+            let wanted = format!("a .npy file holds one array and no tensor '{}'", excerpt(tensor));
+            return Err(DataError::MissingTensor { file: name, wanted, available: "nameless".to_owned() });
         }
         let choice = TensorChoice { given: tensor, preferred: "embeddings" };
         let layout = ArrayLayout::read(&mut bytes, length, &name, format, choice)?;
@@ -99,7 +76,7 @@ impl RowFile {
 
     /// Whether its numbers are f16: they are kept as such wherever there are many.
     pub fn is_half(&self) -> bool {
-        self.layout.element() == Element::F16
+        self.layout.element == Element::F16
     }
 
     /// The encoder that made the embeddings in the file, where the file says so.
@@ -107,42 +84,30 @@ impl RowFile {
         self.encoder.as_deref()
     }
 
-    /// Row `index`, from 0, as an embedding. Fails as [`RowFile::read_row`] does.
-    ///
-    /// # Panics
-    /// When there is no such row.
+    /// Row `index`, from 0, as an embedding. Fails and panics as [`RowFile::read_row`] does.
     pub fn embedding(&self, index: usize) -> Result<Embedding, DataError> {
         let mut values = vec![0.0; self.columns()];
         self.read_row(index, &mut values)?;
         Embedding::new(values, self.encoder.clone())
     }
 
-    /// Reads row `index`, from 0. Fails if the file fails or the row holds NaN or infinity.
-    ///
-    /// # Panics
-    /// When there is no such row, or `out` has not one value a column.
+    /// Reads row `index`, from 0. Fails if the file fails or the row holds NaN or infinity. Panics if there is no such
+    /// row, or `out` has not one value a column.
     pub fn read_row(&self, index: usize, out: &mut [f32]) -> Result<(), DataError> {
         assert!(index < self.rows() && out.len() == self.columns(), "row {index} of {}", self.rows());
         let bytes = self.layout.row_bytes();
         match &self.store {
-            Store::Memory(content) => {
-                self.layout.decode_f32(&content[index * bytes..(index + 1) * bytes], out);
-            }
+            Store::Memory(content) => self.layout.decode_f32(&content[index * bytes..(index + 1) * bytes], out),
             Store::Disk(file) => {
                 let mut row = vec![0; bytes];
                 file.read_at(self.layout.bytes().0 + (index * bytes) as u64, &mut row)?;
                 self.layout.decode_f32(&row, out);
             }
         }
-        match out.iter().position(|value| !value.is_finite()) {
-            None => Ok(()),
-            Some(column) => Err(DataError::NotFinite {
-                at: At { file: self.name.clone(), row: index as u64 + 1, line: None },
-                column: column + 1,
-                value: f64::from(out[column]),
-                dtype: self.layout.element().name(),
-            }),
-        }
+        let Some(column) = out.iter().position(|value| !value.is_finite()) else { return Ok(()) };
+        let at = At { file: self.name.clone(), row: index as u64 + 1, line: None };
+        let (value, dtype) = (out[column].into(), self.layout.element.name());
+        Err(DataError::NotFinite { at, column: column + 1, value, dtype })
     }
 }
 

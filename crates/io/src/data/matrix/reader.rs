@@ -14,16 +14,6 @@ const ARRAY_EXPECTED: &str = "one array of numbers";
 ///
 /// A CSV file may begin with a header line: a first line without any number is one. In `.npy` and safetensors files an
 /// array `[D]` is one row.
-///
-/// ```
-/// use locdiff_io::data::{Format, MatrixReader};
-/// let mut reader = MatrixReader::from_bytes("x.jsonl", b"[1, 2.5]\n[3, 4]\n".to_vec(), Format::Jsonl, None)?;
-/// assert_eq!(reader.columns(), 2);
-/// let mut values = Vec::new();
-/// while reader.read_row(&mut values)? {}
-/// assert_eq!(values, [1.0, 2.5, 3.0, 4.0]);
-/// # Ok::<(), locdiff_io::data::DataError>(())
-/// ```
 pub struct MatrixReader {
     source: Rows,
     columns: usize,
@@ -35,9 +25,8 @@ pub struct MatrixReader {
 }
 
 impl MatrixReader {
-    /// Opens a file; `-` is standard input. Without a format the path's extension says it. Of a safetensors file the
-    /// tensor of that name is read, or else the only one. Fails if the file cannot be opened, its format is unknown,
-    /// its header is unsound, it has no rows, or, in text, its first row is wrong.
+    /// Opens a file; `-` is standard input. Of a safetensors file the tensor of that name is read, or the only one. Fails
+    /// if the file cannot be opened, its format is unknown, its header or first row is unsound, or it has no rows.
     pub fn open(path: &Path, format: Option<Format>, tensor: Option<&str>) -> Result<Self, DataError> {
         let (input, format, file) = Input::open(path, format)?;
         Self::new(input, file, format, tensor)
@@ -89,11 +78,8 @@ impl MatrixReader {
         }
         let start = values.len();
         let result = read_row(&mut self.source, values).and_then(|more| {
-            let found = values.len() - start;
-            if more && found != self.columns {
-                return Err(DataError::RowLength { at: self.source.at(), expected: self.columns, found });
-            }
-            Ok(more)
+            let (at, expected, found) = (|| self.source.at(), self.columns, values.len() - start);
+            if more && found != expected { Err(DataError::RowLength { at: at(), expected, found }) } else { Ok(more) }
         });
         match result {
             Ok(more) => self.rows_read += u64::from(more),
@@ -150,14 +136,8 @@ fn read_row(source: &mut Rows, values: &mut Vec<f64>) -> Result<bool, DataError>
             }
             (more, "f64")
         }
-        Rows::Jsonl(lines) => {
-            let more = lines.advance()?;
-            if more {
-                json_row(lines, values)?;
-            }
-            (more, "f64")
-        }
-        Rows::Array(reader) => (reader.next_row(values)?, reader.layout.element().name()),
+        Rows::Jsonl(lines) => (lines.advance()? && json_row(lines, values)?, "f64"),
+        Rows::Array(reader) => (reader.next_row(values)?, reader.layout.element.name()),
     };
     if let Some(index) = values[start..].iter().position(|value| !value.is_finite()) {
         let value = values[start + index];
@@ -168,47 +148,36 @@ fn read_row(source: &mut Rows, values: &mut Vec<f64>) -> Result<bool, DataError>
 
 /// Reads the first line, and keeps it if it holds data.
 fn pass_header(rows: &mut CsvRows) -> Result<(), DataError> {
-    if !rows.read_header()? {
-        return Err(DataError::Empty { file: rows.file().to_owned(), expected: "one row of numbers a line" });
+    if !rows.read()? {
+        return Err(DataError::Empty { file: rows.file.clone(), expected: "one row of numbers a line" });
     }
     // A line with at least one number is data: a typo in the first row must not make it a header.
-    if rows.fields().any(|field| rows.parse(field).is_some()) {
-        rows.header_is_data();
-    }
+    let is_data = rows.fields().any(|field| rows.parse(field).is_some());
+    rows.put_back = is_data;
     Ok(())
 }
 
-fn json_row(lines: &JsonLines, values: &mut Vec<f64>) -> Result<(), DataError> {
-    let line = lines.line();
+/// Appends the numbers of a line; always true.
+fn json_row(lines: &JsonLines, values: &mut Vec<f64>) -> Result<bool, DataError> {
     let structure = |reason| DataError::Json { at: lines.at(), reason, expected: ARRAY_EXPECTED };
-    match serde_json::from_slice::<Vec<f64>>(line) {
-        Ok(row) if row.is_empty() => Err(structure("the array is empty".to_owned())),
-        Ok(row) => {
-            values.extend_from_slice(&row);
-            Ok(())
-        }
-        Err(error) => Err(bad_element(lines).unwrap_or_else(|| structure(json_reason(&error)))),
+    match serde_json::from_slice::<Vec<f64>>(lines.line()) {
+        Ok(row) if row.is_empty() => return Err(structure("the array is empty".to_owned())),
+        Ok(row) => values.extend_from_slice(&row),
+        Err(error) => return Err(bad_element(lines).unwrap_or_else(|| structure(json_reason(&error)))),
     }
+    Ok(true)
 }
 
 /// The error for the first element of a flat array that is no number.
 fn bad_element(lines: &JsonLines) -> Option<DataError> {
     let inside = lines.line().strip_prefix(b"[")?.strip_suffix(b"]")?;
-    inside.split(|&byte| byte == b',').enumerate().find_map(|(index, field)| {
-        if serde_json::from_slice::<f64>(field).is_ok() {
-            return None;
-        }
-        Some(match Dialect::COMMAS.number(field) {
-            // Python's NaN and Infinity, and what overflows.
-            Some(value) if !value.is_finite() => {
-                DataError::NotFinite { at: lines.at(), column: index + 1, value, dtype: "f64" }
-            }
-            _ => DataError::Number {
-                at: lines.at(),
-                column: (index + 1).to_string(),
-                value: excerpt(&String::from_utf8_lossy(field.trim_ascii())),
-            },
-        })
+    let mut fields = (1..).zip(inside.split(|&byte| byte == b','));
+    let (column, field) = fields.find(|(_, field)| serde_json::from_slice::<f64>(field).is_err())?;
+    let (at, value) = (lines.at(), excerpt(&String::from_utf8_lossy(field.trim_ascii())));
+    Some(match Dialect::COMMAS.number(field) {
+        // Python's NaN and Infinity, and what overflows.
+        Some(value) if !value.is_finite() => DataError::NotFinite { at, column, value, dtype: "f64" },
+        _ => DataError::Number { at, column: column.to_string(), value },
     })
 }
 
@@ -221,11 +190,6 @@ mod tests {
         MatrixReader::from_bytes("x", bytes.to_vec(), format, None)
             .and_then(Iterator::collect)
             .map_err(|error| error.to_string())
-    }
-
-    #[track_caller]
-    fn assert_error(text: &str, format: Format, expected: &str) {
-        assert_eq!(read(text.as_bytes(), format).unwrap_err(), expected);
     }
 
     #[track_caller]
@@ -247,9 +211,8 @@ mod tests {
 
     #[test]
     fn csv_errors() {
-        let csv = Format::Csv;
         assert_errors(
-            csv,
+            Format::Csv,
             r" => x is empty: expected one row of numbers a line
 a,b\n => x has a header but no rows of data: add at least one row
 1,x\n => x, row 1 (line 1), column 2: 'x' is not a number: write it like -12.5 or 1e-3
@@ -269,13 +232,9 @@ a,b\n => x has a header but no rows of data: add at least one row
 [1,2]\n[3]\n => x, row 2 (line 2): expected 2 fields as in the first row or header, found 1; every row needs the same",
         );
         for (element, value) in [("NaN", "NaN"), ("-Infinity", "-inf"), ("1e999", "inf")] {
-            assert_error(
-                &format!("[1, {element}]"),
-                jsonl,
-                &format!(
-                    "x, row 1 (line 1), column 2: {value} is not a finite number of type f64; correct or remove the row"
-                ),
-            );
+            let rest = "is not a finite number of type f64; correct or remove the row";
+            let expected = format!("x, row 1 (line 1), column 2: {value} {rest}");
+            assert_eq!(read(format!("[1, {element}]").as_bytes(), jsonl).unwrap_err(), expected);
         }
         assert_errors(
             jsonl,

@@ -2,25 +2,13 @@
 
 use crate::data::output::{Output, push_number, push_number_f32, push_numbers};
 use crate::data::safetensors_header::{OutputTensor, file_header};
-use crate::data::{DataError, Fingerprint, Format, array::Dtype, error::At};
+use crate::data::{DataError, Fingerprint, Format, Result, array::Dtype, error::At};
 use half::f16;
 use locdiff_base::display_name;
 use std::path::Path;
 
 /// Writes rows one by one; their number need not be known. Nothing is left on the disk unless
 /// [`MatrixWriter::finish`] succeeds.
-///
-/// ```
-/// use locdiff_io::data::{Dtype, MatrixReader, MatrixWriter};
-/// # let folder = tempfile::tempdir().unwrap();
-/// let path = folder.path().join("codes.npy");
-/// let mut writer = MatrixWriter::create(&path, None, 3, Dtype::F32, "coefficients")?;
-/// writer.write_row(&[0.25, -1.0, 2.0])?;
-/// writer.finish()?;
-/// let rows: Vec<_> = MatrixReader::open(&path, None, None)?.collect::<Result<_, _>>()?;
-/// assert_eq!(rows, [[0.25, -1.0, 2.0]]);
-/// # Ok::<(), locdiff_io::data::DataError>(())
-/// ```
 #[derive(Debug)]
 pub struct MatrixWriter {
     output: Output,
@@ -35,29 +23,21 @@ pub struct MatrixWriter {
 }
 
 impl MatrixWriter {
-    /// Opens the output for rows of `columns` numbers; `-` is standard output. Without a format the path's extension
-    /// says it. `tensor` names the matrix in a safetensors file. Fails if the format is unknown or the output cannot be
-    /// created.
-    pub fn create(
-        path: &Path,
-        format: Option<Format>,
-        columns: usize,
-        dtype: Dtype,
-        tensor: &str,
-    ) -> Result<Self, DataError> {
+    /// Opens the output for rows of `columns` numbers; `-` is standard output. `tensor` names the matrix in a safetensors
+    /// file. Fails if neither `format` nor the path's extension names a format, or the output cannot be created.
+    pub fn create(path: &Path, format: Option<Format>, columns: usize, dtype: Dtype, tensor: &str) -> Result<Self> {
         Self::new(path, format, columns, dtype, &[tensor], None)
     }
 
-    /// As [`MatrixWriter::create`], for several matrices of the same shape in one file: all rows of the first are
-    /// written, then all of the second, and so on. Several need a safetensors file. Fails as [`MatrixWriter::create`]
-    /// does, and if another format shall hold several matrices.
+    /// As [`MatrixWriter::create`], for several matrices of the same shape in one file: all rows of the first come first,
+    /// then all of the second, and so on. Fails also if a format other than safetensors shall hold several matrices.
     pub fn create_tensors(
         path: &Path,
         format: Option<Format>,
         columns: usize,
         dtype: Dtype,
         tensors: &[&str],
-    ) -> Result<Self, DataError> {
+    ) -> Result<Self> {
         Self::new(path, format, columns, dtype, tensors, None)
     }
 
@@ -81,7 +61,7 @@ impl MatrixWriter {
         dtype: Dtype,
         tensors: &[&str],
         encoder: &Fingerprint,
-    ) -> Result<Self, DataError> {
+    ) -> Result<Self> {
         Self::new(path, None, columns, dtype, tensors, Some(encoder.clone()))
     }
 
@@ -92,13 +72,11 @@ impl MatrixWriter {
         dtype: Dtype,
         tensors: &[&str],
         encoder: Option<Fingerprint>,
-    ) -> Result<Self, DataError> {
+    ) -> Result<Self> {
         let format = Format::of_output(path, format, Format::Jsonl)?;
         if tensors.len() != 1 && format != Format::Safetensors {
-            return Err(DataError::OutputColumns {
-                file: display_name(path, "standard output"),
-                reason: format!("{format} holds one matrix, not {}: write a .safetensors file", tensors.len()),
-            });
+            let reason = format!("{format} holds one matrix, not {}: write a .safetensors file", tensors.len());
+            return Err(DataError::OutputColumns { file: display_name(path, "standard output"), reason });
         }
         let output = Output::create(path, format)?;
         let tensors = tensors.iter().map(ToString::to_string).collect();
@@ -112,7 +90,7 @@ impl MatrixWriter {
     /// Writes a row. Fails if the output fails, the row has another length than promised, or a number is not finite in
     /// the output's type.
     pub fn write_row(&mut self, row: &[f64]) -> Result<(), DataError> {
-        let at = || At { file: self.output.name().to_owned(), row: self.rows + 1, line: None };
+        let at = || At { file: self.output.name.clone(), row: self.rows + 1, line: None };
         if row.len() != self.columns {
             return Err(DataError::RowLength { at: at(), expected: self.columns, found: row.len() });
         }
@@ -125,11 +103,7 @@ impl MatrixWriter {
         match self.format {
             Format::Csv => self.push_text(row, b"", b"\n"),
             Format::Jsonl => self.push_text(row, b"[", b"]\n"),
-            Format::Npy | Format::Safetensors => {
-                for &value in row {
-                    self.dtype.push(&mut self.buffer, value);
-                }
-            }
+            Format::Npy | Format::Safetensors => row.iter().for_each(|&value| self.dtype.push(&mut self.buffer, value)),
         }
         self.output.write(&self.buffer)
     }
@@ -140,7 +114,7 @@ impl MatrixWriter {
         let count = self.tensors.len() as u64;
         if !self.rows.is_multiple_of(count) {
             let reason = format!("{} rows are no {count} matrices of the same length", self.rows);
-            return Err(DataError::OutputColumns { file: self.output.name().to_owned(), reason });
+            return Err(DataError::OutputColumns { file: self.output.name.clone(), reason });
         }
         if let Some(header) = self.header() {
             self.output.write_at_start(&header)?;
@@ -149,7 +123,6 @@ impl MatrixWriter {
         Ok(self.rows)
     }
 
-    /// The header for the rows so far.
     fn header(&self) -> Option<Vec<u8>> {
         let shape = vec![self.rows / self.tensors.len() as u64, self.columns as u64];
         let tensor = |name| OutputTensor { name, dtype: self.dtype, shape: shape.clone() };
@@ -159,7 +132,7 @@ impl MatrixWriter {
 
     fn push_text(&mut self, row: &[f64], before: &[u8], after: &[u8]) {
         self.buffer.extend_from_slice(before);
-        push_numbers(&mut self.buffer, row.iter().copied(), |text, value| match self.dtype {
+        push_numbers(&mut self.buffer, row, |text, value| match self.dtype {
             Dtype::F16 => push_number_f32(text, f16::from_f64(value).to_f32()),
             Dtype::F32 => push_number_f32(text, value as f32),
             Dtype::F64 => push_number(text, value),
@@ -268,13 +241,13 @@ mod tests {
             let path = folder.path().join(format!("x.{format}"));
             let mut writer = MatrixWriter::create(&path, None, 2, Dtype::F32, "codes").unwrap();
             writer.write_row(&[1.0, 2.0]).unwrap();
-            let name = path.display();
+            let (name, zeros) = (path.display(), "0".repeat(39));
             for (row, rest) in [
                 (&[1.0][..], ": expected 2 fields as in the first row or header, found 1; every row needs the same"),
                 (&[1.0, f64::NAN], ", column 2: NaN is not a finite number of type f32; correct or remove the row"),
                 (
                     &[1e39, 2.0],
-                    ", column 1: 1000000000000000000000000000000000000000 is not a finite number of type f32; correct or remove the row",
+                    &format!(", column 1: 1{zeros} is not a finite number of type f32; correct or remove the row"),
                 ),
             ] {
                 assert_eq!(writer.write_row(row).unwrap_err().to_string(), format!("{name}, row 2{rest}"));

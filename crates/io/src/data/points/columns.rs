@@ -14,10 +14,8 @@ pub struct PointColumns {
     pub tensor: Option<String>,
 }
 
-/// Why no single column was found.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NotFound {
-    /// None fits.
     Missing,
     /// Several fit: their names.
     Several(String),
@@ -38,7 +36,6 @@ impl Wanted {
         Self::new(given.map(str::to_owned).as_ref(), &usual)
     }
 
-    /// The names that would do, for a message.
     pub(crate) fn describe(&self) -> String {
         self.0.iter().map(|name| list_names([name.as_str()])).collect::<Vec<_>>().join(" or ")
     }
@@ -46,13 +43,10 @@ impl Wanted {
     /// How well a name fits: 0 is best, `None` is not at all. An exact match beats one in another case.
     pub(crate) fn rank(&self, name: &str) -> Option<usize> {
         let name = name.trim();
-        self.0.iter().position(|wanted| wanted.trim().eq_ignore_ascii_case(name)).map(|place| {
-            let exact = self.0[place] == name;
-            2 * place + usize::from(!exact)
-        })
+        let place = self.0.iter().position(|wanted| wanted.trim().eq_ignore_ascii_case(name))?;
+        Some(2 * place + usize::from(self.0[place] != name))
     }
 
-    /// The index of the name that fits best.
     pub(crate) fn find(&self, names: &[String]) -> Result<usize, NotFound> {
         let ranks = || names.iter().enumerate().filter_map(|(index, name)| Some((self.rank(name)?, index)));
         let (best, index) = ranks().min().ok_or(NotFound::Missing)?;
@@ -63,11 +57,9 @@ impl Wanted {
     /// The column of a CSV file that fits best; the error names the columns that there are.
     pub(crate) fn column(&self, names: &[String], file: &str) -> Result<usize, DataError> {
         let (file, wanted) = (file.to_owned(), self.describe());
+        let available = || list_names(names.iter().map(String::as_str));
         self.find(names).map_err(|problem| match problem {
-            NotFound::Missing => {
-                let available = list_names(names.iter().map(String::as_str));
-                DataError::MissingColumn { file, wanted, available }
-            }
+            NotFound::Missing => DataError::MissingColumn { file, wanted, available: available() },
             NotFound::Several(available) => DataError::AmbiguousColumn { file, wanted, available },
         })
     }

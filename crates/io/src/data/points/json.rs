@@ -12,7 +12,6 @@ pub(super) struct Coordinates {
     pub(super) lon: Option<(String, Value)>,
 }
 
-/// Reads the coordinates of one object.
 pub(super) fn coordinates(line: &[u8], lat: &Wanted, lon: &Wanted) -> serde_json::Result<Coordinates> {
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let found = Seed { lat, lon }.deserialize(&mut deserializer)?;
@@ -41,11 +40,9 @@ pub(super) fn lift_answer(object: &mut Map<String, Value>, columns: &PointColumn
     }
 }
 
-/// The keys of an object, for a message.
 pub(super) fn keys(line: &[u8]) -> Vec<String> {
-    serde_json::from_slice::<serde_json::Map<String, Value>>(line)
-        .map(|object| object.into_iter().map(|(key, _)| key).collect())
-        .unwrap_or_default()
+    let object: Map<String, Value> = serde_json::from_slice(line).unwrap_or_default();
+    object.into_iter().map(|(key, _)| key).collect()
 }
 
 struct Seed<'a> {
@@ -73,21 +70,21 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut best = [usize::MAX; 2];
         let mut inner = Value::Null;
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-            let (slot, rank, side) = match (self.lat.rank(&key), self.lon.rank(&key)) {
-                (Some(rank), _) => (&mut found.lat, rank, 0),
-                (None, Some(rank)) => (&mut found.lon, rank, 1),
-                (None, None) if key == BEST => {
-                    inner = map.next_value::<Value>()?;
-                    continue;
-                }
+            let (slot, rank, best) = match (self.lat.rank(&key), self.lon.rank(&key)) {
+                (Some(rank), _) => (&mut found.lat, rank, &mut best[0]),
+                (None, Some(rank)) => (&mut found.lon, rank, &mut best[1]),
                 (None, None) => {
-                    map.next_value::<IgnoredAny>()?;
+                    if key == BEST {
+                        inner = map.next_value()?
+                    } else {
+                        _ = map.next_value::<IgnoredAny>()?
+                    }
                     continue;
                 }
             };
             let value = map.next_value::<Value>()?;
-            if rank < best[side] {
-                best[side] = rank;
+            if rank < *best {
+                *best = rank;
                 *slot = Some((key.into_owned(), value));
             }
         }

@@ -11,5 +11,4 @@ pub use reader::{PointReader, read_points};
 pub use table::PlaceTable;
 pub use writer::PointWriter;
 
-/// The safetensors tensor that holds points.
 pub(crate) const POINTS_TENSOR: &str = "points";

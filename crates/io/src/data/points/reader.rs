@@ -2,9 +2,11 @@
 
 use super::columns::{PointColumns, Wanted};
 use super::{POINTS_TENSOR, json};
-use crate::data::error::{At, list_names};
+use crate::data::error::list_names;
 use crate::data::json_lines::{JsonLines, json_reason};
-use crate::data::{DataError, Format, csv_text::CsvRows, input::Input, rows::Rows, safetensors_header::TensorChoice};
+use crate::data::{
+    DataError, Format, Result, csv_text::CsvRows, input::Input, rows::Rows, safetensors_header::TensorChoice,
+};
 use locdiff_base::excerpt;
 use locdiff_shdd::sphere::LatLon;
 use std::path::Path;
@@ -68,14 +70,14 @@ impl PointReader {
             Rows::Csv(rows) => {
                 let names = header(rows)?;
                 for wanted in [&lat, &lon] {
-                    let index = wanted.column(&names, rows.file())?;
+                    let index = wanted.column(&names, &rows.file)?;
                     columns.push((index, excerpt(&names[index])));
                 }
             }
             Rows::Array(reader) if reader.layout.columns != 2 => {
                 let shape = vec![reader.layout.rows, reader.layout.columns as u64];
                 let expected = "[N, 2], latitude and longitude in degrees";
-                return Err(DataError::Shape { file: reader.file().to_owned(), shape, expected });
+                return Err(DataError::Shape { file: reader.file.clone(), shape, expected });
             }
             Rows::Jsonl(_) | Rows::Array(_) => {}
         }
@@ -104,9 +106,8 @@ impl PointReader {
                 }
             }
             Rows::Jsonl(lines) => {
-                let Self { lat, lon, .. } = self;
-                let failed =
-                    |error| DataError::Json { at: lines.at(), reason: json_reason(&error), expected: OBJECT_EXPECTED };
+                let (lat, lon, expected) = (&self.lat, &self.lon, OBJECT_EXPECTED);
+                let failed = |error| DataError::Json { at: lines.at(), reason: json_reason(&error), expected };
                 let values = json::coordinates(lines.line(), lat, lon).map_err(failed)?;
                 for (wanted, value) in [(lat, values.lat), (lon, values.lon)] {
                     found.push(json_number(lines, wanted, value)?);
@@ -114,10 +115,11 @@ impl PointReader {
             }
             Rows::Array(_) => {}
         }
-        let at: At = self.source.at();
+        let at = self.source.at();
         let row = at.row;
-        let place = LatLon::new(found[0], found[1]).map_err(|source| DataError::Place { at, source })?;
-        Ok(Some((row, place)))
+        LatLon::new(found[0], found[1])
+            .map(|place| Some((row, place)))
+            .map_err(|source| DataError::Place { at, source })
     }
 }
 
@@ -141,29 +143,22 @@ impl Iterator for PointReader {
     }
 }
 
-/// The names of a CSV file's columns.
 pub(super) fn header(rows: &mut CsvRows) -> Result<Vec<String>, DataError> {
-    if !rows.read_header()? {
+    if !rows.read()? {
         let expected = "a header line with the columns lat and lon, then rows";
-        return Err(DataError::Empty { file: rows.file().to_owned(), expected });
+        return Err(DataError::Empty { file: rows.file.clone(), expected });
     }
     Ok(rows.fields().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
 
-fn json_number(
-    lines: &JsonLines,
-    wanted: &Wanted,
-    found: Option<(String, serde_json::Value)>,
-) -> Result<f64, DataError> {
+fn json_number(lines: &JsonLines, wanted: &Wanted, found: Option<(String, serde_json::Value)>) -> Result<f64> {
+    let at = lines.at();
     let Some((key, value)) = found else {
         let available = list_names(json::keys(lines.line()).iter().map(String::as_str));
-        return Err(DataError::MissingKey { at: lines.at(), wanted: wanted.describe(), available });
+        return Err(DataError::MissingKey { at, wanted: wanted.describe(), available });
     };
-    value.as_f64().ok_or_else(|| DataError::Number {
-        at: lines.at(),
-        column: excerpt(&key),
-        value: excerpt(&value.to_string()),
-    })
+    let text = || excerpt(&value.to_string());
+    value.as_f64().ok_or_else(|| DataError::Number { at, column: excerpt(&key), value: text() })
 }
 
 #[cfg(test)]
@@ -181,11 +176,6 @@ mod tests {
     }
 
     #[track_caller]
-    fn assert_error(text: &str, format: Format, expected: &str) {
-        assert_eq!(read(text, format).unwrap_err().to_string(), expected);
-    }
-
-    #[track_caller]
     fn assert_errors(format: Format, table: &str) {
         crate::data::error::tests::assert_errors(table, |text| read(text, format).unwrap_err().to_string());
     }
@@ -200,9 +190,8 @@ mod tests {
 
     #[test]
     fn csv_errors_name_file_row_value_and_remedy() {
-        let csv = Format::Csv;
         assert_errors(
-            csv,
+            Format::Csv,
             r" => x is empty: expected a header line with the columns lat and lon, then rows
 lat,lon\n => x has a header but no rows of data: add at least one row
 a,b\n1,2\n => x has no column 'lat' or 'latitude': its columns are 'a', 'b'; rename one, or name the column to use
@@ -225,22 +214,12 @@ lat,lon\n1,inf\n => x, row 1 (line 2): longitude inf is not a finite number of d
 
     #[test]
     fn jsonl_errors_name_file_row_value_and_remedy() {
-        let jsonl = Format::Jsonl;
-        let expected = "expected one object like {\"lat\": 48.86, \"lon\": 2.35}";
-        assert_error(" \n", jsonl, &format!("x is empty: {expected}"));
-        assert_error(
-            "{\"lat\":1,\"lon\":2}\n{\"lat\":1",
-            jsonl,
-            &format!("x, row 2 (line 2): EOF while parsing an object at character 8: {expected} a line"),
-        );
-        assert_error(
-            "[1,2]",
-            jsonl,
-            &format!("x, row 1 (line 1): invalid type: sequence, expected an object at character 0: {expected} a line"),
-        );
         assert_errors(
-            jsonl,
-            r#"{"lat":1,"x":2} => x, row 1 (line 1): no key 'lon' or 'lng' or 'long' or 'longitude': the keys are 'lat', 'x'; rename one, or name the key to use
+            Format::Jsonl,
+            r#" \n => x is empty: expected one object like {"lat": 48.86, "lon": 2.35}
+{"lat":1,"lon":2}\n{"lat":1 => x, row 2 (line 2): EOF while parsing an object at character 8: expected one object like {"lat": 48.86, "lon": 2.35} a line
+[1,2] => x, row 1 (line 1): invalid type: sequence, expected an object at character 0: expected one object like {"lat": 48.86, "lon": 2.35} a line
+{"lat":1,"x":2} => x, row 1 (line 1): no key 'lon' or 'lng' or 'long' or 'longitude': the keys are 'lat', 'x'; rename one, or name the key to use
 {"lat":"1","lon":2} => x, row 1 (line 1), column lat: '"1"' is not a number: write it like -12.5 or 1e-3
 {"lat":-90.5,"lon":2} => x, row 1 (line 1): latitude -90.5 is not a number from -90 to 90 degrees; correct or remove the row"#,
         );

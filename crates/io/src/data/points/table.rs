@@ -5,7 +5,7 @@ use super::json;
 use super::reader::{PointReader, header};
 use crate::data::error::{At, list_names};
 use crate::data::json_lines::{JsonLines, json_reason};
-use crate::data::{DataError, Format, csv_text::CsvRows, input::Input, spreadsheet::unguarded};
+use crate::data::{DataError, Format, Result, csv_text::CsvRows, input::Input, spreadsheet::unguarded};
 use locdiff_base::excerpt;
 use locdiff_shdd::sphere::{LatLon, SphereError};
 use serde_json::{Map, Value};
@@ -38,10 +38,9 @@ pub struct PlaceTable {
 }
 
 impl PlaceTable {
-    /// Reads a file; `-` is standard input. Rows are named by the column `id`, or, where it is `None`, by the first
-    /// column or key called id, image_id, img_id, photo_id, image, photo, filename, file, path or key in any case.
-    /// Text columns for whose names `is_wanted` holds are read as numbers. Fails at the first thing that is wrong with
-    /// the file, if it has no rows, or if the column `id` is not there.
+    /// Reads a file; `-` is standard input. Rows are named by the column `id`, or, if it is `None`, by the first column or
+    /// key called id, image_id, img_id, photo_id, image, photo, filename, file, path or key in any case. Columns whose
+    /// names `is_wanted` are read as numbers. Fails at the first error, or if there are no rows or no column `id`.
     pub fn read(
         path: &Path,
         format: Option<Format>,
@@ -51,7 +50,7 @@ impl PlaceTable {
     ) -> Result<Self, DataError> {
         let (input, format, file) = Input::open(path, format)?;
         let ids = Ids { wanted: Wanted::for_ids(id), is_required: id.is_some() };
-        let table = match input {
+        let mut table = match input {
             Input::Text(text) if format == Format::Csv => {
                 read_csv(CsvRows::new(text, file.clone()), columns, &ids, &is_wanted)?
             }
@@ -62,23 +61,13 @@ impl PlaceTable {
             }
             input @ Input::Binary(..) => read_array(PointReader::new(input, file.clone(), format, columns)?)?,
         };
-        let table = table.without_row_numbers();
+        // Rows called `row 1`, `row 2` … have no names: `locate` calls rows of embeddings so.
+        let are_numbers = |names: &[String]| (1..).zip(names).all(|(row, name)| *name == format!("row {row}"));
+        table.ids = table.ids.filter(|(_, names)| !are_numbers(names));
         if table.places.is_empty() { Err(DataError::NoRows { file }) } else { Ok(table) }
     }
 }
 
-impl PlaceTable {
-    /// Rows called `row 1`, `row 2` … have no names: `locate` calls rows of embeddings so.
-    fn without_row_numbers(self) -> Self {
-        let are_numbers = self
-            .ids
-            .as_ref()
-            .is_some_and(|(_, names)| names.iter().enumerate().all(|(k, name)| *name == format!("row {}", k + 1)));
-        if are_numbers { Self { ids: None, ..self } } else { self }
-    }
-}
-
-/// Which column names the rows.
 struct Ids {
     wanted: Wanted,
     is_required: bool,
@@ -97,16 +86,12 @@ fn place(at: impl FnOnce() -> At, lat_deg: f64, lon_deg: f64) -> Result<Option<L
     LatLon::new(lat_deg, lon_deg).map(Some).map_err(|source| DataError::Place { at: at(), source })
 }
 
-fn read_csv(
-    mut rows: CsvRows,
-    columns: &PointColumns,
-    ids: &Ids,
-    is_wanted: &impl Fn(&str) -> bool,
-) -> Result<PlaceTable, DataError> {
-    let file = rows.file().to_owned();
+type IsWanted<'a> = &'a dyn Fn(&str) -> bool;
+
+fn read_csv(mut rows: CsvRows, columns: &PointColumns, ids: &Ids, is_wanted: IsWanted<'_>) -> Result<PlaceTable> {
+    let file = rows.file.clone();
     let names: Vec<String> = header(&mut rows)?.iter().map(|name| name.trim().to_owned()).collect();
-    let [lat, lon] = [columns.lat_names(), columns.lon_names()].map(|wanted| wanted.column(&names, &file));
-    let (lat, lon) = (lat?, lon?);
+    let (lat, lon) = (columns.lat_names().column(&names, &file)?, columns.lon_names().column(&names, &file)?);
     let id = match ids.wanted.find(&names) {
         Err(NotFound::Missing) if !ids.is_required => None,
         _ => Some(ids.wanted.column(&names, &file)?),
@@ -119,16 +104,9 @@ fn read_csv(
     };
     while rows.advance()? {
         let fields: Vec<&[u8]> = rows.fields().collect();
-        let number = |index: usize| -> Result<f64, DataError> {
-            let field = fields[index];
-            if std::str::from_utf8(field).is_ok_and(is_absent) {
-                return Ok(f64::NAN);
-            }
-            rows.parse(field).ok_or_else(|| DataError::Number {
-                at: rows.at(),
-                column: excerpt(&names[index]),
-                value: excerpt(&String::from_utf8_lossy(field)),
-            })
+        let number = |index: usize| match std::str::from_utf8(fields[index]) {
+            Ok(text) if is_absent(text) => Ok(f64::NAN),
+            _ => rows.number(index, || excerpt(&names[index])),
         };
         table.places.push(place(|| rows.at(), number(lat)?, number(lon)?)?);
         for (column, &index) in table.numbers.iter_mut().zip(&chosen) {
@@ -141,12 +119,7 @@ fn read_csv(
     Ok(table)
 }
 
-fn read_json(
-    mut lines: JsonLines,
-    columns: &PointColumns,
-    ids: &Ids,
-    is_wanted: &impl Fn(&str) -> bool,
-) -> Result<PlaceTable, DataError> {
+fn read_json(mut lines: JsonLines, columns: &PointColumns, ids: &Ids, is_wanted: IsWanted<'_>) -> Result<PlaceTable> {
     let mut table = PlaceTable { ids: None, places: Vec::new(), numbers: Vec::new() };
     while lines.advance()? {
         let mut object: Map<String, Value> = serde_json::from_slice(lines.line()).map_err(|error| {
@@ -166,15 +139,13 @@ fn read_json(
         let number = |key: &str| match &object[key] {
             Value::Null => Ok(f64::NAN),
             Value::String(text) if is_absent(text) => Ok(f64::NAN),
-            value => value.as_f64().ok_or_else(|| DataError::Number {
-                at: lines.at(),
-                column: excerpt(key),
-                value: excerpt(&value.to_string()),
+            value => value.as_f64().ok_or_else(|| {
+                let (column, value) = (excerpt(key), excerpt(&value.to_string()));
+                DataError::Number { at: lines.at(), column, value }
             }),
         };
         let coordinate = |wanted: &Wanted| {
-            let index = wanted.find(&keys).map_err(|_| missing_key(wanted))?;
-            number(&keys[index])
+            wanted.find(&keys).map_err(|_| missing_key(wanted)).and_then(|index| number(&keys[index]))
         };
         let found = place(|| lines.at(), coordinate(&columns.lat_names())?, coordinate(&columns.lon_names())?)?;
         if table.places.is_empty() {
@@ -201,24 +172,21 @@ fn read_json(
     Ok(table)
 }
 
-fn read_array(reader: PointReader) -> Result<PlaceTable, DataError> {
-    let is_nan =
-        |source: &SphereError| matches!(source, SphereError::Latitude(v) | SphereError::Longitude(v) if v.is_nan());
-    let places = reader
-        .map(|item| match item {
-            Ok((_, place)) => Ok(Some(place)),
-            Err(DataError::Place { source, .. }) if is_nan(&source) => Ok(None),
-            Err(error) => Err(error),
-        })
-        .collect::<Result<_, _>>()?;
-    Ok(PlaceTable { ids: None, places, numbers: Vec::new() })
+fn read_array(reader: PointReader) -> Result<PlaceTable> {
+    use SphereError::{Latitude, Longitude};
+    let place = |item| match item {
+        Ok((_, place)) => Ok(Some(place)),
+        Err(DataError::Place { source: Latitude(v) | Longitude(v), .. }) if v.is_nan() => Ok(None),
+        Err(error) => Err(error),
+    };
+    Ok(PlaceTable { ids: None, places: reader.map(place).collect::<Result<_>>()?, numbers: Vec::new() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(name: &str, text: &str, id: Option<&str>) -> Result<PlaceTable, String> {
+    fn read(name: &str, text: &str, id: Option<&str>) -> std::result::Result<PlaceTable, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
@@ -261,10 +229,9 @@ mod tests {
         assert_eq!(read("p.csv", "row,lat,lon\n0,1,2\n", None).unwrap().ids, None);
         let named = read("p.csv", "row,lat,lon\n7,1,2\n", Some("row")).unwrap();
         assert_eq!(named.ids, Some(("row".into(), vec!["7".into()])));
-        assert_eq!(
-            read("p.csv", "lat,lon\n1,2\n", Some("photo")).unwrap_err(),
-            "p.csv has no column 'photo': its columns are 'lat', 'lon'; rename one, or name the column to use"
-        );
+        let expected =
+            "p.csv has no column 'photo': its columns are 'lat', 'lon'; rename one, or name the column to use";
+        assert_eq!(read("p.csv", "lat,lon\n1,2\n", Some("photo")).unwrap_err(), expected);
     }
 
     #[test]

@@ -13,18 +13,6 @@ use std::path::Path;
 /// The columns are given in their order and must include `lat` and `lon`; the others take the `extra` numbers of
 /// each row. CSV and JSON lines write all of them. `.npy` holds lat and lon only; safetensors holds them as the
 /// tensor `points` and each other column as a tensor of its own, collected in memory until the end.
-///
-/// ```
-/// use locdiff_io::data::PointWriter;
-/// use locdiff_shdd::sphere::LatLon;
-/// # let folder = tempfile::tempdir().unwrap();
-/// let path = folder.path().join("found.csv");
-/// let mut writer = PointWriter::create(&path, None, &["row", "lat", "lon", "log_density"])?;
-/// writer.write(LatLon::new(48.86, 2.35).unwrap(), &[1.0, -3.25])?;
-/// writer.finish()?;
-/// assert_eq!(std::fs::read_to_string(&path).unwrap(), "row,lat,lon,log_density\n1,48.86,2.35,-3.25\n");
-/// # Ok::<(), locdiff_io::data::DataError>(())
-/// ```
 #[derive(Debug)]
 pub struct PointWriter {
     output: Output,
@@ -62,20 +50,23 @@ impl PointWriter {
         Ok(this)
     }
 
-    /// Writes a point and its extra numbers, one for each column that is neither `lat` nor `lon`. What is not finite
-    /// is written as `NaN` or `inf` in CSV and as `null` in JSON. Fails if the output fails or `extra` has the wrong
-    /// length.
+    /// Writes a point and its extra numbers, one for each other column. What is not finite is written as `NaN` or `inf`
+    /// in CSV and as `null` in JSON. Fails if the output fails or `extra` has the wrong length.
     pub fn write(&mut self, place: LatLon, extra: &[f64]) -> Result<(), DataError> {
         let expected = self.columns.len() - 2;
         if extra.len() != expected {
             let reason = format!("row {} has {} extra numbers: give {expected}", self.rows + 1, extra.len());
-            return Err(DataError::OutputColumns { file: self.output.name().to_owned(), reason });
+            return Err(DataError::OutputColumns { file: self.output.name.clone(), reason });
         }
         self.rows += 1;
         self.buffer.clear();
         match self.format {
-            Format::Csv => self.push_csv(place, extra),
-            Format::Jsonl => self.push_json(place, extra),
+            Format::Csv => {
+                let values = self.values(place, extra);
+                push_numbers(&mut self.buffer, &values, push_number);
+                self.buffer.push(b'\n');
+            }
+            Format::Jsonl => self.push_json(&self.values(place, extra)),
             Format::Npy | Format::Safetensors => {
                 Dtype::F64.push(&mut self.buffer, place.lat_deg());
                 Dtype::F64.push(&mut self.buffer, place.lon_deg());
@@ -109,14 +100,8 @@ impl PointWriter {
         self.columns.iter().map(value).collect()
     }
 
-    fn push_csv(&mut self, place: LatLon, extra: &[f64]) {
-        let values = self.values(place, extra);
-        push_numbers(&mut self.buffer, values, push_number);
-        self.buffer.push(b'\n');
-    }
-
-    fn push_json(&mut self, place: LatLon, extra: &[f64]) {
-        for (index, value) in self.values(place, extra).into_iter().enumerate() {
+    fn push_json(&mut self, values: &[f64]) {
+        for (index, &value) in values.iter().enumerate() {
             self.buffer.push(if index > 0 { b',' } else { b'{' });
             let key = serde_json::Value::from(self.columns[index].name()).to_string();
             self.buffer.extend_from_slice(key.as_bytes());
@@ -130,14 +115,11 @@ impl PointWriter {
         self.buffer.extend_from_slice(b"}\n");
     }
 
-    /// The header for the rows so far.
     fn header(&self) -> Option<Vec<u8>> {
-        let mut tensors = vec![OutputTensor { name: POINTS_TENSOR, dtype: Dtype::F64, shape: vec![self.rows, 2] }];
-        for column in &self.columns {
-            if let Column::Extra(name) = column {
-                tensors.push(OutputTensor { name, dtype: Dtype::F64, shape: vec![self.rows] });
-            }
-        }
+        let tensor = |name, shape| OutputTensor { name, dtype: Dtype::F64, shape };
+        let extras = self.columns.iter().filter(|column| matches!(column, Column::Extra(_)));
+        let extras = extras.map(|column| tensor(column.name(), vec![self.rows]));
+        let tensors: Vec<_> = [tensor(POINTS_TENSOR, vec![self.rows, 2])].into_iter().chain(extras).collect();
         file_header(self.format, &tensors, None)
     }
 }
@@ -153,10 +135,8 @@ impl Column {
 }
 
 fn check_columns(names: &[&str], format: Format) -> Result<Vec<Column>, String> {
-    for required in ["lat", "lon"] {
-        if !names.contains(&required) {
-            return Err(format!("its columns lack '{required}': add it"));
-        }
+    if let Some(required) = ["lat", "lon"].iter().find(|required| !names.contains(required)) {
+        return Err(format!("its columns lack '{required}': add it"));
     }
     for (index, name) in names.iter().enumerate() {
         let taken = format == Format::Safetensors && [POINTS_TENSOR, "__metadata__"].contains(name);
@@ -213,10 +193,9 @@ mod tests {
         let columns = ["row", "lat", "lon", "score"];
         let text = |format| String::from_utf8(round_trip(format, &rows, &columns).1).unwrap();
         assert_eq!(text(Format::Csv), "row,lat,lon,score\n1,1,-2.5,NaN\n2,3,4,-0.5\n");
-        assert_eq!(
-            text(Format::Jsonl),
-            "{\"row\":1,\"lat\":1,\"lon\":-2.5,\"score\":null}\n{\"row\":2,\"lat\":3,\"lon\":4,\"score\":-0.5}\n"
-        );
+        let lines =
+            "{\"row\":1,\"lat\":1,\"lon\":-2.5,\"score\":null}\n{\"row\":2,\"lat\":3,\"lon\":4,\"score\":-0.5}\n";
+        assert_eq!(text(Format::Jsonl), lines);
         let bytes = round_trip(Format::Safetensors, &rows, &columns).1;
         let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
         assert_eq!(file.tensor("points").unwrap().shape(), [2, 2]);

@@ -1,20 +1,18 @@
 //! The factors on evidence and background, and the floor.
 
-use super::observation::{Observation, shares_within_levels};
-use crate::answer::{AnswerError, Factors, Globe, LEVELS, pixel_sums::log_integral};
+use super::reading::{Observation, shares_within_levels};
+use crate::answer::{Factors, Globe, LEVELS, Result, support::log_integral};
 use locdiff_shdd::Coefficients;
 use rayon::prelude::*;
-use std::{collections::BTreeMap, f64::consts::PI, sync::Arc};
+use std::{collections::BTreeMap, f64::consts::PI};
 
 /// Factors on the evidence that are tried, and on the background.
 const EVIDENCE: std::ops::Range<u32> = 2..25; // of 0.05
 const BACKGROUND: std::ops::Range<u32> = 0..6; // of 0.2
-/// Floors that are tried.
 const FLOORS: [f64; 7] = [0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15];
 /// Densities this much worse than the best (nats per photo) are out, however well they are calibrated.
 const NEAR_BEST_NATS: f64 = 0.02;
 
-/// What was chosen, and what it gives.
 #[derive(Debug, Clone)]
 pub(super) struct Chosen {
     pub(super) factors: Factors,
@@ -27,7 +25,6 @@ pub(super) struct Chosen {
 /// What a pair of factors gives for a photo before there is a floor.
 #[derive(Debug, Clone, Copy)]
 struct Outcome {
-    /// Log density at the truth.
     log_density: f64,
     /// Probability, and share of the Earth's area, of everything denser than the truth.
     denser: (f64, f64),
@@ -45,43 +42,37 @@ impl Outcome {
 
 /// Of all that is near the best by −log density, what deviates least from what it says.
 pub(super) fn choose_factors(
-    globe: &Arc<Globe>,
+    globe: &Globe,
     background: &Coefficients,
-    observations: &[Observation],
+    photos: &[Observation],
     weights: &[f64],
-) -> Result<Chosen, AnswerError> {
+) -> Result<Chosen> {
     // Sums over wider pixels are good enough to choose by, and four times as fast.
     let globe = globe.coarser()?;
     let pixels = globe.pixels();
     let background_field = globe.codec().field(background)?;
     let behind = pixels.values(&background_field);
-    let pairs: Vec<(f64, f64)> = EVIDENCE
-        .flat_map(|t| BACKGROUND.map(move |s| (0.05 * f64::from(t), 0.2 * f64::from(s))))
-        .chain(std::iter::once((0.0, 1.0)))
-        .collect();
-    let outcomes: Vec<Vec<Outcome>> = observations
-        .par_iter()
-        .map(|seen| {
-            let field = globe.codec().field(&seen.evidence)?;
-            let (truth, values) = (seen.truth.to_unit(), pixels.values(&field));
-            let at = (field.values(&[truth])[0], background_field.values(&[truth])[0]);
-            Ok(pairs.iter().map(|pair| outcome((&values, &behind), at, *pair, pixels.area_sr())).collect())
-        })
-        .collect::<Result<_, AnswerError>>()?;
+    let pairs = EVIDENCE.flat_map(|t| BACKGROUND.map(move |s| (0.05 * f64::from(t), 0.2 * f64::from(s))));
+    let pairs: Vec<(f64, f64)> = pairs.chain([(0.0, 1.0)]).collect();
+    let outcomes = photos.par_iter().map(|seen| {
+        let field = globe.codec().field(&seen.evidence)?;
+        let (truth, values) = (seen.truth.to_unit(), pixels.values(&field));
+        let at = (field.values(&[truth])[0], background_field.values(&[truth])[0]);
+        Ok(pairs.iter().map(|pair| outcome((&values, &behind), at, *pair, pixels.area_sr())).collect())
+    });
+    let outcomes: Vec<Vec<Outcome>> = outcomes.collect::<Result<_>>()?;
     let nll = |pair: usize, floor: f64| -> f64 {
         outcomes.iter().zip(weights).map(|(photo, weight)| weight * photo[pair].nll(floor)).sum()
     };
-    let mut tried: Vec<(usize, f64, f64)> = (0..pairs.len() - 1)
-        .flat_map(|pair| FLOORS.map(|floor| (pair, floor)))
-        .map(|(pair, floor)| (pair, floor, nll(pair, floor)))
-        .collect();
+    let tried = (0..pairs.len() - 1).flat_map(|pair| FLOORS.map(|floor| (pair, floor, nll(pair, floor))));
+    let mut tried: Vec<(usize, f64, f64)> = tried.collect();
     let best = tried.iter().map(|(.., nll)| *nll).fold(f64::INFINITY, f64::min);
     tried.retain(|(.., nll)| *nll <= best + NEAR_BEST_NATS);
     let levels = |pair: usize, floor: f64| outcomes.iter().map(move |photo| photo[pair].level(floor));
     // How far regions are from what they say, in the collection where they are furthest.
     let deviation = |pair: usize, floor: f64| -> f64 {
         let mut groups: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
-        for (seen, level) in observations.iter().zip(levels(pair, floor)) {
+        for (seen, level) in photos.iter().zip(levels(pair, floor)) {
             groups.entry(seen.group).or_default().push((level, 1.0));
         }
         let off = |values: &Vec<(f64, f64)>| {

@@ -1,8 +1,7 @@
-//! How much a gallery counts beside a model.
+//! How much a gallery counts.
 
-use super::levels::{Levels, read_levels};
-use super::observation::{Observation, group_weights};
-use crate::answer::{AnswerError, Calibration, GalleryMix, Globe, KernelSettings, Neighbour};
+use super::reading::{Levels, Observation, group_weights, read_levels};
+use crate::answer::{Calibration, GalleryMix, Globe, KernelSettings, Neighbour, Result};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -22,46 +21,31 @@ const MOST_SAME: f64 = 0.02;
 /// The most neighbours that a mixture takes: so many should be asked of the gallery.
 pub const MOST_NEIGHBOURS: usize = NEIGHBOURS[NEIGHBOURS.len() - 1];
 
-/// The kernels and the gallery's share under which photos' true places are most probable. `model` holds the model's own log
-/// densities there, `temperature` is the retriever's; kernels are no narrower than `least_km`. Returns settings, share and mean −log density.
-///
-/// ```
-/// use locdiff_model::answer::{Globe, Neighbour, choose_mix};
-/// use locdiff_shdd::sphere::LatLon;
-/// // The model knows nothing, the gallery everything.
-/// let paris = LatLon::new(48.86, 2.35)?.to_unit();
-/// let near = vec![Neighbour { place: paris, similarity: 0.9 }];
-/// let photo = (-2.53, near.as_slice(), paris);
-/// let (kernels, share, nll) = choose_mix(Globe::new(23)?.narrowest_kernel_km(), &[photo], &[1.0], 0.05);
-/// assert!(share > 0.8 && kernels.width_km < 200.0 && nll < 0.0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// A photo's log density by the model at its true place, its neighbours, and that place.
+type Neighboured<'a> = (f64, &'a [Neighbour], UnitVec);
+
+/// The kernels and the gallery's share under which photos' true places are most probable, and the mean −log density.
+/// `temperature` is the retriever's; kernels are no narrower than `least_km`.
 pub fn choose_mix(
     least_km: f64,
-    photos: &[(f64, &[Neighbour], UnitVec)],
+    photos: &[Neighboured<'_>],
     weights: &[f64],
     temperature: f64,
 ) -> (KernelSettings, f64, f64) {
     let widths = WIDTHS_KM.into_iter().filter(|width_km| least_km <= *width_km);
-    let settings: Vec<KernelSettings> = NEIGHBOURS
-        .into_iter()
-        .flat_map(|neighbours| widths.clone().map(move |width_km| (neighbours, width_km)))
-        .flat_map(|(neighbours, width_km)| {
-            TEMPERATURES.map(|factor| KernelSettings { neighbours, width_km, temperature: factor * temperature })
-        })
-        .collect();
+    let pairs = NEIGHBOURS.into_iter().flat_map(|few| widths.clone().map(move |width_km| (few, width_km)));
+    let settings = pairs.flat_map(|(neighbours, width_km)| {
+        TEMPERATURES.map(|factor| KernelSettings { neighbours, width_km, temperature: factor * temperature })
+    });
     let model: Vec<f64> = photos.iter().map(|photo| photo.0).collect();
-    let tried: Vec<(KernelSettings, f64, f64)> = settings
-        .into_par_iter()
-        .map(|kernels| {
-            let at = |(_, near, truth): &(f64, &[Neighbour], _)| density(&kernels, near, *truth);
-            let gallery: Vec<f64> = photos.iter().map(at).collect();
-            let (share, nll) = choose_share(&SHARES, &model, &gallery, weights);
-            (kernels, share, nll)
-        })
-        .collect();
-    let best = tried.into_iter().min_by(|a, b| a.2.total_cmp(&b.2));
-    best.expect("there are settings")
+    let tried = settings.collect::<Vec<_>>().into_par_iter().map(|kernels| {
+        let at = |(_, near, truth): &Neighboured<'_>| density(&kernels, near, *truth);
+        let gallery: Vec<f64> = photos.iter().map(at).collect();
+        let (share, nll) = choose_share(&SHARES, &model, &gallery, weights);
+        (kernels, share, nll)
+    });
+    let tried: Vec<_> = tried.collect();
+    tried.into_iter().min_by(|a, b| a.2.total_cmp(&b.2)).expect("there are settings")
 }
 
 fn density(kernels: &KernelSettings, near: &[Neighbour], truth: UnitVec) -> f64 {
@@ -71,19 +55,16 @@ fn density(kernels: &KernelSettings, near: &[Neighbour], truth: UnitVec) -> f64 
 /// The share with the least −log density, given log densities of the model and densities of the gallery at the truths.
 pub(super) fn choose_share(shares: &[f64], model: &[f64], gallery: &[f64], weights: &[f64]) -> (f64, f64) {
     let nll = |share: f64| -> f64 {
-        let each = model.iter().zip(gallery).zip(weights);
-        each.map(|((model, gallery), weight)| {
-            -weight * ((1.0 - share) * model.exp() + share * gallery).max(f64::MIN_POSITIVE).ln()
-        })
-        .sum()
+        let mixed = model.iter().zip(gallery).map(|(model, gallery)| (1.0 - share) * model.exp() + share * gallery);
+        mixed.zip(weights).map(|(mixed, weight)| -weight * mixed.max(f64::MIN_POSITIVE).ln()).sum()
     };
     let tried = shares.iter().map(|share| (*share, nll(*share)));
     tried.fold((0.0, f64::INFINITY), |best, own| if own.1 < best.1 { own } else { best })
 }
 
-/// A calibration that also knows what a gallery is worth beside its model: kernels and shares by −log density, then window,
-/// radii and threshold of the mixed density, as for the model's own. The observations' neighbours are those that the gallery
-/// of this `key` gives. Fails on a gallery that holds the very photos it is fitted on, or numbers of another degree.
+/// A calibration that also knows what a gallery is worth: kernels and shares by −log density, then window, radii and
+/// threshold of the mixed density. The observations' neighbours are those that the gallery of this `key` gives.
+/// Fails on a gallery that holds the very photos it is fitted on, or numbers of another degree.
 pub fn fit_gallery(
     globe: &Arc<Globe>,
     calibration: &Calibration,
@@ -91,20 +72,18 @@ pub fn fit_gallery(
     out_of_domain: &[Observation],
     key: &str,
     temperature: f64,
-) -> Result<Calibration, AnswerError> {
+) -> Result<Calibration> {
     let is_same = |seen: &&Observation| {
-        seen.neighbours.first().is_some_and(|near| {
-            let km = near.place.angle_rad(seen.truth.to_unit()) * EARTH_RADIUS_KM;
-            near.similarity > SAME && km < SAME_KM
-        })
+        let km = |near: &Neighbour| near.place.angle_rad(seen.truth.to_unit()) * EARTH_RADIUS_KM;
+        seen.neighbours.first().is_some_and(|near| near.similarity > SAME && km(near) < SAME_KM)
     };
     let same = observations.iter().filter(is_same).count();
     if same as f64 > MOST_SAME * observations.len() as f64 {
-        let remedy = "it holds the photos that it is fitted on; build it from others".to_owned();
+        let remedy = "it holds the photos that it is fitted on; build it from others";
         return Err(locdiff_base::setting("gallery", format!("{same} photos of {}", observations.len()), remedy));
     }
     let plain = Calibration { gallery: None, ..calibration.clone() };
-    let model = |photos: &[Observation]| -> Result<Vec<f64>, AnswerError> {
+    let model = |photos: &[Observation]| -> Result<Vec<f64>> {
         let each = photos.par_iter().map(|seen| {
             let density = plain.density(globe, seen.model_output(&plain), None)?;
             Ok(density.log_density(&[seen.truth.to_unit()])[0])
@@ -113,11 +92,10 @@ pub fn fit_gallery(
     };
     let weights = group_weights(observations);
     let own = model(observations)?;
-    let photos: Vec<_> =
-        observations.iter().zip(own).map(|(s, log)| (log, s.neighbours.as_slice(), s.truth.to_unit())).collect();
+    let photos = observations.iter().zip(own).map(|(s, log)| (log, s.neighbours.as_slice(), s.truth.to_unit()));
     // Where a model gives places scores, pixels are cut about narrow kernels.
     let least_km = if calibration.places.is_some() { 0.0 } else { globe.narrowest_kernel_km() };
-    let (kernels, share, nll_nats) = choose_mix(least_km, &photos, &weights, temperature);
+    let (kernels, share, nll_nats) = choose_mix(least_km, &photos.collect::<Vec<_>>(), &weights, temperature);
     let mut out_of_domain_share = share;
     if !out_of_domain.is_empty() {
         let at = |seen: &Observation| density(&kernels, &seen.neighbours, seen.truth.to_unit());

@@ -2,21 +2,18 @@
 
 mod factors;
 mod gallery;
-mod levels;
-mod observation;
 mod places;
 mod reading;
 
 pub use gallery::{MOST_NEIGHBOURS, choose_mix, fit_gallery};
-pub use observation::Observation;
 pub use places::{PlaceFit, fit_places};
+pub use reading::Observation;
 
 use crate::answer::calibration::{Calibration, FitReport, OutOfDomain};
-use crate::answer::{AnswerError, Globe, LEVELS, Probe};
+use crate::answer::{Globe, LEVELS, Probe, Result};
 use factors::choose_factors;
-use levels::read_levels;
 use locdiff_shdd::Coefficients;
-use observation::group_weights;
+use reading::{group_weights, read_levels};
 use std::sync::Arc;
 
 /// [`fit`] wants at least this many photos: fewer say too little.
@@ -25,9 +22,9 @@ pub const FEWEST_TO_CALIBRATE: usize = 50;
 pub const BACKGROUND_DRAWS: usize = 1024;
 
 /// The calibration under which the densities of `observations` say what holds: of all factors and floors whose mean
-/// −log density is near the best, those whose regions deviate least from what they say, in the collection where they deviate
-/// most; then the window whose places are right most often, and the radii about them that hold what they say. Where `out_of_domain`
-/// are given, photos of another kind than the model was trained for, a probe learns to detect them, and they get factors of their own.
+/// −log density is near the best, those whose regions deviate least from what they say in the worst collection; then
+/// the window whose places are right most often, and radii that hold what they say. If `out_of_domain` are given, photos
+/// of another kind, a probe learns to detect them, and they get factors of their own.
 /// Fails on too few photos, or numbers of another degree.
 pub fn fit(
     globe: &Arc<Globe>,
@@ -36,12 +33,12 @@ pub fn fit(
     out_of_domain: &[Observation],
     samples: usize,
     seed: u64,
-) -> Result<Calibration, AnswerError> {
-    for photos in [observations, out_of_domain].into_iter().filter(|photos| !photos.is_empty()).chain([observations]) {
-        if photos.len() < FEWEST_TO_CALIBRATE {
-            let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
-            return Err(locdiff_base::setting("photos with known places", photos.len(), remedy));
-        }
+) -> Result<Calibration> {
+    let sets = [observations, out_of_domain].map(<[Observation]>::len);
+    let counts = sets.into_iter().filter(|n| *n > 0).chain([sets[0]]);
+    if let Some(few) = counts.into_iter().find(|n| *n < FEWEST_TO_CALIBRATE) {
+        let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
+        return Err(locdiff_base::setting("photos with known places", few, remedy));
     }
     let weights = group_weights(observations);
     let chosen = choose_factors(globe, background, observations, &weights)?;
@@ -49,16 +46,13 @@ pub fn fit(
     let equal = vec![1.0 / out_of_domain.len().max(1) as f64; out_of_domain.len()];
     if !out_of_domain.is_empty() {
         let rows = |photos: &[Observation]| photos.iter().map(|seen| seen.embedding.clone()).collect::<Vec<_>>();
-        calibration.out_of_domain = Some(OutOfDomain {
-            probe: Probe::fit(&rows(observations), &rows(out_of_domain))?,
-            factors: choose_factors(globe, background, out_of_domain, &equal)?.factors,
-            radius_levels: LEVELS,
-        });
+        let probe = Probe::fit(&rows(observations), &rows(out_of_domain))?;
+        let factors = choose_factors(globe, background, out_of_domain, &equal)?.factors;
+        calibration.out_of_domain = Some(OutOfDomain { probe, factors, radius_levels: LEVELS });
     }
     let levels = read_levels(globe, &calibration, observations, out_of_domain)?;
-    calibration.window_km = levels.window_km;
+    (calibration.window_km, calibration.can_tell_from) = (levels.window_km, levels.can_tell_from);
     calibration.radius_levels = levels.own;
-    calibration.can_tell_from = levels.can_tell_from;
     if let (Some(kept), Some(theirs)) = (&mut calibration.out_of_domain, levels.out_of_domain) {
         kept.radius_levels = theirs;
     }

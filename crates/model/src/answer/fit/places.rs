@@ -1,12 +1,9 @@
 //! How the scores of a model that gives places scores become a density that holds.
 
 use super::gallery::choose_share;
-use super::levels::read_levels;
-use super::observation::{Observation, group_weights, shares_within_levels, weights_of};
-use crate::answer::kernels::kernel_area;
-use crate::answer::place_field::{LEAST_SHARE, tail_km};
-use crate::answer::place_table::noise;
-use crate::answer::{AnswerError, Calibration, CandidatePlaces, FitReport, Globe, PlaceSettings};
+use super::reading::{Levels, Observation, group_weights, read_levels, shares_within_levels, weights_of};
+use crate::answer::place_field::{LEAST_SHARE, noise, tail_km};
+use crate::answer::{Calibration, CandidatePlaces, FitReport, Globe, PlaceSettings, Result, kernels::kernel_area};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};
@@ -18,7 +15,6 @@ const HIGHEST: [f64; 2] = [4.0, 4.0 * std::f64::consts::FRAC_1_SQRT_2];
 const HALVINGS: usize = 8;
 /// Powers of the noise on the temperature.
 const SHARPENINGS: [f64; 3] = [0.0, 0.5, 1.0];
-/// Shares of the places.
 const SHARES: [f64; 12] = [0.01, 0.05, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.99, 0.997];
 /// A kernel counts nothing where it is below e to the power of this.
 const FAR: f64 = -20.0;
@@ -53,10 +49,7 @@ impl<'a> PlaceFit<'a> {
                     sums.iter_mut().zip(own).for_each(|(sum, kernels)| *sum += weight * kernels[kind]);
                 }
                 seen.extend(sums);
-                // Half the temperature.
-                for weight in &mut weights {
-                    *weight *= *weight;
-                }
+                weights.iter_mut().for_each(|weight| *weight *= *weight); // half the temperature
             }
         }
         seen
@@ -80,8 +73,8 @@ impl<'a> PlaceFit<'a> {
         near.map(|(place, dot)| (place, kernels.map(|both| both.map(|one| height(one, dot))))).collect()
     }
 
-    /// The settings under which what was seen of photos is most probable, and the mean −log density; `groups` are their collections, which
-    /// count the same.
+    /// The settings under which what was seen of photos is most probable, and the mean −log density. `groups` are the
+    /// photos' collections, which count the same.
     pub fn choose(&self, key: &str, seen: &[Vec<f64>], groups: &[usize]) -> (PlaceSettings, f64) {
         let weights = &weights_of(groups);
         let even = vec![-(4.0 * PI).ln(); seen.len()];
@@ -97,46 +90,33 @@ impl<'a> PlaceFit<'a> {
 /// All settings, in the order of [`PlaceFit::see`].
 fn settings(temperature: f64) -> impl Iterator<Item = PlaceSettings> {
     let powers = SHARPENINGS.into_iter().flat_map(|power| HIGHEST.map(|factor| (power, factor)));
-    let halved =
-        powers.flat_map(|(power, factor)| (0..HALVINGS).map(move |k| (power, factor * 0.5_f64.powi(k as i32))));
-    halved.flat_map(move |(sharpening, factor)| {
-        WIDTHS_KM.map(|width_km| PlaceSettings {
-            sharpening,
-            width_km,
-            ..PlaceSettings::unfitted(factor * temperature)
-        })
+    let halve = |(power, factor)| (0..HALVINGS).map(move |k| (power, factor * 0.5_f64.powi(k as i32)));
+    powers.flat_map(halve).flat_map(move |(sharpening, factor)| {
+        let settings =
+            |width_km| PlaceSettings { width_km, sharpening, ..PlaceSettings::unfitted(factor * temperature) };
+        WIDTHS_KM.map(settings)
     })
 }
 
-/// A calibration with settings that were chosen, whose window, radii and threshold are those that hold for photos that were seen with them.
+/// A calibration with settings that were chosen, whose window, radii and threshold hold for photos seen with them.
 /// Fails on numbers of another degree.
 pub fn fit_places(
     globe: &Arc<Globe>,
     calibration: &Calibration,
-    observations: &[Observation],
+    photos: &[Observation],
     nll_nats: f64,
-) -> Result<Calibration, AnswerError> {
-    let mut fitted = calibration.clone();
-    let levels = read_levels(globe, &fitted, observations, &[])?;
-    fitted.window_km = levels.window_km;
-    fitted.radius_levels = levels.own;
-    fitted.levels_by_radius = levels.by_radius;
-    fitted.can_tell_from = levels.can_tell_from;
-    let weights = group_weights(observations);
-    let denser = observations.par_iter().zip(&weights).map(|(seen, weight)| {
+) -> Result<Calibration> {
+    let Levels { window_km, can_tell_from, own: radius_levels, by_radius: levels_by_radius, radii, .. } =
+        read_levels(globe, calibration, photos, &[])?;
+    let mut fitted = Calibration { window_km, radius_levels, levels_by_radius, can_tell_from, ..calibration.clone() };
+    let weights = group_weights(photos);
+    let denser = photos.par_iter().zip(&weights).map(|(seen, weight)| {
         let density = fitted.density(globe, seen.model_output(&fitted), None)?;
         Ok((density.mass_denser_than(seen.truth.to_unit()), *weight))
     });
-    let regions = shares_within_levels(&denser.collect::<Result<Vec<_>, AnswerError>>()?);
-    fitted.fit = Some(FitReport {
-        n: observations.len(),
-        out_of_domain: 0,
-        samples: 0,
-        seed: 0,
-        nll_nats,
-        background_nll_nats: (4.0 * PI).ln(),
-        regions,
-        radii: levels.radii,
-    });
+    let regions = shares_within_levels(&denser.collect::<Result<Vec<_>>>()?);
+    let (n, background_nll_nats) = (photos.len(), (4.0 * PI).ln());
+    let report = FitReport { n, nll_nats, background_nll_nats, regions, radii, ..FitReport::default() };
+    fitted.fit = Some(report);
     Ok(fitted)
 }

@@ -1,8 +1,10 @@
 //! The window, the radii about the place that it gives, and when to say "I can't tell".
 
-use super::observation::{Observation, shares_within_levels};
-use crate::answer::{AnswerError, Density, Globe, LEVELS, SureLevels, Sureness, calibration::Calibration};
-use locdiff_shdd::sphere::haversine_km;
+use crate::answer::{
+    Calibration, Density, Globe, LEVELS, ModelOutput, Neighbour, PlaceField, Result, SureLevels, Sureness,
+};
+use locdiff_shdd::Coefficients;
+use locdiff_shdd::sphere::{LatLon, haversine_km};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -25,7 +27,7 @@ const FEWEST_SILENT: usize = 10;
 
 /// What a window gives for a photo.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Outcome {
+struct Outcome {
     km: f64,
     /// Probability of everything nearer to the place than the truth.
     nearer: f64,
@@ -33,34 +35,30 @@ pub(super) struct Outcome {
     sure: Sureness,
 }
 
-/// The windows that are tried.
-pub(super) fn windows_km(calibration: &Calibration) -> [f64; 6] {
+fn windows_km(calibration: &Calibration) -> [f64; 6] {
     if calibration.places.is_some() { NARROW_WINDOWS_KM } else { WINDOWS_KM }
 }
 
-/// What each of the windows gives for every photo.
-pub(super) fn read_windows(
+fn read_windows(
     globe: &Arc<Globe>,
     calibration: &Calibration,
     photos: &[Observation],
     windows_km: &[f64],
-) -> Result<Vec<Vec<Outcome>>, AnswerError> {
-    let each = photos.par_iter().map(|seen| {
+) -> Result<Vec<Vec<Outcome>>> {
+    let read = |seen: &Observation| {
         let density = calibration.density(globe, seen.model_output(calibration), None)?;
         Ok(windows_km.iter().map(|window_km| outcome(&density, seen, *window_km)).collect())
-    });
-    each.collect()
+    };
+    photos.par_iter().map(read).collect()
 }
 
 fn outcome(density: &Density, seen: &Observation, window_km: f64) -> Outcome {
     let place = density.peaks(window_km, 1)[0].place;
-    let km = haversine_km(place, seen.truth);
-    let sure = density.sureness(place);
+    let (km, sure) = (haversine_km(place, seen.truth), density.sureness(place));
     Outcome { km, nearer: density.mass_within_km(place, km), locatability: density.locatability(place), sure }
 }
 
-/// The window whose places are right most often.
-pub(super) fn choose_window(calibration: &Calibration, outcomes: &[Vec<Outcome>], weights: &[f64]) -> usize {
+fn choose_window(calibration: &Calibration, outcomes: &[Vec<Outcome>], weights: &[f64]) -> usize {
     let narrow = calibration.places.as_ref().map(|_| NARROW_RIGHT_KM);
     let score = |window: usize| -> f64 {
         let within = RIGHT_KM.into_iter().chain(narrow);
@@ -71,13 +69,12 @@ pub(super) fn choose_window(calibration: &Calibration, outcomes: &[Vec<Outcome>]
 }
 
 /// The shares of true places within the radii that the density alone says hold 10, 20 … 90 %, and the levels that hold so many.
-pub(super) fn radii(outcomes: &[(Outcome, f64)]) -> (Vec<f64>, [f64; 9]) {
+fn radii(outcomes: &[(Outcome, f64)]) -> (Vec<f64>, [f64; 9]) {
     let nearer: Vec<(f64, f64)> = outcomes.iter().map(|(photo, weight)| (photo.nearer, *weight)).collect();
     (shares_within_levels(&nearer), quantiles(nearer, 0.0))
 }
 
-/// The levels by how sure answers are.
-pub(super) fn radii_by_sureness(outcomes: &[(Outcome, f64)]) -> SureLevels {
+fn radii_by_sureness(outcomes: &[(Outcome, f64)]) -> SureLevels {
     let parts = ((outcomes.len() as f64 / PHOTOS_OF_PART).sqrt().round() as usize).clamp(1, MOST_PARTS);
     let levels = |part: &[(Outcome, f64)]| {
         let nearer: Vec<(f64, f64)> = part.iter().map(|(photo, weight)| (photo.nearer, *weight)).collect();
@@ -87,8 +84,8 @@ pub(super) fn radii_by_sureness(outcomes: &[(Outcome, f64)]) -> SureLevels {
     SureLevels::of(outcomes, parts, |(outcome, _)| outcome.sure, levels)
 }
 
-/// The values that 10, 20 … 90 % of all weight do not exceed, or with the weight of a `next` one, that it will not exceed with these
-/// probabilities: of few values that is a little more.
+/// The values that 10, 20 … 90 % of all weight do not exceed, or with the weight of a `next` one, that it will not
+/// exceed with these probabilities: of few values that is a little more.
 fn quantiles(mut values: Vec<(f64, f64)>, next: f64) -> [f64; 9] {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = values.iter().map(|(_, weight)| weight).sum::<f64>() + next;
@@ -108,17 +105,99 @@ fn quantiles(mut values: Vec<(f64, f64)>, next: f64) -> [f64; 9] {
 }
 
 /// The locatability below which at most a third of the answers lies on the right continent.
-pub(super) fn threshold(outcomes: &[(Outcome, f64)]) -> f64 {
-    let mut found: Vec<(f64, bool, f64)> =
-        outcomes.iter().map(|(o, weight)| (o.locatability, o.km < CONTINENT_KM, *weight)).collect();
-    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+fn threshold(outcomes: &[(Outcome, f64)]) -> f64 {
+    let mut found: Vec<&(Outcome, f64)> = outcomes.iter().collect();
+    found.sort_by(|a, b| a.0.locatability.total_cmp(&b.0.locatability));
     let (mut right, mut all, mut last) = (0.0, 0.0, 0.0);
-    for (k, (score, is_right, weight)) in found.iter().enumerate() {
+    for (k, (outcome, weight)) in found.into_iter().enumerate() {
         all += weight;
-        right += if *is_right { *weight } else { 0.0 };
+        right += if outcome.km < CONTINENT_KM { *weight } else { 0.0 };
         if k + 1 >= FEWEST_SILENT && right <= RIGHT_WHEN_SILENT * all {
-            last = *score;
+            last = outcome.locatability;
         }
     }
     last
+}
+
+pub(super) struct Levels {
+    pub(super) window_km: f64,
+    pub(super) can_tell_from: f64,
+    /// The levels of radii, for photos of the model's kind and for out of domain, where there are any.
+    pub(super) own: [f64; 9],
+    pub(super) out_of_domain: Option<[f64; 9]>,
+    /// Shares of true places within the radii that the densities alone say hold 10, 20 … 90 %.
+    pub(super) radii: Vec<f64>,
+    /// The levels by how sure answers are, of photos of the model's kind.
+    pub(super) by_radius: SureLevels,
+}
+
+/// The window whose places are right most often, the radii about them that hold what they say, and when to say "I can't tell".
+pub(super) fn read_levels(
+    globe: &Arc<Globe>,
+    calibration: &Calibration,
+    observations: &[Observation],
+    out_of_domain: &[Observation],
+) -> Result<Levels> {
+    let weights = group_weights(observations);
+    let windows = read_windows(globe, calibration, observations, &windows_km(calibration))?;
+    let window = choose_window(calibration, &windows, &weights);
+    let window_km = windows_km(calibration)[window];
+    let mut read: Vec<(Outcome, f64)> = windows.iter().map(|photo| photo[window]).zip(weights).collect();
+    let ((radii_held, own), by_radius) = (radii(&read), radii_by_sureness(&read));
+    let mut levels = Levels { window_km, can_tell_from: 0.0, own, out_of_domain: None, radii: radii_held, by_radius };
+    if !out_of_domain.is_empty() {
+        let weight = 1.0 / out_of_domain.len() as f64;
+        let theirs = read_windows(globe, calibration, out_of_domain, &[window_km])?;
+        let theirs: Vec<(Outcome, f64)> = theirs.iter().map(|outcomes| (outcomes[0], weight)).collect();
+        levels.out_of_domain = Some(radii(&theirs).1);
+        // Half of all photos are out of domain, as the probe takes it.
+        read.extend(theirs);
+    }
+    levels.can_tell_from = threshold(&read);
+    Ok(levels)
+}
+
+/// A model's output for a photo whose place is known.
+#[derive(Debug, Clone)]
+pub struct Observation {
+    /// The natural parameters that the network gave at pure noise.
+    pub evidence: Coefficients,
+    /// The true place.
+    pub truth: LatLon,
+    /// The photo's embedding.
+    pub embedding: Vec<f32>,
+    /// The photo's collection. Every collection counts the same: what is fitted must hold for collections never seen.
+    pub group: usize,
+    /// What a gallery finds for the photo, the most similar first; empty without one.
+    pub neighbours: Vec<Neighbour>,
+    /// What a model that gives places scores says.
+    pub places: Option<Arc<PlaceField>>,
+}
+
+impl Observation {
+    pub(super) fn model_output(&self, calibration: &Calibration) -> ModelOutput<'_> {
+        let output = calibration.model_output(&self.evidence, [self.embedding.as_slice()]);
+        output.with_neighbours(&self.neighbours).with_places(self.places.as_ref())
+    }
+}
+
+/// The shares of all weight whose values do not exceed each of the levels.
+pub(super) fn shares_within_levels(values: &[(f64, f64)]) -> Vec<f64> {
+    let total: f64 = values.iter().map(|(_, weight)| weight).sum();
+    let share = |level: f64| values.iter().filter(|(v, _)| *v <= level).map(|(_, w)| w).sum::<f64>() / total;
+    LEVELS.iter().map(|level| share(*level)).collect()
+}
+
+/// A weight for each photo such that every collection has the same sum, and all together 1.
+pub(super) fn group_weights(observations: &[Observation]) -> Vec<f64> {
+    weights_of(&observations.iter().map(|seen| seen.group).collect::<Vec<_>>())
+}
+
+/// Weights of photos in these collections such that every collection has the same sum, and all together 1.
+pub(super) fn weights_of(groups: &[usize]) -> Vec<f64> {
+    let mut sizes = std::collections::BTreeMap::new();
+    for group in groups {
+        *sizes.entry(group).or_insert(0.0) += 1.0;
+    }
+    groups.iter().map(|group| 1.0 / (sizes[group] * sizes.len() as f64)).collect()
 }

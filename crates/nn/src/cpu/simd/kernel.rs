@@ -25,7 +25,6 @@ pub(super) trait Inputs<const P: usize>: Copy {
     /// Panics unless there are so many inputs. The compiler then leaves out checks in the kernel's loop.
     fn expect_len(self, len: usize);
 
-    /// Input `i` of row `p`.
     fn at(self, p: usize, i: usize) -> f32;
 }
 
@@ -73,7 +72,6 @@ fn multiply_add<S: Simd, X: Inputs<P>, const P: usize>(simd: S, x: f32, weight: 
     if X::FUSED { simd.mul_add_f32s(x, weight, sum) } else { simd.mul_add_e_f32s(x, weight, sum) }
 }
 
-/// Has the processor fetch a value.
 #[inline(always)]
 fn prefetch<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -114,7 +112,6 @@ macro_rules! each_register {
 pub(super) use {each_register, unrolled};
 
 /// Adds the products of a tile to what its sums begin with. `panel` holds the weights of `B` blocks, input by input.
-///
 /// The sums must stay in registers from the first input to the last: one index that is not a number, here or in the copy at
 /// the end, and all of them are written to memory in every step.
 #[inline(always)]

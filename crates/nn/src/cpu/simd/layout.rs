@@ -49,9 +49,7 @@ simd_kernel! {
             out.copy_from_slice(&from[k * stride..][..WIDTH]);
         }
     }
-}
 
-simd_kernel! {
     /// Every line cut into groups, a few lines at a time: what is written stays together.
     fn copy_groups(packed: &mut [f32], from: &[f32], stride: usize, groups: usize, lines: usize, size: usize) {
         for first in (0..lines).step_by(TURN) {

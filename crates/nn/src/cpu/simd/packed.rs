@@ -30,7 +30,7 @@ pub(crate) struct Packed {
     /// The same as f16. Either these or the others are empty.
     half: Vec<f16>,
     /// Padded with zeros to whole blocks.
-    bias: Aligned,
+    pub(crate) bias: Aligned,
 }
 
 impl Packed {
@@ -100,7 +100,6 @@ impl Packed {
         self
     }
 
-    /// Whether they are kept as f16.
     #[cfg(any(test, all(target_arch = "x86_64", target_os = "linux")))]
     pub(crate) fn is_narrow(&self) -> bool {
         !self.half.is_empty()
@@ -124,7 +123,6 @@ impl Packed {
         wide
     }
 
-    /// Where the weights of a panel from some inputs lie.
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     pub(crate) fn place(&self, first: usize, blocks: usize, inputs: Range<usize>) -> Range<*const i8> {
         let range = self.range(first, blocks, inputs);
@@ -137,16 +135,9 @@ impl Packed {
         }
     }
 
-    /// Which of the weights those of a panel from some inputs are.
     fn range(&self, first: usize, blocks: usize, inputs: Range<usize>) -> Range<usize> {
         let place = |input: usize| (first * self.inputs + blocks * input) * BLOCK;
         place(inputs.start)..place(inputs.end)
-    }
-
-    /// One for each output, with the spare ones.
-    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    pub(crate) fn bias(&self) -> &[f32] {
-        &self.bias
     }
 
     /// Outputs with the spare ones: values from one row of the output to the next, at least.
@@ -249,13 +240,11 @@ mod tests {
             by_input.pack_inputs(inputs, outputs, &turned, outputs);
             assert!(by_output.panels == by_input.panels && by_output.bias == by_input.bias);
             assert_eq!(by_output.bias[..], vec![0.0; padded(outputs)]);
-            for (input, row) in
-                by_output.panels[..padded(outputs).min(48) * inputs].chunks_exact(padded(outputs).min(48)).enumerate()
-            {
-                for (output, value) in row.iter().enumerate() {
-                    let expected = if output < outputs { weights[output * inputs + input] } else { 0.0 };
-                    assert!(*value == expected, "{inputs} {outputs}: {input} {output}");
-                }
+            let width = padded(outputs).min(48);
+            for (at, value) in by_output.panels[..width * inputs].iter().enumerate() {
+                let (input, output) = (at / width, at % width);
+                let expected = if output < outputs { weights[output * inputs + input] } else { 0.0 };
+                assert!(*value == expected, "{inputs} {outputs}: {input} {output}");
             }
         }
     }

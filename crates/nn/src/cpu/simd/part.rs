@@ -2,17 +2,15 @@
 //! unless it was packed before.
 
 use super::{
-    columns::Columns,
     kernel::{BLOCK, Group, PANEL, ROWS, WIDTH, each_register, sums, unrolled},
     layout::{lay_columns, lay_rows},
     packed::Packed,
-    side::{Side, Start, with_scratch},
+    side::{Columns, Side, Start, with_scratch},
 };
 use crate::aligned::Aligned;
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
 
-/// The right side of a product.
 #[derive(Clone, Copy)]
 pub(super) enum Weights<'a> {
     Plain(Side<'a>),
@@ -27,18 +25,12 @@ impl Weights<'_> {
             // Blocks of equal length, none longer than 576 by much.
             Self::Plain(_) => depth.div_ceil(depth.div_ceil(576).max(1)).max(1),
             // In one go, so that c is touched once; of longer sums so much that a panel's part fits the first cache.
-            Self::Packed(_) => {
-                if depth <= 1024 {
-                    depth.max(1)
-                } else {
-                    128
-                }
-            }
+            Self::Packed(_) if depth <= 1024 => depth.max(1),
+            Self::Packed(_) => 128,
         }
     }
 }
 
-/// Some rows of `x` times some columns of `weights`.
 pub(super) struct Part<'a> {
     pub(super) out: &'a Columns<'a>,
     pub(super) x: Side<'a>,
@@ -119,7 +111,6 @@ struct Groups<'a> {
 }
 
 impl Groups<'_> {
-    /// Adds the products of all groups and a panel.
     #[inline(always)]
     fn add<S: Simd, const B: usize>(&self, simd: S, panel: &[f32], columns: Range<usize>) {
         let rows = &self.part.rows;
@@ -135,7 +126,6 @@ impl Groups<'_> {
         }
     }
 
-    /// A group in two tiles.
     #[inline(always)]
     fn halves<S: Simd, const V: usize, const B: usize>(
         &self,
@@ -208,7 +198,6 @@ fn store<S: Simd>(simd: S, out: &mut [f32], number: usize, sums: S::f32s) {
     }
 }
 
-/// Numbers that look random, for tests.
 #[cfg(test)]
 pub(super) fn numbers(count: usize, salt: u32) -> Vec<f32> {
     let word = |i: u32| i.wrapping_mul(2_654_435_761).wrapping_add(salt) >> 8;

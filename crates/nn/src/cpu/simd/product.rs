@@ -4,12 +4,11 @@
 
 use super::{
     LANES, Level,
-    columns::Columns,
     kernel::{ROWS, WIDTH},
     level,
     packed::Packed,
     part::{Part, Weights},
-    side::{Side, Start},
+    side::{Columns, Side, Start},
     skinny,
 };
 use crate::cpu::{Mat, MatMut};
@@ -19,7 +18,7 @@ use std::ops::Range;
 const PARALLEL_PRODUCT_FROM: usize = 1 << 20;
 /// Reading the other side takes as long as this many rows' multiplications.
 const ROWS_TO_READ: usize = 4;
-/// Rows of x for each thread from which reading the whole of a packed matrix is cheap compared with multiplying.
+/// Rows of x a thread from which reading the whole of a packed matrix is cheap compared with multiplying.
 const MANY_ROWS: usize = 64;
 
 /// `c = x·w`, plus what the sums begin with, for a matrix that many products read. A row of `c` is the same numbers however
@@ -63,9 +62,8 @@ fn in_parts((m, n): (usize, usize), (rows, cols): (usize, usize), run: impl Fn(R
     });
 }
 
-/// `c = a·b`, plus what the sums begin with.
-///
-/// `c` is cut into one part a thread; each part is a product of its own, and what a sum gives does not depend on the parts.
+/// `c = a·b`, plus what the sums begin with. `c` is cut into one part a thread; what a sum gives does not depend on the
+/// parts.
 pub(crate) fn product(c: &mut MatMut<'_>, a: Side<'_>, b: Side<'_>, start: Start<'_>) {
     let (m, k, ..) = a.layout();
     let (k_b, n, ..) = b.layout();
@@ -101,7 +99,6 @@ pub(crate) fn product(c: &mut MatMut<'_>, a: Side<'_>, b: Side<'_>, start: Start
     in_parts((m, n), step, |rows, cols| unsafe { parts.run(kernel, rows, cols) });
 }
 
-/// Who computes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kernel {
     Skinny,
@@ -124,7 +121,6 @@ impl Kernel {
         if cfg!(target_family = "wasm") { Self::Tiles } else { Self::Gemm }
     }
 
-    /// Rows and columns of a thread's part.
     fn part(self, m: usize, n: usize, threads: usize, transposed: (bool, bool)) -> (usize, usize) {
         let strip = |long: usize, parts: usize, least: usize| long.div_ceil(parts).next_multiple_of(least);
         if self != Self::Tiles {
@@ -138,7 +134,6 @@ impl Kernel {
     }
 }
 
-/// A product's operands.
 struct Parts<'a> {
     c: &'a Columns<'a>,
     c_stride: isize,
@@ -165,20 +160,9 @@ impl Parts<'_> {
         let (a, b) = unsafe { (a.mat.data.as_ptr().offset(row * a_rs), b.mat.data.as_ptr().offset(col * b_cs)) };
         let accumulate = matches!(start, Start::Kept);
         if kernel == Kernel::Skinny {
-            let sizes = (rows.len(), cols.len(), k);
+            let (sizes, strides) = ((rows.len(), cols.len(), k), [c_stride, a_rs, b_cs]);
             // SAFETY: guaranteed by the caller.
-            return unsafe {
-                skinny::product(&skinny::Operands {
-                    c,
-                    x: a,
-                    w: b,
-                    c_stride,
-                    x_stride: a_rs,
-                    w_stride: b_cs,
-                    sizes,
-                    accumulate,
-                });
-            };
+            return unsafe { skinny::product(&skinny::Operands { c, x: a, w: b, strides, sizes, accumulate }) };
         }
         // SAFETY: guaranteed by the caller.
         #[cfg(not(target_family = "wasm"))]
@@ -216,9 +200,8 @@ mod tests {
     /// What a row becomes does not depend on the rows beside it: an answer must not depend on the batch.
     #[test]
     fn a_row_is_the_same_in_any_batch() {
-        for (n, k, transposed) in
-            [(300, 77, true), (577, 300, true), (130, 900, false), (64, 2100, false), (1, 5, true)]
-        {
+        let cases = [(300, 77, true), (577, 300, true), (130, 900, false), (64, 2100, false), (1, 5, true)];
+        for (n, k, transposed) in cases {
             let (x, w) = (numbers(200 * k, 1), numbers(n * k, 2));
             let (rows, cols) = if transposed { (n, k) } else { (k, n) };
             let packed = Packed::of(Side { mat: Mat { data: &w, rows, cols, stride: cols }, transposed });

@@ -1,5 +1,4 @@
 //! `c = x·wᵀ` for few rows of x: scalar products over contiguous rows, each weight read from memory once.
-//!
 //! A general product first packs the weights into panels, which costs as much as the product itself when there are only
 //! 16 rows of x to use them on.
 
@@ -9,28 +8,23 @@ pub(super) struct Operands {
     pub(super) c: *mut f32,
     pub(super) x: *const f32,
     pub(super) w: *const f32,
-    pub(super) c_stride: isize,
-    pub(super) x_stride: isize,
-    pub(super) w_stride: isize,
+    /// Of c, x and w.
+    pub(super) strides: [isize; 3],
     /// Rows of x, rows of w, length of both.
     pub(super) sizes: (usize, usize, usize),
     pub(super) accumulate: bool,
 }
 
 /// Up to this many rows of x the kernel beats a packed product (measured at 576 to 2304 columns).
-#[cfg(target_arch = "x86_64")]
 const MAX_ROWS: usize = 64;
 
 /// Whether this machine has the kernel, and `rows` is few enough for it.
-#[cfg(target_arch = "x86_64")]
 pub(super) fn pays(rows: usize) -> bool {
-    rows <= MAX_ROWS && super::level() == super::Level::Avx512
-}
-
-/// Whether this machine has the kernel, and `rows` is few enough for it.
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn pays(_rows: usize) -> bool {
-    false
+    #[cfg(target_arch = "x86_64")]
+    let has_kernel = super::level() == super::Level::Avx512;
+    #[cfg(not(target_arch = "x86_64"))]
+    let has_kernel = false;
+    has_kernel && rows <= MAX_ROWS
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -100,12 +94,12 @@ mod avx512 {
     /// As [`super::product`], and the tile inside the sizes.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
     unsafe fn tile<const W: usize, const X: usize>(o: &Operands, w: usize, x: usize) {
-        let (_, _, k) = o.sizes;
+        let ((_, _, k), [c_stride, x_stride, w_stride]) = (o.sizes, o.strides);
         // SAFETY: each pointer is the start of a row inside the operands; loads stay inside the row, the last one by
         // its mask; writes go to this tile of c.
         unsafe {
-            let w_rows: [*const f32; W] = std::array::from_fn(|j| o.w.offset((w + j) as isize * o.w_stride));
-            let x_rows: [*const f32; X] = std::array::from_fn(|i| o.x.offset((x + i) as isize * o.x_stride));
+            let w_rows: [*const f32; W] = std::array::from_fn(|j| o.w.offset((w + j) as isize * w_stride));
+            let x_rows: [*const f32; X] = std::array::from_fn(|i| o.x.offset((x + i) as isize * x_stride));
             let mut sums = [[_mm512_setzero_ps(); X]; W];
             let mut at = 0;
             while at + 16 <= k {
@@ -129,7 +123,7 @@ mod avx512 {
                 }
             }
             for i in 0..X {
-                let c = o.c.offset((x + i) as isize * o.c_stride).add(w);
+                let c = o.c.offset((x + i) as isize * c_stride).add(w);
                 for j in 0..W {
                     let sum = _mm512_reduce_add_ps(sums[j][i]);
                     *c.add(j) = if o.accumulate { *c.add(j) + sum } else { sum };

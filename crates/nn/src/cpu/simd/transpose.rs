@@ -159,10 +159,9 @@ mod tests {
             let size = ROWS * block.len() + 3;
             let mut out = vec![-1.0; some.len().div_ceil(ROWS) * size];
             if to_groups(mat, some.clone(), block.clone(), &mut out, size) {
-                for (i, r) in some.clone().enumerate() {
-                    for (at, k) in block.clone().enumerate() {
-                        assert!(out[i / ROWS * size + ROWS * at + i % ROWS] == mat.row(r)[k], "{r} {k}");
-                    }
+                for (i, at) in (0..some.len() * block.len()).map(|n| (n / block.len(), n % block.len())) {
+                    let expected = mat.row(some.start + i)[block.start + at];
+                    assert!(out[i / ROWS * size + ROWS * at + i % ROWS] == expected, "{i} {at}");
                 }
             }
         }

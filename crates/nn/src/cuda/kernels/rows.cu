@@ -34,13 +34,6 @@ __global__ void softmax(MAT(x), MAT(lse), CMAT(bias), int cols, float scale) {
     if (threadIdx.x == 0) AT(lse, blockIdx.x, 0) = m + logf(s);
     (void)bias_stride;
 }
-__global__ void log_softmax(MAT(x), MAT(lse), CMAT(bias), int cols) {
-    float *row = x + (long long)blockIdx.x * x_stride;
-    float l = row_lse(row, bias, cols, 0);
-    EACH(i, cols) row[i] = (bias ? row[i] + bias[i] : row[i]) - l;
-    if (threadIdx.x == 0) AT(lse, blockIdx.x, 0) = l;
-    (void)bias_stride;
-}
 __global__ void row_dot(MAT(out), CMAT(a), CMAT(b), int cols, float alpha, float beta) {
     float s = 0.f;
     EACH(i, cols) s += AT(a, blockIdx.x, i) * AT(b, blockIdx.x, i);

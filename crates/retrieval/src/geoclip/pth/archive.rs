@@ -36,39 +36,31 @@ impl<'a> Archive<'a> {
         self.names.iter().map(String::as_str)
     }
 
-    /// The bytes of a stored (not compressed) member, as every `.pth` file has them. Fails for a member that is
-    /// missing, damaged, compressed or overlaps others.
+    /// The bytes of a stored member. Fails for one that is missing, damaged, compressed or overlaps others.
     pub(crate) fn stored(&mut self, name: &str) -> Result<Vec<u8>, String> {
-        let size = {
-            let member = self.member(name)?;
-            if member.compression() != CompressionMethod::Stored || member.size() != member.compressed_size() {
-                return Err(format!(
-                    "its member {name} is compressed to {} of {} bytes, which PyTorch never does",
-                    member.compressed_size(),
-                    member.size()
-                ));
-            }
-            member.size()
-        };
-        self.stored_left = self
-            .stored_left
-            .checked_sub(size)
-            .ok_or_else(|| format!("its member {name} takes {size} bytes, more than the file has left"))?;
+        let member = self.member(name)?;
+        let (size, packed) = (member.size(), member.compressed_size());
+        if member.compression() != CompressionMethod::Stored || size != packed {
+            return Err(format!(
+                "its member {name} is compressed to {packed} of {size} bytes, which PyTorch never does"
+            ));
+        }
+        drop(member);
+        let left = self.stored_left.checked_sub(size);
+        let beyond = || format!("its member {name} takes {size} bytes, more than the file has left");
+        self.stored_left = left.ok_or_else(beyond)?;
         self.unpack(name, size)
     }
 
     /// The bytes of a member, stored or deflated. Fails for a member that is missing, damaged or grows like a zip bomb.
     pub(crate) fn unpacked(&mut self, name: &str) -> Result<Vec<u8>, String> {
-        let size = {
-            let member = self.member(name)?;
-            let (size, packed) = (member.size(), member.compressed_size());
-            if size > LARGEST_MEMBER_BYTES || size / LARGEST_GROWTH > packed {
-                return Err(format!(
-                    "its member {name} would grow from {packed} to {size} bytes: a zip bomb, not weights"
-                ));
-            }
-            size
-        };
+        let member = self.member(name)?;
+        let (size, packed) = (member.size(), member.compressed_size());
+        drop(member);
+        if size > LARGEST_MEMBER_BYTES || size / LARGEST_GROWTH > packed {
+            let grows = format!("its member {name} would grow from {packed} to {size} bytes");
+            return Err(format!("{grows}: a zip bomb, not weights"));
+        }
         self.unpack(name, size)
     }
 

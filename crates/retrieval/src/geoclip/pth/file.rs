@@ -1,7 +1,7 @@
 //! `.pth` files: a zip archive with one pickle that describes tensors, and the tensors' numbers beside it.
 
 use super::archive::Archive;
-use super::pickle::{self, LONGEST_PICKLE, TensorInfo};
+use super::pickle::{self, LONGEST_PICKLE, StorageInfo, TensorInfo};
 use locdiff_base::{Element, excerpt, one_line};
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,30 +24,27 @@ pub(crate) struct PthTensor {
     pub(crate) values: Vec<f32>,
 }
 
-/// Reads the tensors of a `.pth` file that `torch.save` wrote (a `state_dict`, or one tensor, which gets the empty name).
-/// Nothing in it is executed: a pickle that names anything but tensors is refused with that name. `file` is the name that
-/// errors shall give.
+/// Reads the tensors of a `.pth` file that `torch.save` wrote (a `state_dict`, or one tensor without a name). Nothing in it
+/// is executed: a pickle that names anything but tensors is refused with that name. Errors call the file `file`.
 ///
-/// Memory stays in proportion to the file: members are not compressed, do not overlap, and a tensor holds no more numbers
-/// than its storage. The error says what is wrong with the file.
+/// Memory stays in proportion to the file: members do not overlap, and no tensor is larger than its storage.
 pub(crate) fn read_pth(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, Refused> {
     read(bytes).map_err(|reason| Refused { file: file.to_owned(), reason })
 }
 
 fn read(bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, String> {
     if !bytes.starts_with(b"PK") {
-        return Err(if bytes.is_empty() {
-            "it is empty; copy or download it again".to_owned()
-        } else if bytes[0] == 0x80 {
-            "it is a bare pickle, PyTorch's format from before version 1.6; load and save it with a newer one"
-                .to_owned()
-        } else {
-            "it is not a .pth file of PyTorch".to_owned()
-        });
+        let reason = match bytes.first() {
+            None => "it is empty; copy or download it again",
+            Some(0x80) => {
+                "it is a bare pickle, PyTorch's format from before version 1.6; load and save it with a newer one"
+            }
+            Some(_) => "it is not a .pth file of PyTorch",
+        };
+        return Err(reason.to_owned());
     }
     let mut archive = Archive::open(bytes)?;
-    let roots: Vec<String> =
-        archive.names().filter_map(|name| name.strip_suffix("/data.pkl").map(str::to_owned)).collect();
+    let roots: Vec<_> = archive.names().filter_map(|name| name.strip_suffix("/data.pkl").map(str::to_owned)).collect();
     let [root] = &roots[..] else {
         return Err(format!("it has {} members called data.pkl, where a .pth file has one", roots.len()));
     };
@@ -55,17 +52,15 @@ fn read(bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, String> {
         return Err("it is a TorchScript program; save the state_dict() of the module instead".to_owned());
     }
     let order_name = format!("{root}/byteorder");
-    let big_endian = if archive.names().any(|name| name == order_name) {
-        match &archive.stored(&order_name)?[..] {
-            b"little" => false,
-            b"big" => true,
-            other => {
-                let order = excerpt(&String::from_utf8_lossy(other));
-                return Err(format!("its byte order is '{order}', neither little nor big"));
-            }
+    // Files from before the member existed come from little-endian machines.
+    let has_order = archive.names().any(|name| name == order_name);
+    let big_endian = match &(if has_order { archive.stored(&order_name)? } else { b"little".to_vec() })[..] {
+        b"little" => false,
+        b"big" => true,
+        other => {
+            let order = excerpt(&String::from_utf8_lossy(other));
+            return Err(format!("its byte order is '{order}', neither little nor big"));
         }
-    } else {
-        false // files from before the member existed come from little-endian machines
     };
     let pickle = archive.stored(&format!("{root}/data.pkl"))?;
     if pickle.len() as u64 > LONGEST_PICKLE {
@@ -77,26 +72,22 @@ fn read(bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, String> {
     // Tied weights repeat a storage; a file that only repeats is made to fill the memory.
     let mut values_left = 4 * bytes.len() as u64;
     for (name, info) in infos {
-        let key = &info.storage.key;
+        let StorageInfo { key, element: claimed, count } = &*info.storage;
         if !storages.contains_key(key) {
             let raw = archive.stored(&format!("{root}/data/{key}"))?;
-            let element = info.storage.element;
-            storages.insert(key.clone(), (element, numbers(raw, element, big_endian)));
+            storages.insert(key.clone(), (*claimed, numbers(raw, *claimed, big_endian)));
         }
         let (element, storage) = &storages[key];
+        let held = storage.len();
         let wrong = |reason: String| format!("tensor '{}' {reason}", excerpt(&name));
-        if *element != info.storage.element || info.storage.count != storage.len() as u64 {
+        if element != claimed || *count != held as u64 {
             return Err(wrong(format!(
-                "claims {} numbers of {:?}, its storage holds {} of {element:?}",
-                info.storage.count,
-                info.storage.element,
-                storage.len()
+                "claims {count} numbers of {claimed:?}, its storage holds {held} of {element:?}"
             )));
         }
         let tensor = gather(&info, storage).map_err(wrong)?;
-        values_left = values_left
-            .checked_sub(tensor.values.len() as u64)
-            .ok_or_else(|| wrong("repeats numbers beyond the file's size".to_owned()))?;
+        let left = values_left.checked_sub(tensor.values.len() as u64);
+        values_left = left.ok_or_else(|| wrong("repeats numbers beyond the file's size".to_owned()))?;
         if let Some(value) = tensor.values.iter().find(|value| !value.is_finite()) {
             return Err(wrong(format!("holds the value {value}")));
         }
@@ -126,14 +117,11 @@ fn gather(info: &TensorInfo, storage: &[f32]) -> Result<PthTensor, String> {
     let Some(count) = count.filter(|count| *count <= held) else {
         return Err(format!("has the shape {shape:?}, but its storage holds {held} numbers"));
     };
-    let last = shape
-        .iter()
-        .zip(stride)
-        .try_fold(*offset, |at, (side, step)| at.checked_add(side.saturating_sub(1).checked_mul(*step)?));
+    let mut ends = shape.iter().zip(stride);
+    let last = ends.try_fold(*offset, |at, (side, step)| at.checked_add(side.saturating_sub(1).checked_mul(*step)?));
     if count > 0 && last.is_none_or(|last| last >= held) {
-        return Err(format!(
-            "of shape {shape:?}, strides {stride:?} from {offset} reaches beyond the {held} numbers of its storage"
-        ));
+        let beyond = format!("reaches beyond the {held} numbers of its storage");
+        return Err(format!("of shape {shape:?}, strides {stride:?} from {offset} {beyond}"));
     }
     let mut values = Vec::with_capacity(count as usize);
     let mut index = vec![0_u64; shape.len()];

@@ -107,16 +107,13 @@ pub(crate) const LONGEST_PICKLE: u64 = 16 << 20;
 
 /// The tensors of a pickle by name; a lone tensor has the empty name.
 pub(crate) fn tensors(pickle: &[u8]) -> Result<Vec<(String, Rc<TensorInfo>)>, String> {
-    let root = Machine { input: pickle, stack: Vec::new(), memo: Vec::new() }.run()?;
-    match root {
+    let own = |(name, value): (Rc<str>, Value)| match value {
+        Value::Tensor(tensor) => Ok((name.to_string(), tensor)),
+        other => Err(format!("'{}' is {}: a state_dict holds tensors only", excerpt(&name), other.kind())),
+    };
+    match (Machine { input: pickle, stack: Vec::new(), memo: Vec::new() }).run()? {
         Value::Tensor(tensor) => Ok(vec![(String::new(), tensor)]),
-        Value::Dict(items, _) => items
-            .into_iter()
-            .map(|(name, value)| match value {
-                Value::Tensor(tensor) => Ok((name.to_string(), tensor)),
-                other => Err(format!("'{}' is {}: a state_dict holds tensors only", excerpt(&name), other.kind())),
-            })
-            .collect(),
+        Value::Dict(items, _) => items.into_iter().map(own).collect(),
         other => Err(format!("it holds {}, not a state_dict of tensors", other.kind())),
     }
 }
@@ -161,15 +158,6 @@ impl<'a> Machine<'a> {
         Ok(items)
     }
 
-    fn push_tuple(&mut self, items: Vec<Value>) -> Result<(), String> {
-        let depth = 1 + items.iter().map(Value::depth).max().unwrap_or(0);
-        if depth > DEEPEST {
-            return Err(format!("its pickle nests more than {DEEPEST} deep"));
-        }
-        self.stack.push(Value::Tuple(items.into(), depth));
-        Ok(())
-    }
-
     fn put(&mut self, index: usize) -> Result<(), String> {
         let value = match self.stack.last() {
             Some(Value::Dict(..)) => Value::DictPutAside,
@@ -188,10 +176,17 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn get(&mut self, index: usize) -> Result<(), String> {
+    fn get(&self, index: usize) -> Result<Value, String> {
         let value = self.memo.get(index).cloned().flatten();
-        self.stack.push(value.ok_or_else(|| format!("its pickle recalls number {index}, never remembered"))?);
-        Ok(())
+        value.ok_or_else(|| format!("its pickle recalls number {index}, never remembered"))
+    }
+
+    fn byte(&mut self) -> Result<usize, String> {
+        Ok(usize::from(self.take(1)?[0]))
+    }
+
+    fn long_index(&mut self) -> Result<usize, String> {
+        Ok(u32::from_le_bytes(self.number()?) as usize)
     }
 
     fn run(mut self) -> Result<Value, String> {
@@ -199,97 +194,73 @@ impl<'a> Machine<'a> {
             return Err("its pickle is not of protocol 2, which torch.save writes".to_owned());
         }
         loop {
-            match self.take(1)?[0] {
-                b'(' => self.stack.push(Value::Mark),
-                b'}' => self.stack.push(Value::Dict(Vec::new(), 1)),
-                b')' => self.push_tuple(Vec::new())?,
-                b'N' => self.stack.push(Value::None),
-                0x88 | 0x89 => self.stack.push(Value::Bool),
-                b'K' => {
-                    let value = i64::from(self.take(1)?[0]);
-                    self.stack.push(Value::Int(value));
-                }
-                b'M' => {
-                    let value = u16::from_le_bytes(self.number()?);
-                    self.stack.push(Value::Int(i64::from(value)));
-                }
-                b'J' => {
-                    let value = i32::from_le_bytes(self.number()?);
-                    self.stack.push(Value::Int(i64::from(value)));
-                }
+            let built = match self.take(1)?[0] {
+                b'(' => Value::Mark,
+                b'}' => Value::Dict(Vec::new(), 1),
+                b')' => tuple(Vec::new())?,
+                b'N' => Value::None,
+                0x88 | 0x89 => Value::Bool,
+                b'K' => Value::Int(self.byte()? as i64),
+                b'M' => Value::Int(i64::from(u16::from_le_bytes(self.number()?))),
+                b'J' => Value::Int(i64::from(i32::from_le_bytes(self.number()?))),
                 0x8a => {
-                    let length = usize::from(self.take(1)?[0]);
-                    let bytes = self.take(length)?;
-                    self.stack.push(Value::Int(long(bytes)?));
+                    let length = self.byte()?;
+                    Value::Int(long(self.take(length)?)?)
                 }
                 b'X' => {
-                    let length = u32::from_le_bytes(self.number()?) as usize;
+                    let length = self.long_index()?;
                     let text = std::str::from_utf8(self.take(length)?);
-                    let text = text.map_err(|_| "its pickle holds text that is not UTF-8")?;
-                    self.stack.push(Value::Text(text.into()));
+                    Value::Text(text.map_err(|_| "its pickle holds text that is not UTF-8")?.into())
                 }
-                b't' => {
-                    let items = self.above_mark()?;
-                    self.push_tuple(items)?;
-                }
+                b't' => tuple(self.above_mark()?)?,
                 count @ 0x85..=0x87 => {
                     let mut items = (0x85..=count).map(|_| self.pop()).collect::<Result<Vec<_>, _>>()?;
                     items.reverse();
-                    self.push_tuple(items)?;
+                    tuple(items)?
                 }
-                b'q' => {
-                    let index = usize::from(self.take(1)?[0]);
+                put @ (b'q' | b'r') => {
+                    let index = if put == b'q' { self.byte()? } else { self.long_index()? };
                     self.put(index)?;
+                    continue;
                 }
-                b'r' => {
-                    let index = u32::from_le_bytes(self.number()?) as usize;
-                    self.put(index)?;
-                }
-                b'h' => {
-                    let index = usize::from(self.take(1)?[0]);
-                    self.get(index)?;
-                }
-                b'j' => {
-                    let index = u32::from_le_bytes(self.number()?) as usize;
-                    self.get(index)?;
+                get @ (b'h' | b'j') => {
+                    let index = if get == b'h' { self.byte()? } else { self.long_index()? };
+                    self.get(index)?
                 }
                 b'c' => {
                     let (module, name) = (self.line()?, self.line()?);
-                    let global = Global::named(&module, &name).ok_or_else(|| {
-                        let named = excerpt(&format!("{module}.{name}"));
-                        format!("it asks for {named}, and weights need no such thing; it was not run")
-                    })?;
-                    self.stack.push(Value::Global(global));
+                    let named = || excerpt(&format!("{module}.{name}"));
+                    Value::Global(Global::named(&module, &name).ok_or_else(|| {
+                        format!("it asks for {}, and weights need no such thing; it was not run", named())
+                    })?)
                 }
-                b'Q' => {
-                    let id = self.pop()?;
-                    self.stack.push(Value::Storage(Rc::new(storage(&id)?)));
-                }
+                b'Q' => Value::Storage(Rc::new(storage(&self.pop()?)?)),
                 b'R' => self.reduce()?,
-                b's' => {
-                    let (value, key) = (self.pop()?, self.pop()?);
-                    self.set_items(vec![key, value])?;
-                }
-                b'u' => {
-                    let items = self.above_mark()?;
+                set @ (b's' | b'u') => {
+                    let mut items = if set == b's' { vec![self.pop()?, self.pop()?] } else { self.above_mark()? };
+                    if set == b's' {
+                        items.reverse();
+                    }
                     self.set_items(items)?;
+                    continue;
                 }
-                b'b' => self.set_state()?,
+                b'b' => {
+                    self.set_state()?;
+                    continue;
+                }
                 b'.' => {
                     let root = self.pop()?;
-                    return if self.stack.is_empty() && self.input.is_empty() {
-                        Ok(root)
-                    } else {
-                        Err("its pickle goes on after its end".to_owned())
-                    };
+                    let is_end = self.stack.is_empty() && self.input.is_empty();
+                    return if is_end { Ok(root) } else { Err("its pickle goes on after its end".to_owned()) };
                 }
                 other => {
+                    let letter = char::from(other).escape_default();
                     return Err(format!(
-                        "its pickle has the instruction 0x{other:02x} ('{}'), which no tensor needs",
-                        char::from(other).escape_default()
+                        "its pickle has the instruction 0x{other:02x} ('{letter}'), which no tensor needs"
                     ));
                 }
-            }
+            };
+            self.stack.push(built);
         }
     }
 
@@ -322,12 +293,12 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn reduce(&mut self) -> Result<(), String> {
+    fn reduce(&mut self) -> Result<Value, String> {
         let (arguments, function) = (self.pop()?, self.pop()?);
         let Value::Tuple(arguments, _) = arguments else {
             return Err(format!("its pickle calls with {}", arguments.kind()));
         };
-        let built = match (function, &arguments[..]) {
+        Ok(match (function, &arguments[..]) {
             (Value::Global(Global::OrderedDict), []) => Value::Dict(Vec::new(), 1),
             (
                 Value::Global(Global::RebuildTensor),
@@ -346,27 +317,31 @@ impl<'a> Machine<'a> {
             (function, _) => {
                 return Err(format!("its pickle calls {} in a way torch.save never does", function.kind()));
             }
-        };
-        self.stack.push(built);
-        Ok(())
+        })
     }
+}
+
+fn tuple(items: Vec<Value>) -> Result<Value, String> {
+    let depth = 1 + items.iter().map(Value::depth).max().unwrap_or(0);
+    if depth > DEEPEST {
+        return Err(format!("its pickle nests more than {DEEPEST} deep"));
+    }
+    Ok(Value::Tuple(items.into(), depth))
 }
 
 /// The storage of a persistent id: ('storage', type, key, device, count).
 fn storage(id: &Value) -> Result<StorageInfo, String> {
-    match id {
-        Value::Tuple(items, _) => match &items[..] {
-            [Value::Text(tag), Value::Global(Global::Storage(element)), Value::Text(key), Value::Text(_), count]
-                if &**tag == "storage" =>
-            {
-                if key.is_empty() || key.len() > 20 || !key.bytes().all(|byte| byte.is_ascii_digit()) {
-                    return Err(format!("a storage is called '{}', not by a number", excerpt(key)));
-                }
-                Ok(StorageInfo { element: *element, key: key.to_string(), count: count.count("a storage's size")? })
+    let Value::Tuple(items, _) = id else { return Err(format!("its pickle refers to {} outside itself", id.kind())) };
+    match &items[..] {
+        [Value::Text(tag), Value::Global(Global::Storage(element)), Value::Text(key), Value::Text(_), count]
+            if &**tag == "storage" =>
+        {
+            if key.is_empty() || key.len() > 20 || !key.bytes().all(|byte| byte.is_ascii_digit()) {
+                return Err(format!("a storage is called '{}', not by a number", excerpt(key)));
             }
-            _ => Err("its pickle refers to something that is no storage of numbers".to_owned()),
-        },
-        other => Err(format!("its pickle refers to {} outside itself", other.kind())),
+            Ok(StorageInfo { element: *element, key: key.to_string(), count: count.count("a storage's size")? })
+        }
+        _ => Err("its pickle refers to something that is no storage of numbers".to_owned()),
     }
 }
 

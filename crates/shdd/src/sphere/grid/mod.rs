@@ -35,8 +35,7 @@ impl Grid {
         Self::equal_area("fibonacci", (0..n).map(point).collect())
     }
 
-    /// The 12·4^`depth` pixel centres of HEALPix (nside = 2^`depth`), equal weights, nested order.
-    /// Fails if `depth` is above 13 (800 million points).
+    /// The 12·4^`depth` pixel centres of HEALPix, equal weights, nested order. Fails if `depth` is above 13.
     pub fn healpix(depth: u8) -> Result<Self, SphereError> {
         Self::equal_area("healpix", healpix::points(depth)?)
     }

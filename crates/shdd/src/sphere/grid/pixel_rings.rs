@@ -1,5 +1,4 @@
-//! From coefficients to values at all HEALPix pixels at once: they lie on rings of equal latitude, so that the Legendre sums are
-//! a ring's and not a pixel's, and a real FFT does the rest.
+//! From coefficients to values at all HEALPix pixels: one Legendre sum a ring of equal latitude, then a real FFT.
 
 use crate::sphere::rings::{LANES, Legendre, add_order};
 use crate::sphere::{Field, UnitVec, simd::dispatch};
@@ -49,33 +48,27 @@ impl PixelRings {
 
     /// A field's values at the pixels, in the pixels' own order, on all threads.
     pub(super) fn values(&self, field: &Field) -> Vec<f64> {
-        let (table, weights) = (field.table(), field.weights());
-        let on_rings: Vec<Vec<f64>> = self
-            .rings
-            .par_chunks(LANES)
-            .zip(self.z.par_chunks(LANES))
-            .map(|(rings, z)| {
-                let sums = dispatch(Legendre { table, weights, z });
-                let mut values = vec![0.0; rings.iter().map(|ring| ring.fft.len()).sum()];
-                let mut rest = values.as_mut_slice();
-                for (lane, ring) in rings.iter().enumerate() {
-                    let (own, after) = rest.split_at_mut(ring.fft.len());
-                    rest = after;
-                    let mut spectrum = ring.fft.make_input_vec();
-                    let step = Complex::from_polar(1.0, ring.first_lon_rad);
-                    let mut turn = Complex::new(1.0, 0.0);
-                    for (m, (cos, sin)) in sums.iter().enumerate() {
-                        let value = Complex::new(cos[lane], -sin[lane]) * turn;
-                        add_order(&mut spectrum, own.len(), m, value);
-                        turn *= step;
-                    }
-                    ring.fft
-                        .process(&mut spectrum, own)
-                        .expect("plan and buffers have one length, and the end bins are real");
+        let (table, weights) = (&*field.table, &field.weights[..]);
+        let tile = |(rings, z): (&[Ring], &[f64])| {
+            let sums = dispatch(Legendre { table, weights, z });
+            let mut values = vec![0.0; rings.iter().map(|ring| ring.fft.len()).sum()];
+            let mut rest = values.as_mut_slice();
+            for (lane, ring) in rings.iter().enumerate() {
+                let (own, after) = rest.split_at_mut(ring.fft.len());
+                rest = after;
+                let mut spectrum = ring.fft.make_input_vec();
+                let step = Complex::from_polar(1.0, ring.first_lon_rad);
+                let mut turn = Complex::new(1.0, 0.0);
+                for (m, (cos, sin)) in sums.iter().enumerate() {
+                    add_order(&mut spectrum, own.len(), m, Complex::new(cos[lane], -sin[lane]) * turn);
+                    turn *= step;
                 }
-                values
-            })
-            .collect();
+                let whole = ring.fft.process(&mut spectrum, own);
+                whole.expect("plan and buffers have one length, and the end bins are real");
+            }
+            values
+        };
+        let on_rings: Vec<Vec<f64>> = self.rings.par_chunks(LANES).zip(self.z.par_chunks(LANES)).map(tile).collect();
         let mut values = vec![0.0; self.pixels.len()];
         for (tile, rings) in on_rings.iter().zip(self.rings.chunks(LANES)) {
             let pixels = &self.pixels[rings[0].start..][..tile.len()];

@@ -6,8 +6,7 @@ use crate::sphere::LatLon;
 /// Edges are kept by the whole degrees of latitude they pass through.
 const BANDS: usize = 180;
 
-/// Polygons with their edges sorted into bands of latitude: a question tests one band's edges only. Longitudes may
-/// leave −180…180 by up to a turn.
+/// Polygons with their edges in bands of latitude, of which a question tests one. Longitudes may leave −180…180.
 ///
 /// ```
 /// use locdiff_shdd::sphere::{LatLon, Polygon, PolygonIndex};
@@ -64,16 +63,11 @@ impl PolygonIndex {
         let edges = &self.bands[band(lat_deg)];
         // The band's edges lie ring after ring, polygon after polygon.
         for polygon in edges.chunk_by(|a, b| a.polygon == b.polygon) {
-            let rings_around = polygon
-                .chunk_by(|a, b| a.ring == b.ring)
-                .filter(|ring| {
-                    turns.iter().any(|&lon_deg| {
-                        let crossed = |edge: &&Edge| is_east_of(edge.from, edge.to, [lon_deg, lat_deg]);
-                        ring.iter().filter(crossed).count() % 2 == 1
-                    })
-                })
-                .count();
-            if rings_around % 2 == 1 {
+            let is_around = |ring: &&[Edge], lon_deg: f64| {
+                ring.iter().filter(|edge| is_east_of(edge.from, edge.to, [lon_deg, lat_deg])).count() % 2 == 1
+            };
+            let rings = polygon.chunk_by(|a, b| a.ring == b.ring);
+            if rings.filter(|ring| turns.iter().any(|&lon_deg| is_around(ring, lon_deg))).count() % 2 == 1 {
                 return Some(polygon[0].polygon as usize);
             }
         }

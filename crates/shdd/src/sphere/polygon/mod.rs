@@ -50,14 +50,13 @@ impl Polygon {
 
 /// Signed area on the unit sphere, positive when counterclockwise: −∮ sin(lat) dlon, exact for straight edges.
 pub fn ring_area_sr(ring: &[[f64; 2]]) -> f64 {
-    ring.windows(2)
-        .map(|edge| {
-            let ([lon_a, lat_a], [lon_b, lat_b]) = (edge[0], edge[1]);
-            let (middle_rad, half_rad) = ((0.5 * (lat_a + lat_b)).to_radians(), (0.5 * (lat_b - lat_a)).to_radians());
-            let slack = if half_rad.abs() < 1e-8 { 1.0 } else { half_rad.sin() / half_rad };
-            -(lon_b - lon_a).to_radians() * middle_rad.sin() * slack // the mean of the sine along the edge
-        })
-        .sum()
+    let over_edge = |edge: &[[f64; 2]]| {
+        let ([lon_a, lat_a], [lon_b, lat_b]) = (edge[0], edge[1]);
+        let (middle_rad, half_rad) = ((0.5 * (lat_a + lat_b)).to_radians(), (0.5 * (lat_b - lat_a)).to_radians());
+        let slack = if half_rad.abs() < 1e-8 { 1.0 } else { half_rad.sin() / half_rad };
+        -(lon_b - lon_a).to_radians() * middle_rad.sin() * slack // the mean of the sine along the edge
+    };
+    ring.windows(2).map(over_edge).sum()
 }
 
 /// Whether a ring holds a position, by the even-odd rule in the plane of longitude and latitude.

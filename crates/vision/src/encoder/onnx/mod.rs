@@ -4,22 +4,18 @@ mod proto;
 mod runtime;
 
 use super::description::Description;
-use crate::{Result, VisionError, network::Network, pixels::RGB};
-use ort::{
-    session::{Session, SessionInputValue},
-    value::TensorRef,
-};
+use crate::network::{Network, RGB};
+use crate::{Result, VisionError};
+use ort::session::{Session, SessionInputValue};
+use ort::value::TensorRef;
 use rayon::prelude::*;
-use std::{
-    borrow::Cow,
-    path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
-};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-/// A network that ONNX Runtime runs.
 pub(crate) struct OnnxNetwork {
     path: PathBuf,
-    contents: Vec<u8>,
+    pub(crate) contents: Vec<u8>,
     /// One thread each, so that a picture's numbers do not depend on how many there are; made when one is wanted and
     /// none is idle.
     idle: Mutex<Vec<Session>>,
@@ -48,24 +44,13 @@ impl OnnxNetwork {
             }
             None => outputs.into_iter().next().ok_or_else(|| bad("it has no output".to_owned()))?,
         };
-        let network = Self {
-            path: path.to_owned(),
-            contents,
-            idle: Mutex::new(vec![session]),
-            input,
-            output,
-            embedding: description.embedding,
-        };
+        let (path, idle, embedding) = (path.to_owned(), Mutex::new(vec![session]), description.embedding);
+        let network = Self { path, contents, idle, input, output, embedding };
         let side = description.preprocessing().input_side as usize;
         network.run(&vec![0.0; side * side * RGB], side)?;
         Ok(network)
     }
 
-    pub(crate) fn contents(&self) -> &[u8] {
-        &self.contents
-    }
-
-    /// Values of the file's constants.
     pub(crate) fn parameters(&self) -> usize {
         proto::constants(&self.contents)
     }
@@ -81,8 +66,7 @@ impl OnnxNetwork {
         self.idle().push(session);
         let (values, wanted) = (values?, self.embedding);
         if values.len() != wanted {
-            let met = values.len();
-            let detail = format!("its output has {met} values, encoder.json says {wanted}");
+            let detail = format!("its output has {} values, encoder.json says {wanted}", values.len());
             return Err(VisionError::encoder(&self.path, detail));
         }
         Ok(values)
@@ -99,7 +83,6 @@ impl OnnxNetwork {
     }
 }
 
-/// A session of one thread.
 fn session(path: &Path, contents: &[u8]) -> Result<Session> {
     let environment = runtime::environment().map_err(|detail| VisionError::encoder(path, detail))?;
     let build = || {

@@ -1,6 +1,6 @@
 //! As much of ONNX's files (protocol buffers) as it takes to count their weights.
 
-/// A field's number and what it holds: the bytes of a message, or a whole number.
+/// What a field holds, after its number: the bytes of a message, or a whole number.
 #[derive(Clone, Copy)]
 enum Field<'a> {
     Bytes(u64, &'a [u8]),
@@ -14,9 +14,16 @@ const DIMS: u64 = 1;
 
 /// Values of all initialisers of a model; those that can be read where the file is damaged.
 pub(super) fn constants(model: &[u8]) -> usize {
-    let graphs = Fields(model).filter_map(|field| bytes_of(field, GRAPH));
-    let tensors = graphs.flat_map(|graph| Fields(graph).filter_map(|field| bytes_of(field, INITIALIZER)));
+    let tensors = messages(model, GRAPH).flat_map(|graph| messages(graph, INITIALIZER));
     tensors.map(values).fold(0, usize::saturating_add)
+}
+
+/// The messages in the fields of a number.
+fn messages(message: &[u8], wanted: u64) -> impl Iterator<Item = &[u8]> {
+    Fields(message).filter_map(move |field| match field {
+        Field::Bytes(number, bytes) if number == wanted => Some(bytes),
+        _ => None,
+    })
 }
 
 /// The product of a tensor's dimensions, which stand one by one or packed.
@@ -39,13 +46,6 @@ fn values(tensor: &[u8]) -> usize {
     product
 }
 
-fn bytes_of(field: Field<'_>, wanted: u64) -> Option<&[u8]> {
-    match field {
-        Field::Bytes(number, bytes) if number == wanted => Some(bytes),
-        _ => None,
-    }
-}
-
 /// The fields of a message, up to its end or to what is no field.
 struct Fields<'a>(&'a [u8]);
 
@@ -56,15 +56,16 @@ impl<'a> Iterator for Fields<'a> {
         loop {
             let key = number(&mut self.0)?;
             let field = key >> 3;
-            match key & 7 {
+            let length = match key & 7 {
                 0 => return Some(Field::Number(field, number(&mut self.0)?)),
-                1 => take(&mut self.0, 8).map(|_| ())?,
-                2 => {
-                    let length = number(&mut self.0)?;
-                    return Some(Field::Bytes(field, take(&mut self.0, usize::try_from(length).ok()?)?));
-                }
-                5 => take(&mut self.0, 4).map(|_| ())?,
+                1 => 8,
+                2 => usize::try_from(number(&mut self.0)?).ok()?,
+                5 => 4,
                 _ => return None,
+            };
+            let bytes = take(&mut self.0, length)?;
+            if key & 7 == 2 {
+                return Some(Field::Bytes(field, bytes));
             }
         }
     }
@@ -93,7 +94,6 @@ fn number(bytes: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::constants;
 
-    /// A field of bytes.
     fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
         [&[number << 3 | 2, bytes.len() as u8], bytes].concat()
     }

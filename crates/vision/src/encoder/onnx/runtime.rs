@@ -1,16 +1,12 @@
 //! The ONNX Runtime library, found when the first ONNX file is opened: nothing of it is needed to build or to start.
 
 use ort::{environment::Environment, logging::LogLevel};
-use std::{
-    env,
-    path::{Path, PathBuf},
-    sync::Mutex,
-};
+use std::path::{Path, PathBuf};
+use std::{env, sync::Mutex};
 
 /// Names the library's file, as for every program that uses `ort`.
 const VARIABLE: &str = "ORT_DYLIB_PATH";
 
-/// Where the library is missing.
 const MISSING: &str = "ONNX encoders need the ONNX Runtime library, which was not found: run `pip install onnxruntime` in \
                        the active environment, install it as a system package, or set ORT_DYLIB_PATH to its file";
 
@@ -37,10 +33,8 @@ fn load() -> Result<Environment, String> {
     };
     if let Some(named) = env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
         let path = PathBuf::from(named);
-        let refused = |error| {
-            let named = path.display();
-            format!("{VARIABLE} = {named} is no ONNX Runtime library that can be used: {}", line(&error))
-        };
+        let unusable = format!("{VARIABLE} = {} is no ONNX Runtime library that can be used", path.display());
+        let refused = |error| format!("{unusable}: {}", line(&error));
         // As a path of its own: a bare name would be looked for beside the program.
         let file = path.canonicalize().unwrap_or_else(|_| path.clone());
         return started(ort::init_from(&file).map_err(refused)?);
@@ -50,16 +44,13 @@ fn load() -> Result<Environment, String> {
         match ort::init_from(&candidate) {
             Ok(builder) => return started(builder),
             // A file that is there but cannot be used explains more than one that is missing.
-            Err(error) if candidate.is_absolute() => {
-                refusal.get_or_insert(line(&error));
-            }
+            Err(error) if candidate.is_absolute() => _ = refusal.get_or_insert(line(&error)),
             Err(_) => {}
         }
     }
     Err(refusal.map_or_else(|| MISSING.to_owned(), |refusal| format!("{MISSING} ({refusal})")))
 }
 
-/// The words of an error on one line.
 fn line(error: &impl std::fmt::Display) -> String {
     error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -71,34 +62,26 @@ fn candidates() -> Vec<PathBuf> {
     roots.extend(env::var_os("HOME").map(|home| PathBuf::from(home).join(".local")));
     roots.extend(["/usr/local", "/usr"].map(PathBuf::from));
     let mut found: Vec<PathBuf> = roots.iter().flat_map(|root| in_python(root)).collect();
-    let names: &[&str] = if cfg!(windows) {
-        &["onnxruntime.dll"]
-    } else if cfg!(target_os = "macos") {
-        &["libonnxruntime.dylib"]
-    } else {
-        &["libonnxruntime.so", "libonnxruntime.so.1"]
+    let names = match () {
+        () if cfg!(windows) => "onnxruntime.dll",
+        () if cfg!(target_os = "macos") => "libonnxruntime.dylib",
+        () => "libonnxruntime.so libonnxruntime.so.1",
     };
-    found.extend(names.iter().map(PathBuf::from));
+    found.extend(names.split(' ').map(PathBuf::from));
     found
 }
 
 /// The libraries of pip's package `onnxruntime` below a folder such as a virtual environment.
 fn in_python(root: &Path) -> Vec<PathBuf> {
-    let pythons = sorted(&root.join("lib")).into_iter().filter(|folder| named(folder, "python"));
-    let mut packages: Vec<PathBuf> =
-        pythons.flat_map(|python| ["site-packages", "dist-packages"].map(|packages| python.join(packages))).collect();
-    packages.push(root.join("Lib/site-packages")); // Windows
-    let capi = packages.iter().map(|packages| packages.join("onnxruntime/capi"));
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let pythons = sorted(&root.join("lib")).into_iter().filter(|folder| name(folder).starts_with("python"));
+    let packages = pythons.flat_map(|python| ["site-packages", "dist-packages"].map(|packages| python.join(packages)));
+    let packages = packages.chain([root.join("Lib/site-packages")]); // Windows
     let library = |file: &PathBuf| {
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let plain = name.starts_with("libonnxruntime.") || name == "onnxruntime.dll";
-        plain && !name.ends_with(".a")
+        let name = name(file);
+        (name.starts_with("libonnxruntime.") || name == "onnxruntime.dll") && !name.ends_with(".a")
     };
-    capi.flat_map(|folder| sorted(&folder)).filter(library).collect()
-}
-
-fn named(path: &Path, prefix: &str) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+    packages.flat_map(|packages| sorted(&packages.join("onnxruntime/capi"))).filter(library).collect()
 }
 
 /// What lies in a folder, the last by name first: the newest version. Nothing where it cannot be read.

@@ -7,7 +7,6 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 use std::{env, path::Path, sync::OnceLock};
 
-/// Names the library's file.
 const VARIABLE: &str = "LOCDIFF_LIBHEIF";
 /// The constants of `heif.h` that are used.
 const COLORSPACE_RGB: c_int = 1;
@@ -19,11 +18,8 @@ const PLUGIN_ERROR: c_int = 11;
 /// Profiles longer than this are left out: they are none.
 const MOST_PROFILE: usize = 64 << 20;
 
-/// Why a file was not decoded.
 pub(super) enum Failure {
-    /// The library has no decoder for the file's coding.
     NoCodec,
-    /// The file ends too early.
     Cut,
     Other(String),
 }
@@ -100,7 +96,6 @@ pub(super) fn library() -> &'static std::result::Result<Library, String> {
 }
 
 impl Library {
-    /// Such as "1.15.1".
     pub(super) fn version(&self) -> String {
         // SAFETY: the type is that of heif.h, and it needs nothing.
         let [major, minor, patch, _] = unsafe { (self.version)() }.to_be_bytes();
@@ -197,7 +192,6 @@ impl<'a> Picture<'a> {
         (width.max(0).cast_unsigned(), height.max(0).cast_unsigned())
     }
 
-    /// The ICC profile.
     pub(super) fn profile(&self) -> Option<Vec<u8>> {
         // SAFETY: the handle is alive.
         let size = unsafe { (self.library.profile_size)(self.handle) };
@@ -249,7 +243,6 @@ impl Drop for Picture<'_> {
     }
 }
 
-/// A decoded image of the library's.
 struct Image<'a> {
     library: &'a Library,
     image: *mut Opaque,

@@ -21,8 +21,8 @@ pub fn libheif_version() -> std::result::Result<String, String> {
 /// Decodes a file of the kind `format` by its brands; sizes are compared with the limits before any pixel is.
 pub(super) fn decode(contents: &[u8], name: &str, format: &'static str, limits: &PhotoLimits) -> Result<Decoded> {
     let file = || name.to_owned();
-    let library =
-        library().as_ref().map_err(|reason| VisionError::NoLibheif { file: file(), format, reason: reason.clone() })?;
+    let missing = |reason: &String| VisionError::NoLibheif { file: file(), format, reason: reason.clone() };
+    let library = library().as_ref().map_err(missing)?;
     let failed = |failure| match failure {
         Failure::NoCodec => VisionError::NoHeifCodec { file: file(), format, codec: codec(format) },
         Failure::Cut => VisionError::Truncated { file: file() },
@@ -45,7 +45,6 @@ pub(super) fn decode(contents: &[u8], name: &str, format: &'static str, limits: 
     Ok(Decoded { width, height, rgb, icc })
 }
 
-/// What decodes the kind.
 fn codec(format: &str) -> &'static str {
     if format == "AVIF" {
         "AV1 (Debian and Ubuntu: libheif-plugin-dav1d or libheif-plugin-aomdec; Homebrew's libheif has it)"

@@ -4,7 +4,6 @@ use super::error::{Reason, cut_off, damaged};
 use flate2::read::MultiGzDecoder;
 use std::io::Read;
 
-/// How a column's pages are packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Codec {
     Plain,
@@ -39,24 +38,13 @@ impl Codec {
                 found
             }
         };
-        if found.len() != size {
-            return Err(damaged("a page has another size than it says"));
-        }
-        Ok(found)
+        if found.len() == size { Ok(found) } else { Err(damaged("a page has another size than it says")) }
     }
 }
 
 /// Snappy's raw format: literals and copies of what was written before.
 fn snappy(mut packed: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
-    let mut said = 0_u64;
-    for shift in (0..35).step_by(7) {
-        let byte = take(&mut packed, 1)?[0];
-        said |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            break;
-        }
-    }
-    if said != size as u64 {
+    if short_number(&mut packed)? != size as u64 {
         return Err(damaged("a page has another size than it says"));
     }
     // A copy of 64 bytes takes two at least: nothing grows more than 32 times.
@@ -92,6 +80,19 @@ fn snappy(mut packed: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
         }
     }
     Ok(found)
+}
+
+/// A number of at most 35 bits, seven a byte, the lowest first.
+pub(super) fn short_number(bytes: &mut &[u8]) -> Result<u64, Reason> {
+    let mut number = 0;
+    for shift in (0..35).step_by(7) {
+        let byte = take(bytes, 1)?[0];
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+    }
+    Ok(number)
 }
 
 fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Result<&'a [u8], Reason> {

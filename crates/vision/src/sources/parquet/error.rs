@@ -8,13 +8,10 @@ use thiserror::Error;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum ParquetError {
-    /// The system's reason.
     #[error("cannot read {file}: {reason}; check the path and its permissions")]
     Read { file: String, reason: io::Error },
-    /// Bytes that are not those of a Parquet file.
     #[error("{file} is not a whole Parquet file ({reason}); copy or download it again")]
     Damaged { file: String, reason: String },
-    /// A file in a way that this reader does not know.
     #[error("{file} {what}; write it anew with pyarrow's usual settings, or unpack its pictures to a folder or a .tar")]
     Unknown { file: String, what: String },
 }

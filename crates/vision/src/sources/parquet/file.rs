@@ -6,14 +6,12 @@ use super::page::{Holds, Page, Values};
 use std::io::{Read, Seek, SeekFrom};
 use std::{fs::File, path::Path};
 
-/// The four letters at both ends.
 const MAGIC: &[u8; 4] = b"PAR1";
 /// The longest description: ten thousand row groups of a hundred columns.
 const LONGEST_FOOTER: u64 = 256 << 20;
 /// Where most page headers end, and where all do.
 const HEADER_BYTES: [u64; 2] = [4 << 10, 4 << 20];
 
-/// A column by its place in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Column(usize);
 
@@ -22,7 +20,7 @@ pub(crate) struct ParquetFile {
     name: String,
     file: File,
     footer: Footer,
-    rows: u64,
+    pub(crate) rows: u64,
     chunk: Option<OpenChunk>,
 }
 
@@ -64,17 +62,11 @@ impl ParquetFile {
             file.seek(SeekFrom::Start(bytes - 8 - length))?;
             let mut footer = Vec::new();
             file.by_ref().take(length).read_to_end(&mut footer)?;
-            let footer = Footer::parse(&footer, bytes)?;
-            Ok((file, footer))
+            Ok((file, Footer::parse(&footer, bytes)?))
         };
         let (file, footer) = opened().map_err(|reason| reason.of(&name))?;
         let rows = footer.groups.iter().map(|group| group.rows).sum();
         Ok(Self { name, file, footer, rows, chunk: None })
-    }
-
-    /// How many rows it has.
-    pub(crate) fn rows(&self) -> u64 {
-        self.rows
     }
 
     /// The names of its columns; those inside structures have their names before them: `image.bytes`.
@@ -87,7 +79,6 @@ impl ParquetFile {
         self.column(names, |kind| kind == Type::Bytes)
     }
 
-    /// The column of numbers with one of these names.
     pub(crate) fn number_column(&self, names: &[&str]) -> Option<Column> {
         self.column(names, |kind| kind.width() > 0)
     }
@@ -121,24 +112,21 @@ impl ParquetFile {
     }
 
     fn value(&mut self, Column(leaf): Column, row: u64) -> Result<Option<&[u8]>, Reason> {
-        let mut first = 0;
+        let mut row = row;
         let group = self.footer.groups.iter().position(|group| {
-            let is_it = row - first < group.rows;
-            if !is_it {
-                first += group.rows;
-            }
+            let is_it = row < group.rows;
+            row -= if is_it { 0 } else { group.rows };
             is_it
         });
         let (Some(group), Some(about)) = (group, self.footer.leaves.get(leaf)) else { return Ok(None) };
-        let row = row - first;
         let chunk = self.footer.groups[group].chunks[leaf];
         let is_open = |open: &OpenChunk| (open.group, open.leaf) == (group, leaf);
         let mut open = match self.chunk.take().filter(is_open) {
             Some(open) => open,
             None => open_chunk(&mut self.file, &self.footer, group, leaf)?,
         };
-        let page = open.pages.partition_point(|(first, _)| *first <= row).checked_sub(1);
-        let Some(page) = page else { return Err(damaged("a row has no page")) };
+        let after = open.pages.partition_point(|(first, _)| *first <= row);
+        let page = after.checked_sub(1).ok_or_else(|| damaged("a row has no page"))?;
         let (first, head) = open.pages[page];
         if open.recent.as_ref().is_none_or(|(recent, _)| *recent != page) {
             let packed = read_at(&mut self.file, head.begin, head.packed)?;
@@ -150,7 +138,6 @@ impl ParquetFile {
     }
 }
 
-/// Reads the headers of a column's pages, and its dictionary.
 fn open_chunk(file: &mut File, footer: &Footer, group: usize, leaf: usize) -> Result<OpenChunk, Reason> {
     let chunk = footer.groups[group].chunks[leaf];
     let (mut at, end) = (chunk.begin, chunk.begin + chunk.bytes);

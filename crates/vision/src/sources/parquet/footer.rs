@@ -2,12 +2,11 @@
 
 use super::codec::Codec;
 use super::error::{Reason, damaged};
-use super::thrift::{Kind, Thrift};
+use super::thrift::{Kind, Thrift, fields};
 
 /// Rows of one row group, which are counted in memory: pyarrow writes a million at the most.
 pub(crate) const MOST_ROWS_OF_A_GROUP: u64 = 1 << 24;
 
-/// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Type {
     Int32,
@@ -20,14 +19,8 @@ pub(crate) enum Type {
 
 impl Type {
     fn of(code: i64) -> Self {
-        match code {
-            1 => Self::Int32,
-            2 => Self::Int64,
-            4 => Self::Float,
-            5 => Self::Double,
-            6 => Self::Bytes,
-            _ => Self::Other,
-        }
+        let known = [(1, Self::Int32), (2, Self::Int64), (4, Self::Float), (5, Self::Double), (6, Self::Bytes)];
+        known.into_iter().find(|(number, _)| *number == code).map_or(Self::Other, |(_, kind)| kind)
     }
 
     /// Bytes of a plain value; 0 where they differ.
@@ -40,7 +33,6 @@ impl Type {
     }
 }
 
-/// A column that holds values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Leaf {
     /// Its name with those of the structures that it is in: `image.bytes`.
@@ -48,11 +40,9 @@ pub(crate) struct Leaf {
     pub(crate) kind: Type,
     /// How many of those may be absent: the level at which a value is there.
     pub(crate) levels: u8,
-    /// Whether a row may hold several.
     pub(crate) repeated: bool,
 }
 
-/// A column's pages in a row group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Chunk {
     pub(crate) codec: i64,
@@ -66,15 +56,12 @@ impl Chunk {
     }
 }
 
-/// Rows that lie together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Group {
     pub(crate) rows: u64,
-    /// One for each leaf.
     pub(crate) chunks: Vec<Chunk>,
 }
 
-/// What the footer says.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Footer {
     pub(crate) leaves: Vec<Leaf>,
@@ -85,14 +72,10 @@ impl Footer {
     /// Of the bytes between the pages and the length at the end, for a file of so many bytes.
     pub(crate) fn parse(bytes: &[u8], file_bytes: u64) -> Result<Self, Reason> {
         let (mut elements, mut groups) = (Vec::new(), Vec::new());
-        Thrift::new(bytes).structure(|this, number, kind| {
-            match (number, kind) {
-                (2, Kind::List) => elements.extend(this.structures(element)?),
-                (4, Kind::List) => groups.extend(this.structures(group)?),
-                _ => {}
-            }
-            Ok(())
-        })?;
+        fields!(Thrift::new(bytes), this,
+            (2, List) => elements.extend(this.structures(element)?),
+            (4, List) => groups.extend(this.structures(group)?),
+        )?;
         let leaves = leaves(&elements)?;
         for group in &groups {
             if group.chunks.len() != leaves.len() || group.rows > MOST_ROWS_OF_A_GROUP {
@@ -117,16 +100,12 @@ struct Element {
 
 fn element(thrift: &mut Thrift<'_>) -> Result<Element, Reason> {
     let mut found = Element::default();
-    thrift.structure(|this, number, kind| {
-        match (number, kind) {
-            (1, Kind::Int) => found.kind = Some(this.int()?),
-            (3, Kind::Int) => found.repetition = this.int()?,
-            (4, Kind::Binary) => found.name = String::from_utf8_lossy(this.binary()?).into_owned(),
-            (5, Kind::Int) => found.children = this.count()?,
-            _ => {}
-        }
-        Ok(())
-    })?;
+    fields!(thrift, this,
+        (1, Int) => found.kind = Some(this.int()?),
+        (3, Int) => found.repetition = this.int()?,
+        (4, Binary) => found.name = String::from_utf8_lossy(this.binary()?).into_owned(),
+        (5, Int) => found.children = this.count()?,
+    )?;
     Ok(found)
 }
 
@@ -138,13 +117,10 @@ fn leaves(elements: &[Element]) -> Result<Vec<Leaf>, Reason> {
         repeated: bool,
         left: u64,
     }
-    let mut open: Vec<Open> = Vec::new();
+    let Some((root, elements)) = elements.split_first() else { return Ok(Vec::new()) };
+    let mut open = vec![Open { prefix: String::new(), levels: 0, repeated: false, left: root.children }];
     let mut found = Vec::new();
-    for (k, element) in elements.iter().enumerate() {
-        if k == 0 {
-            open.push(Open { prefix: String::new(), levels: 0, repeated: false, left: element.children });
-            continue;
-        }
+    for element in elements {
         while open.last().is_some_and(|parent| parent.left == 0) {
             open.pop();
         }
@@ -169,40 +145,26 @@ fn leaves(elements: &[Element]) -> Result<Vec<Leaf>, Reason> {
 
 fn group(thrift: &mut Thrift<'_>) -> Result<Group, Reason> {
     let mut found = Group { rows: 0, chunks: Vec::new() };
-    thrift.structure(|this, number, kind| {
-        match (number, kind) {
-            (1, Kind::List) => found.chunks.extend(this.structures(chunk)?),
-            (3, Kind::Int) => found.rows = this.count()?,
-            _ => {}
-        }
-        Ok(())
-    })?;
+    fields!(thrift, this,
+        (1, List) => found.chunks.extend(this.structures(chunk)?),
+        (3, Int) => found.rows = this.count()?,
+    )?;
     Ok(found)
 }
 
 fn chunk(thrift: &mut Thrift<'_>) -> Result<Chunk, Reason> {
     let mut found = Chunk { codec: 0, begin: 0, bytes: 0 };
     let mut dictionary = None;
-    thrift.structure(|this, number, kind| {
-        match (number, kind) {
-            (1, Kind::Binary) => return Err(Reason::Unknown("has its pages in other files".to_owned())),
-            (3, Kind::Struct) => this.structure(|this, number, kind| {
-                match (number, kind) {
-                    (4, Kind::Int) => found.codec = this.int()?,
-                    (7, Kind::Int) => found.bytes = this.count()?,
-                    (9, Kind::Int) => found.begin = this.count()?,
-                    (11, Kind::Int) => dictionary = Some(this.count()?),
-                    _ => {}
-                }
-                Ok(())
-            })?,
-            _ => {}
-        }
-        Ok(())
-    })?;
+    fields!(thrift, this,
+        (1, Binary) => return Err(Reason::Unknown("has its pages in other files".to_owned())),
+        (3, Struct) => fields!(this, this,
+            (4, Int) => found.codec = this.int()?,
+            (7, Int) => found.bytes = this.count()?,
+            (9, Int) => found.begin = this.count()?,
+            (11, Int) => dictionary = Some(this.count()?),
+        )?,
+    )?;
     // Some writers leave a dictionary at 0 where there is none.
-    if let Some(dictionary) = dictionary.filter(|at| *at > 0) {
-        found.begin = found.begin.min(dictionary);
-    }
+    found.begin = dictionary.filter(|at| *at > 0).map_or(found.begin, |at| found.begin.min(at));
     Ok(found)
 }

@@ -1,8 +1,6 @@
-//! Parquet files of pictures, as Hugging Face publishes them: a structure `image` of `bytes` and `path`, and columns of numbers.
-//!
-//! A reader of its own, because the files come from anywhere: every size is compared with what is there before anything is allocated.
-//! It knows plain and dictionary values in pages of both versions, Snappy, gzip and no packing, which is what pyarrow writes
-//! unless it is told otherwise; anything else is refused by name.
+//! Parquet files of pictures, as Hugging Face publishes them: a structure `image` of `bytes` and `path`, and columns of
+//! numbers. Every size is compared with what is there before anything is allocated. Plain and dictionary values in pages
+//! of both versions, Snappy, gzip and no packing are read, which pyarrow writes by default; all else is refused by name.
 
 mod codec;
 mod error;

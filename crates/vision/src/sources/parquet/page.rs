@@ -1,25 +1,25 @@
 //! Pages: their headers, the levels that say which values are absent, and where each value's bytes lie.
 
+use super::codec::short_number;
 use super::error::{Reason, cut_off, damaged};
 use super::footer::{Chunk, Leaf, MOST_ROWS_OF_A_GROUP, Type};
-use super::thrift::{Kind, Thrift};
+use super::thrift::{Kind, Thrift, fields};
 use std::{ops::Range, sync::Arc};
 
 /// The largest page: no picture that is read is larger.
 const LARGEST: u64 = 1 << 30;
 
-/// What a page holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
     /// The values that others name by number.
     Dictionary,
     /// Values; whether its levels stand before what is packed.
-    Values { levels_apart: bool },
-    /// Nothing for us.
+    Values {
+        levels_apart: bool,
+    },
     Other,
 }
 
-/// A page's header.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Page {
     pub(crate) holds: Holds,
@@ -41,34 +41,21 @@ impl Page {
         let (mut size, mut packed, mut code) = (0, 0, -1);
         let (mut values, mut encoding, mut levels, mut is_packed) = (0, 0, (0, 0), true);
         let mut thrift = Thrift::new(bytes);
-        thrift.structure(|this, number, kind| {
-            match (number, kind) {
-                (1, Kind::Int) => code = this.int()?,
-                (2, Kind::Int) => size = this.count()?,
-                (3, Kind::Int) => packed = this.count()?,
-                (5 | 7, Kind::Struct) => this.structure(|this, number, kind| {
-                    match (number, kind) {
-                        (1, Kind::Int) => values = this.count()?,
-                        (2, Kind::Int) => encoding = this.int()?,
-                        _ => {}
-                    }
-                    Ok(())
-                })?,
-                (8, Kind::Struct) => this.structure(|this, number, kind| {
-                    match (number, kind) {
-                        (1, Kind::Int) => values = this.count()?,
-                        (4, Kind::Int) => encoding = this.int()?,
-                        (5, Kind::Int) => levels.0 = this.count()?,
-                        (6, Kind::Int) => levels.1 = this.count()?,
-                        (7, Kind::False) => is_packed = false,
-                        _ => {}
-                    }
-                    Ok(())
-                })?,
-                _ => {}
-            }
-            Ok(())
-        })?;
+        fields!(thrift, this,
+            (1, Int) => code = this.int()?,
+            (2, Int) => size = this.count()?,
+            (3, Int) => packed = this.count()?,
+            (5 | 7, Struct) => {
+                fields!(this, this, (1, Int) => values = this.count()?, (2, Int) => encoding = this.int()?,)?;
+            },
+            (8, Struct) => fields!(this, this,
+                (1, Int) => values = this.count()?,
+                (4, Int) => encoding = this.int()?,
+                (5, Int) => levels.0 = this.count()?,
+                (6, Int) => levels.1 = this.count()?,
+                (7, False) => is_packed = false,
+            )?,
+        )?;
         let holds = match code {
             0 => Holds::Values { levels_apart: false },
             2 => Holds::Dictionary,
@@ -93,7 +80,6 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// Of the packed bytes of a page.
     pub(crate) fn decode(
         page: &Page,
         packed: &[u8],
@@ -124,8 +110,7 @@ impl Values {
             _ if leaf.levels == 0 => vec![true; count],
             Some(levels) => present(levels, leaf.levels, count)?,
             None => {
-                let length = u32::from_le_bytes(*bytes.first_chunk().ok_or_else(cut_off)?) as usize;
-                at = 4 + length;
+                at = 4 + u32::from_le_bytes(*bytes.first_chunk().ok_or_else(cut_off)?) as usize;
                 present(bytes.get(4..at).ok_or_else(cut_off)?, leaf.levels, count)?
             }
         };
@@ -155,7 +140,6 @@ impl Values {
         }
     }
 
-    /// A row's bytes; `None` where it has none.
     pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
         let range = self.cells.get(row)?.clone()?;
         self.bytes.get(range.start as usize..range.end as usize)
@@ -182,9 +166,7 @@ fn plain(
                 at += 4;
                 u32::from_le_bytes(*length) as usize
             }
-            _ if width == 0 => {
-                return Err(Reason::Unknown("has a column of a kind that is not read here".to_owned()));
-            }
+            _ if width == 0 => return Err(Reason::Unknown("has a column of a kind that is not read here".to_owned())),
             _ => width,
         };
         let end = at.checked_add(length).filter(|end| *end <= bytes.len()).ok_or_else(cut_off)?;
@@ -207,15 +189,7 @@ fn hybrid(mut bytes: &[u8], width: u8, count: usize) -> Result<Vec<u32>, Reason>
     }
     let mut found = Vec::new();
     while found.len() < count {
-        let mut head = 0_u64;
-        for shift in (0..35).step_by(7) {
-            let (&byte, rest) = bytes.split_first().ok_or_else(cut_off)?;
-            bytes = rest;
-            head |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                break;
-            }
-        }
+        let head = short_number(&mut bytes)?;
         let left = count - found.len();
         if head & 1 == 0 {
             let (value, rest) = bytes.split_at_checked(usize::from(width.div_ceil(8))).ok_or_else(cut_off)?;

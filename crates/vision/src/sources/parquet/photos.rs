@@ -22,10 +22,8 @@ pub(crate) fn photos(path: &Path) -> Result<Vec<PhotoSource>> {
     let lat = file.number_column(&["latitude", "lat"]);
     let lon = file.number_column(&["longitude", "lon", "lng", "long"]);
     let shared: Arc<Path> = Arc::from(path);
-    let mut photos = Vec::new();
-    for row in 0..file.rows() {
-        photos.push(PhotoSource::row(&format!("{}/{row}", path.display()), Arc::clone(&shared), row));
-    }
+    let photo = |row: u64| PhotoSource::row(&format!("{}/{row}", path.display()), Arc::clone(&shared), row);
+    let mut photos: Vec<_> = (0..file.rows).map(photo).collect();
     // A column at a time: pages are unpacked once.
     if let Some(column) = id {
         for (row, photo) in (0..).zip(&mut photos) {
@@ -42,10 +40,7 @@ pub(crate) fn photos(path: &Path) -> Result<Vec<PhotoSource>> {
         }
     }
     if let (Some(lat), Some(lon)) = (lat, lon) {
-        let mut lats = Vec::new();
-        for row in 0..file.rows() {
-            lats.push(file.number(lat, row)?);
-        }
+        let lats = (0..file.rows).map(|row| file.number(lat, row)).collect::<std::result::Result<Vec<_>, _>>()?;
         for ((row, photo), lat) in (0..).zip(&mut photos).zip(lats) {
             let place = lat.zip(file.number(lon, row)?).and_then(|(lat, lon)| LatLon::new(lat, lon).ok());
             *photo = photo.clone().at(place.map(|place| (place, PlaceSource::Json)));

@@ -10,22 +10,11 @@ const OPEN_FILES: usize = 3;
 
 static OPEN: Mutex<VecDeque<(PathBuf, ParquetFile)>> = Mutex::new(VecDeque::new());
 
-/// The column that holds pictures.
 pub(super) fn column(file: &ParquetFile) -> Option<Column> {
-    file.bytes_column(&[
-        "image.bytes",
-        "jpg.bytes",
-        "jpeg.bytes",
-        "img.bytes",
-        "photo.bytes",
-        "image",
-        "jpg",
-        "jpeg",
-        "bytes",
-    ])
+    let names = "image.bytes jpg.bytes jpeg.bytes img.bytes photo.bytes image jpg jpeg bytes";
+    file.bytes_column(&names.split(' ').collect::<Vec<_>>())
 }
 
-/// The bytes of the picture in a row, no more than `most`.
 pub(crate) fn bytes(path: &Path, row: u64, most: u64) -> io::Result<Vec<u8>> {
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     let found = open.iter().position(|(other, _)| other == path);
@@ -34,13 +23,11 @@ pub(crate) fn bytes(path: &Path, row: u64, most: u64) -> io::Result<Vec<u8>> {
         None => ParquetFile::open(path).map_err(io::Error::other)?,
     };
     let column = column(&this).ok_or_else(|| io::Error::other("its file has no pictures any more"))?;
-    let bytes = match this.bytes(column, row) {
-        Err(error) => Err(io::Error::other(error)),
+    let bytes = match this.bytes(column, row).map_err(io::Error::other) {
+        Err(error) => Err(error),
         Ok(None) => Err(io::Error::other("its row has no picture")),
-        Ok(Some(bytes)) if bytes.len() as u64 > most => {
-            Err(io::Error::other(format!("it has {} bytes, at most {most} are read", bytes.len())))
-        }
-        Ok(Some(bytes)) => Ok(bytes.to_vec()),
+        Ok(Some(bytes)) if bytes.len() as u64 <= most => Ok(bytes.to_vec()),
+        Ok(Some(bytes)) => Err(io::Error::other(format!("it has {} bytes, at most {most} are read", bytes.len()))),
     };
     open.push_front((path.to_owned(), this));
     open.truncate(OPEN_FILES);

@@ -1,8 +1,7 @@
 //! The same rows in every way that pyarrow writes them (`scripts/parquet_fixtures.py`), and any cut or flipped byte.
 
 use super::ParquetFile;
-use std::fs;
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 fn fixture(name: &str) -> PathBuf {
     locdiff_testing::fixture(&format!("parquet/{name}.parquet"))
@@ -13,7 +12,7 @@ fn rows_are_those_that_were_written() {
     for name in ["snappy", "plain", "gzip", "v2", "groups", "pages"] {
         let mut file = ParquetFile::open(&fixture(name)).unwrap();
         assert_eq!(file.columns().collect::<Vec<_>>(), ["image.bytes", "image.path", "latitude", "longitude", "id"]);
-        assert_eq!(file.rows(), 8, "{name}");
+        assert_eq!(file.rows, 8, "{name}");
         let [bytes, path] = ["image.bytes", "image.path"].map(|name| file.bytes_column(&[name]).unwrap());
         let [lat, lon, id] = ["LATITUDE", "longitude", "id"].map(|name| file.number_column(&[name]).unwrap());
         // Not in their order: any row at any time.

@@ -2,16 +2,28 @@
 
 use super::error::{Reason, cut_off, damaged};
 
+/// Reads a structure: the fields of these numbers and kinds as told, the others not at all.
+macro_rules! fields {
+    ($thrift:expr, $this:ident, $(($number:pat, $kind:ident) => $read:expr,)*) => {
+        $thrift.structure(|$this, number, kind| {
+            match (number, kind) {
+                $(($number, Kind::$kind) => $read,)*
+                _ => {}
+            }
+            Ok(())
+        })
+    };
+}
+pub(super) use fields;
+
 /// Structures inside structures: Parquet has five, an attacker any number.
 const DEEPEST: u8 = 16;
 
-/// Bytes that are read from the front.
 pub(crate) struct Thrift<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-/// What a field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     True,
@@ -47,7 +59,6 @@ impl<'a> Thrift<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// How many bytes were read.
     pub(crate) fn read(&self) -> usize {
         self.at
     }
@@ -70,7 +81,6 @@ impl<'a> Thrift<'a> {
         Err(damaged("its description has a number without end"))
     }
 
-    /// A whole number.
     pub(crate) fn int(&mut self) -> Result<i64, Reason> {
         let value = self.unsigned()?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
@@ -81,7 +91,6 @@ impl<'a> Thrift<'a> {
         u64::try_from(self.int()?).map_err(|_| damaged("its description has a number below nothing"))
     }
 
-    /// Bytes, or a text's.
     pub(crate) fn binary(&mut self) -> Result<&'a [u8], Reason> {
         let length = usize::try_from(self.unsigned()?).map_err(|_| cut_off())?;
         let end = self.at.checked_add(length).ok_or_else(cut_off)?;
@@ -90,7 +99,6 @@ impl<'a> Thrift<'a> {
         Ok(found)
     }
 
-    /// A list: calls `item` for each.
     fn list(&mut self, mut item: impl FnMut(&mut Self, Kind) -> Result<(), Reason>) -> Result<(), Reason> {
         let head = self.byte()?;
         let count = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
@@ -108,12 +116,9 @@ impl<'a> Thrift<'a> {
     /// A list of structures, each as `item` reads it.
     pub(crate) fn structures<T>(&mut self, item: impl Fn(&mut Self) -> Result<T, Reason>) -> Result<Vec<T>, Reason> {
         let mut found = Vec::new();
-        self.list(|this, kind| {
-            if kind != Kind::Struct {
-                return Err(damaged("its description lists the wrong things"));
-            }
-            found.push(item(this)?);
-            Ok(())
+        self.list(|this, kind| match kind {
+            Kind::Struct => item(this).map(|item| found.push(item)),
+            _ => Err(damaged("its description lists the wrong things")),
         })?;
         Ok(found)
     }
@@ -144,7 +149,6 @@ impl<'a> Thrift<'a> {
         }
     }
 
-    /// Reads something and drops it.
     fn pass(&mut self, kind: Kind, depth: u8) -> Result<(), Reason> {
         if depth > DEEPEST {
             return Err(damaged("its description is too deep"));
@@ -158,12 +162,10 @@ impl<'a> Thrift<'a> {
             }
             Kind::Binary => drop(self.binary()?),
             Kind::List => self.list(|this, kind| this.pass_item(kind, depth + 1))?,
-            Kind::Map => {
-                let count = self.unsigned()?;
-                if count > 0 {
-                    if count > (self.bytes.len() - self.at) as u64 {
-                        return Err(cut_off());
-                    }
+            Kind::Map => match self.unsigned()? {
+                0 => {}
+                count if count > (self.bytes.len() - self.at) as u64 => return Err(cut_off()),
+                count => {
                     let kinds = self.byte()?;
                     let (key, value) = (Kind::of(kinds >> 4)?, Kind::of(kinds & 15)?);
                     for _ in 0..count {
@@ -171,7 +173,7 @@ impl<'a> Thrift<'a> {
                         self.pass_item(value, depth + 1)?;
                     }
                 }
-            }
+            },
             Kind::Struct => self.fields(|this, _, kind| this.pass(kind, depth + 1))?,
         }
         Ok(())
@@ -194,16 +196,7 @@ mod tests {
         let bytes = [0x15, 5, 0x29, 0x25, 2, 4, 0x1c, 0x18, 2, b'a', b'b', 0, 0x01, 40, 0];
         let (mut first, mut truth) = (0, false);
         let mut thrift = Thrift::new(&bytes);
-        thrift
-            .structure(|this, number, kind| {
-                match number {
-                    1 => first = this.int()?,
-                    20 => truth = kind == Kind::True,
-                    _ => {}
-                }
-                Ok(())
-            })
-            .unwrap();
+        fields!(thrift, this, (1, Int) => first = this.int()?, (20, True) => truth = true,).unwrap();
         assert_eq!((first, truth, thrift.read()), (-3, true, bytes.len()));
         for cut in 0..bytes.len() {
             assert!(Thrift::new(&bytes[..cut]).structure(|_, _, _| Ok(())).is_err(), "{cut}");

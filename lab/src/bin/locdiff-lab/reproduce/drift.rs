@@ -4,8 +4,8 @@ use crate::terminal::{Usage, bar, parse_grid, parse_positive, read_places};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_lab::{PerturbationDrift, ReducedDrift};
-use locdiff_shdd::{Anchors, Codec, Decoder};
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM};
+use locdiff_shdd::{Anchors, Codec, Decoder};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -66,7 +66,6 @@ enum DecoderKind {
 }
 
 impl DecoderArgs {
-    /// What the decoder is called in tables.
     fn name(&self) -> String {
         match self.decoder {
             DecoderKind::Exact => "exact".to_owned(),
@@ -105,7 +104,6 @@ impl Drift {
         Ok(())
     }
 
-    /// Of whole codes: as JSON and as text.
     fn whole(&self) -> Result<(serde_json::Value, String)> {
         let codec = Codec::new(self.degree);
         let bar = bar("drift", self.n as usize);
@@ -122,7 +120,6 @@ impl Drift {
         Ok((drift.to_json(), drift.to_text()))
     }
 
-    /// Of codes that keep so many numbers.
     fn reduced(&self, count: usize, places: &Path) -> Result<(serde_json::Value, String)> {
         let places = read_places(places).context("--places")?;
         let (codec, n) = (Codec::new(self.degree), places.len().min(self.n as usize));

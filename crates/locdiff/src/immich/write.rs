@@ -1,0 +1,126 @@
+//! Writes the suggestions that are ticked, and takes them back if nobody has changed them since.
+
+use crate::immich::client::is_id;
+use crate::immich::{Immich, ImmichError, Result, Suggestions};
+use locdiff_base::{JournalError, OutputLock};
+use locdiff_shdd::sphere::{LatLon, haversine_km};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Places are the same within this: immich writes them to sidecars with fewer digits.
+const SAME_KM: f64 = 0.02;
+
+/// An entry of the journal: a photo and the place that it was given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Written {
+    pub(crate) server: String,
+    pub(crate) asset: String,
+    #[serde(flatten)]
+    at: LatLon,
+}
+
+/// The places that were written. An entry precedes its request.
+pub(crate) type Journal = locdiff_base::Journal<Written>;
+
+impl From<JournalError> for ImmichError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Unusable { file, reason } => {
+                Self::File { file, reason: format!("{reason}; give the journal that `apply` named") }
+            }
+            JournalError::Write(error) => Self::Write(error),
+        }
+    }
+}
+
+/// What [`Immich::apply`] or [`Immich::undo`] did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Applied {
+    /// Places written, or taken away.
+    pub done: usize,
+    /// Photos that have another place, which stays.
+    pub kept: usize,
+    /// Photos that are gone, or have no place to take away.
+    pub nothing: usize,
+    /// Whether it was asked to stop before the end.
+    pub stopped: bool,
+}
+
+impl Immich {
+    /// Writes the ticked suggestions, each after its photo was read again: one that has a place by now is left alone. A second
+    /// run goes on where the first one stopped, as what is written has a place. `done` is called after each. Fails if another
+    /// run writes to the journal, or the server does not answer or refuses; what is written by then stands in the journal.
+    pub fn apply(
+        &self,
+        suggestions: &Suggestions,
+        journal: &Path,
+        stop: &AtomicBool,
+        mut done: impl FnMut(),
+    ) -> Result<Applied> {
+        let _lock = OutputLock::file(journal)?;
+        let (mut journal, mut applied) = (Journal::at(journal), Applied::default());
+        for one in suggestions.suggestions.iter().filter(|one| one.take) {
+            if stop.load(Ordering::SeqCst) {
+                applied.stopped = true;
+                break;
+            }
+            match self.asset(&one.asset)? {
+                None => applied.nothing += 1,
+                Some(asset) if asset.place.is_some() => applied.kept += 1,
+                Some(_) => {
+                    let at = one.place_to_write();
+                    journal.append(&Written { server: self.server().to_owned(), asset: one.asset.clone(), at })?;
+                    self.set_place(&one.asset, at)?;
+                    applied.done += 1;
+                }
+            }
+            done();
+        }
+        Ok(applied)
+    }
+
+    /// Undoes a journal's entries, the last first. Entries that are done leave the journal; it is removed with its last. Fails
+    /// before anything is asked if the journal names something else than photos or is of another server; also if the server
+    /// does not answer or refuses.
+    pub fn undo(&self, journal: &Path, stop: &AtomicBool, mut done: impl FnMut()) -> Result<Applied> {
+        let _lock = OutputLock::file(journal)?;
+        let mut journal = Journal::at(journal);
+        let mut lines = journal.entries(|line| {
+            let number = locdiff_base::excerpt(&line.asset);
+            if is_id(&line.asset) { Ok(()) } else { Err(format!("'{number}' is no number of a photo")) }
+        })?;
+        if let Some(other) = lines.iter().find(|line| line.server != self.server()) {
+            let (theirs, ours) = (other.server.clone(), self.server().to_owned());
+            return Err(ImmichError::OtherServer { file: journal.path().to_owned(), theirs, ours });
+        }
+        let mut undone = Applied::default();
+        let result = loop {
+            let Some(line) = lines.last() else { break Ok(()) };
+            if stop.load(Ordering::SeqCst) {
+                undone.stopped = true;
+                break Ok(());
+            }
+            if let Err(error) = self.undo_one(line, &mut undone) {
+                break Err(error);
+            }
+            lines.pop();
+            done();
+        };
+        journal.rewrite(&lines)?;
+        result.map(|()| undone)
+    }
+
+    fn undo_one(&self, line: &Written, undone: &mut Applied) -> Result<()> {
+        match self.asset(&line.asset)?.and_then(|asset| asset.place) {
+            None => undone.nothing += 1,
+            Some(place) if haversine_km(place, line.at) > SAME_KM => undone.kept += 1,
+            Some(_) => {
+                self.put(&line.asset, 0.0, 0.0)?; // which immich takes for none
+                undone.done += 1;
+            }
+        }
+        Ok(())
+    }
+}

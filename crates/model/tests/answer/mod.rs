@@ -1,4 +1,0 @@
-//! Tests of `answer`.
-mod calibration;
-mod gallery;
-mod places;

@@ -1,2 +1,0 @@
-//! Tests of `diffusion`.
-mod gaussian;

@@ -1,4 +1,0 @@
-//! Tests of `eval`.
-mod densities;
-mod intervals;
-mod prdc;

@@ -1,3 +1,0 @@
-//! Tests of `train`.
-mod cuda;
-mod training;
