@@ -1,7 +1,7 @@
 //! From photo to embedding with an encoder: decode, resize, network. Items are photos.
 
 use divan::{Bencher, black_box, counter::ItemsCount};
-use locdiff_vision::resize::{Filter, resize_short_side};
+use locdiff_vision::resize::{ResizeFilter, resize_short_side};
 use locdiff_vision::{Encoder, Photo, PhotoLimits};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ fn decode_jpeg() -> Photo {
 #[divan::bench]
 fn resize(bencher: Bencher) {
     let photo = photo();
-    bencher.bench_local(|| resize_short_side(black_box(&photo), 240, Filter::Bicubic).expect("a size"));
+    bencher.bench_local(|| resize_short_side(black_box(&photo), 240, ResizeFilter::Bicubic).expect("a size"));
 }
 
 #[divan::bench]

@@ -4,7 +4,6 @@ mod batch;
 mod belonging;
 mod command;
 mod common;
-mod interfaces;
 mod embed;
 mod evaluate;
 mod formats;
@@ -17,6 +16,7 @@ mod immich;
 #[path = "../../locdiff/tests/immich/common/mod.rs"]
 mod immich_server;
 mod inputs;
+mod interfaces;
 mod locate;
 mod onnx;
 mod pipes;

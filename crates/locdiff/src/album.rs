@@ -7,7 +7,7 @@ use crate::source::Origin;
 use crate::{AlbumOptions, Control, EmbeddedPhoto, LocateError, LocateOptions, Located, Locator, Progress, Source};
 use locdiff_album::{
     Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock, cut, parse_offset,
-    parse_time, set_clocks, time_in_name,
+    parse_time, set_clocks,
 };
 use locdiff_io::data::Embedding;
 use locdiff_model::answer::PlaceField;
@@ -309,7 +309,7 @@ fn is_unknown(photo: &AlbumPhoto) -> bool {
 /// When each photo was taken: by its EXIF data, else the digits in its name, else by the order of the files. Clocks without an
 /// offset have that of `zone`, else they are taken to have the one that most photos with an offset have.
 fn album_times<'a>(photos: impl Iterator<Item = &'a EmbeddedPhoto> + Clone, zone: Option<f64>) -> Vec<PhotoTime> {
-    let read: Vec<Option<(f64, TimeSource)>> = photos.clone().map(own_time).collect();
+    let read: Vec<Option<(f64, TimeSource)>> = photos.clone().map(EmbeddedPhoto::own_time).collect();
     let offset = |photo: &EmbeddedPhoto| {
         let (time, offset) = (photo.taken.time.as_deref()?, photo.taken.offset.as_deref()?);
         let (with, without) = (parse_time(time, Some(offset)).ok()?, parse_time(time, None).ok()?);
@@ -333,14 +333,6 @@ fn album_times<'a>(photos: impl Iterator<Item = &'a EmbeddedPhoto> + Clone, zone
         time
     });
     each.collect()
-}
-
-/// When a photo was taken, by its EXIF data, else the digits in its name.
-pub(crate) fn own_time(photo: &EmbeddedPhoto) -> Option<(f64, TimeSource)> {
-    let taken = &photo.taken;
-    let exif = taken.time.as_deref().and_then(|time| parse_time(time, taken.offset.as_deref()).ok());
-    exif.map(|(at, known)| (at, if known { TimeSource::Exif } else { TimeSource::Clock }))
-        .or_else(|| Some((time_in_name(photo.name.as_deref()?)?, TimeSource::Name)))
 }
 
 /// Which photos are answered together: all, those of a folder, or those of a named album.

@@ -1,5 +1,6 @@
 //! A photo as its embedding.
 
+use locdiff_album::{TimeSource, parse_time, time_in_name};
 use locdiff_io::data::Embedding;
 use locdiff_model::Query;
 use locdiff_shdd::sphere::LatLon;
@@ -25,6 +26,14 @@ pub struct EmbeddedPhoto {
 }
 
 impl EmbeddedPhoto {
+    /// When the photo was taken, by its EXIF data, else by the digits in its name.
+    pub(crate) fn own_time(&self) -> Option<(f64, TimeSource)> {
+        let taken = &self.taken;
+        let exif = taken.time.as_deref().and_then(|time| parse_time(time, taken.offset.as_deref()).ok());
+        exif.map(|(at, known)| (at, if known { TimeSource::Exif } else { TimeSource::Clock }))
+            .or_else(|| Some((time_in_name(self.name.as_deref()?)?, TimeSource::Name)))
+    }
+
     /// Of embeddings of a photo's views, or one of the photo itself.
     pub fn new(views: Vec<Embedding>) -> Self {
         Self { name: None, gps: None, taken: Taken::default(), views, retrieval: None, key: 0 }

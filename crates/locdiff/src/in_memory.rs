@@ -1,8 +1,7 @@
 //! A model and an encoder whose files are in memory: those that are part of this library, or a page's.
 
-use crate::{LocateError, Locator};
-use locdiff_model::Model;
-use locdiff_model::answer::{Calibration, ModelShape};
+use crate::{LocateError, Locator, shape::shape_of};
+use locdiff_model::{Model, answer::Calibration};
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
 use std::path::Path;
@@ -58,9 +57,4 @@ pub(crate) fn bundled() -> FilesInMemory<'static> {
     let (encoder, encoder_weights) = locdiff_bundled_encoder::encoder();
     let (encoder, model) = ([encoder, encoder_weights], [config, weights, calibration]);
     FilesInMemory { called: "the bundled", encoder, model }
-}
-
-pub(crate) fn shape_of(model: &Model) -> ModelShape<'_> {
-    let config = model.config();
-    ModelShape { degree: config.degree, embedding_dim: config.embedding_dim, encoder: config.encoder.as_ref() }
 }

@@ -56,6 +56,8 @@ mod embedded;
 mod error;
 mod flat;
 #[cfg(feature = "gallery")]
+mod gallery_open;
+#[cfg(feature = "gallery")]
 mod gallery_use;
 #[cfg(feature = "gallery")]
 mod geoclip_model;
@@ -85,6 +87,7 @@ mod prior;
 mod retrieval;
 pub mod review;
 mod run;
+mod shape;
 mod source;
 mod table;
 

@@ -4,9 +4,9 @@
 use crate::gallery_use::GalleryUse;
 #[cfg(feature = "gallery")]
 use crate::geoclip_model::{FoundPlaces, ModelPlaces};
-use crate::in_memory::shape_of;
 use crate::pipeline::embed;
 use crate::retrieval::Retrieved;
+use crate::shape::shape_of;
 use crate::{EmbeddedPhoto, LocateError, LocateOptions, error::Failure};
 use locdiff_album::Album;
 use locdiff_base::Named;

@@ -1,6 +1,5 @@
 //! Photos in, an answer for each, in blocks.
 
-use crate::album::own_time;
 use crate::pipeline::{EmbedSources, Read};
 use crate::{Control, LocateError, LocateOptions, Locator, Source, control::Thumbnails, source::Origin};
 use locdiff_model::{TraceStep, answer::Answer};
@@ -147,7 +146,7 @@ impl Locator {
                 Ok(photo) if with_trace => self.trace(photo, options)?,
                 _ => Vec::new(),
             });
-            let has_time = photo.as_ref().is_ok_and(|photo| own_time(photo).is_some());
+            let has_time = photo.as_ref().is_ok_and(|photo| photo.own_time().is_some());
             rest.push((origin, thumbnail, has_time));
             photos.push(photo);
         }

@@ -3,7 +3,7 @@
 
 use crate::device_harmonics::{DeviceHarmonics, DevicePoints};
 use crate::{CodeWriter, ModelConfig, Result};
-use locdiff_nn::kernels::{Doubles, Grid, KernelArg as Arg, KernelSource};
+use locdiff_nn::kernels::{Doubles, KernelArg as Arg, KernelSource, LaunchGrid};
 use locdiff_nn::ops::{self, Transpose};
 use locdiff_nn::{Device, Indices, NnError, Precision, Tensor, ViewMut};
 use locdiff_shdd::sphere::UnitVec;
@@ -108,7 +108,7 @@ impl DeviceDecoder {
                 product?;
                 let args = [Arg::Indices(Some(best)), Arg::In(scores.as_view()), Arg::Int(scores.cols())];
                 // SAFETY: the parameters of `row_argmax`, which writes a number for each row of scores.
-                unsafe { KERNELS.launch(device, "row_argmax", Grid::Rows(rows), &args) }?;
+                unsafe { KERNELS.launch(device, "row_argmax", LaunchGrid::Rows(rows), &args) }?;
                 Ok(best.to_vec()?.into_iter().take(rows).map(|k| anchors[k as usize]).collect())
             }
             Kind::Exact(grid, answers) => {
@@ -126,7 +126,7 @@ impl DeviceDecoder {
                     Arg::Doubles(diagonal),
                 ];
                 // SAFETY: the parameters of `exact_peaks`, which writes four numbers for each code; scores are the grid's.
-                unsafe { KERNELS.launch(device, "exact_peaks", Grid::Rows(rows), &args) }?;
+                unsafe { KERNELS.launch(device, "exact_peaks", LaunchGrid::Rows(rows), &args) }?;
                 let found = answers.to_vec(4 * rows)?;
                 let places = found.as_chunks::<4>().0.iter().map(|[x, y, z, _]| UnitVec::new(*x, *y, *z));
                 Ok(places.collect::<Result<_, _>>()?)

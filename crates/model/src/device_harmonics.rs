@@ -1,7 +1,7 @@
 //! Points of the sphere and their harmonics on a CUDA device, in recorded steps: the numbers that the host makes for a CPU.
 #![allow(unsafe_code, clippy::needless_pass_by_value)] // reason: kernels are launched, each with its SAFETY note; as in `ops`
 
-use locdiff_nn::kernels::{Doubles, Grid, KernelArg as Arg, KernelSource};
+use locdiff_nn::kernels::{Doubles, KernelArg as Arg, KernelSource, LaunchGrid};
 use locdiff_nn::{Device, Indices, NnError, Result, Rng, Tensor, ViewMut};
 
 static KERNELS: KernelSource =
@@ -37,7 +37,7 @@ impl DevicePoints {
     pub fn draw(&mut self, rng: &Rng, stream: u32) -> Result<()> {
         let args = [Arg::Doubles(&self.values), Arg::Int(self.count), Arg::State(rng), Arg::Word(stream)];
         // SAFETY: the parameters of `draw_points`, which writes three numbers for each of `count` points.
-        unsafe { KERNELS.launch(&self.device, "draw_points", Grid::Flat(self.count), &args) }
+        unsafe { KERNELS.launch(&self.device, "draw_points", LaunchGrid::Flat(self.count), &args) }
     }
 
     /// All points; waits for the device. Fails if the device fails.
@@ -127,7 +127,7 @@ impl DeviceHarmonics {
             Arg::Row(self.factors.as_ref().filter(|_| filtered).map(Tensor::view)),
             Arg::Indices(self.columns.as_ref()),
         ];
-        let grid = Grid::Blocks { blocks: count.div_ceil(per_block), threads: per_block * lanes };
+        let grid = LaunchGrid::Blocks { blocks: count.div_ceil(per_block), threads: per_block * lanes };
         // SAFETY: the parameters of `harmonics`. It writes `numbers` values of `count` rows, and reads as many steps, factors
         // and columns as `new` checked; rows are numbers of points, as their callers say.
         unsafe { KERNELS.launch(&self.device, "harmonics", grid, &args) }

@@ -1,7 +1,7 @@
 //! What is made on a CUDA device is what the host makes; runs where a device is found.
 
 use locdiff_model::{CodeWriter, DeviceDecoder, DevicePoints, ModelConfig, QuadraturePoints, chance};
-use locdiff_nn::feed::{DrawnRows, Table, TableValues};
+use locdiff_nn::feed::{DeviceTable, DrawnRows, TableValues};
 use locdiff_nn::{Device, Rng, Tensor};
 use locdiff_shdd::sphere::{Degree, Grid, UnitVec};
 use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
@@ -77,7 +77,7 @@ fn rows_anchors_and_embeddings_are_the_hosts() {
     let value = |bits: u16| (1.0 + f32::from(bits & 0x3ff) / 1024.0) * 2f32.powi(i32::from(bits >> 10) - 15);
     let (mean, deviation) = (vec![0.3; cols], (0..cols).map(|c| 0.7 + c as f32 / 9.0).collect::<Vec<f32>>());
     for half in [true, false] {
-        let mut table = Table::new(&device, rows, copies, half, &mean, &deviation).unwrap();
+        let mut table = DeviceTable::new(&device, rows, copies, half, &mean, &deviation).unwrap();
         for copy in 0..copies {
             for (first, count) in [(0, 600), (600, 400)] {
                 let range = (copy * rows + first) * cols..(copy * rows + first + count) * cols;

@@ -6,8 +6,8 @@
 use crate::{
     NnError, Result, View, ViewMut, cuda,
     error::check_shape,
-    kernel_args::{Grid, args},
-    kernels::Kernels,
+    kernel_args::{LaunchGrid, args},
+    kernel_source::Kernels,
 };
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub fn patches(out: ViewMut<'_>, pixels: View<'_>, walk: Walk) -> Result<()> {
     pixels.expect_shape(OP, "pixels", pixels.rows, walk.side * walk.side * 3)?;
     out.expect_shape(OP, "out", pixels.rows * walk.out_side().pow(2), walk.kernel * walk.kernel * 3)?;
     let args = args!(&out, pixels, out.cols, walk);
-    context(OP, &out)?.launch("conv_patches", Grid::each(&out), &args)
+    context(OP, &out)?.launch("conv_patches", LaunchGrid::each(&out), &args)
 }
 
 /// Each channel with a kernel of its own, a bias and ReLU6; with `clamp`, ReLU6 before it too. `taps` has a row for each
@@ -40,12 +40,12 @@ pub fn depthwise(out: ViewMut<'_>, x: View<'_>, taps: View<'_>, bias: View<'_>, 
     taps.expect_shape(OP, "taps", walk.kernel.pow(2), out.cols)?;
     bias.expect_shape(OP, "bias", 1, out.cols)?;
     let args = args!(&out, x, taps, bias, out.cols, walk, i32::from(clamp));
-    context(OP, &out)?.launch("depthwise", Grid::each(&out), &args)
+    context(OP, &out)?.launch("depthwise", LaunchGrid::each(&out), &args)
 }
 
 /// In place `x ← min(max(x, 0), 6)`.
 pub fn relu6(x: ViewMut<'_>) -> Result<()> {
-    context("conv::relu6", &x)?.launch("clamp_relu6", Grid::each(&x), &args!(&x, x.cols))
+    context("conv::relu6", &x)?.launch("clamp_relu6", LaunchGrid::each(&x), &args!(&x, x.cols))
 }
 
 /// ReLU6, then the mean over the pixels of each picture; a picture a row of `out`.
@@ -54,5 +54,5 @@ pub fn mean_relu6(out: ViewMut<'_>, x: View<'_>) -> Result<()> {
     check_shape(out.rows > 0 && out.cols == x.cols && x.rows.is_multiple_of(out.rows), OP, || {
         format!("{}×{} into {}×{}", x.rows, x.cols, out.rows, out.cols)
     })?;
-    context(OP, &out)?.launch("mean_relu6", Grid::each(&out), &args!(&out, x, out.cols, x.rows / out.rows))
+    context(OP, &out)?.launch("mean_relu6", LaunchGrid::each(&out), &args!(&out, x, out.cols, x.rows / out.rows))
 }

@@ -1,6 +1,6 @@
 //! Where tensors live and operations run.
 
-use crate::{NnError, Precision, Result, cuda, kernels::Kernels};
+use crate::{NnError, Precision, Result, cuda, kernel_source::Kernels};
 use locdiff_base::{BadSetting, Named};
 use std::{fmt, str::FromStr, sync::Arc};
 

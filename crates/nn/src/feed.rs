@@ -5,8 +5,8 @@
 use crate::{
     Device, Indices, NnError, Result, Rng, Tensor, ViewMut, cuda,
     error::check_shape,
-    kernel_args::{Arg, Grid, args},
-    kernels::Kernels,
+    kernel_args::{Arg, LaunchGrid, args},
+    kernel_source::Kernels,
 };
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl Inbox {
 }
 
 /// Rows of numbers in device memory, f16 or f32, several copies of each.
-pub struct Table {
+pub struct DeviceTable {
     context: Arc<cuda::Context>,
     values: Values,
     rows: usize,
@@ -42,7 +42,7 @@ enum Values {
     Full(Arc<cuda::Buffer<f32>>),
 }
 
-/// Some values of a [`Table`], as they lie there.
+/// Some values of a [`DeviceTable`], as they lie there.
 #[derive(Debug, Clone, Copy)]
 pub enum TableValues<'a> {
     /// The bits of f16 numbers.
@@ -51,7 +51,7 @@ pub enum TableValues<'a> {
     Full(&'a [f32]),
 }
 
-impl Table {
+impl DeviceTable {
     /// Room for `copies × rows × mean.len()` numbers, of two bytes each (`half`) or four, that are standardised when they are
     /// read.
     pub fn new(
@@ -107,7 +107,7 @@ impl Table {
         };
         let (rows, mean, deviation) = (Arg::Long(self.rows), self.mean.view(), self.deviation.view());
         let args = args!(&out, table, half, &drawn.rows, &drawn.copies, rows, self.cols, mean, deviation);
-        self.context.launch("gather_table", Grid::each(&out), &args)
+        self.context.launch("gather_table", LaunchGrid::each(&out), &args)
     }
 }
 
@@ -135,7 +135,7 @@ impl DrawnRows {
         let (count, [of_rows, of_copies]) = (self.rows.len(), self.streams);
         let (pool, copies) = (Arg::Long(self.pool.len()), Arg::Long(self.copies_of_each));
         let args = args!(&self.rows, &self.copies, count, &self.pool, pool, copies, rng, of_rows, of_copies);
-        self.context.launch("draw_rows", Grid::Flat(count), &args)
+        self.context.launch("draw_rows", LaunchGrid::Flat(count), &args)
     }
 
     /// The numbers of the rows drawn last, on the device.

@@ -101,7 +101,7 @@ pub(crate) use expect_shapes;
 /// How a kernel spreads over its data.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs, reason = "the variants explain their fields")]
-pub enum Grid {
+pub enum LaunchGrid {
     /// A thread a value of a matrix: block x is the row, block y the piece of columns.
     Elements { rows: usize, cols: usize },
     /// A block of 256 threads a row.
@@ -116,7 +116,7 @@ pub enum Grid {
 
 type Dim = (u32, u32, u32);
 
-impl Grid {
+impl LaunchGrid {
     pub(crate) fn each(view: &ViewMut<'_>) -> Self {
         Self::Elements { rows: view.rows, cols: view.cols }
     }

@@ -2,30 +2,11 @@
 #![cfg_attr(not(feature = "cuda"), allow(dead_code))] // reason: without CUDA nothing reads them
 #![allow(unsafe_code)] // reason: callers promise that the arguments fit their kernel
 
-pub use crate::kernel_args::Grid;
+pub use crate::kernel_args::LaunchGrid;
+pub use crate::kernel_source::KernelSource;
 
 use crate::{Device, Indices, Result, Rng, View, ViewMut, cuda, kernel_args::Arg};
 use std::sync::Arc;
-
-/// Kernels of this crate that are compiled only for those who ask.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Kernels {
-    Bf16,
-    /// Attention of heads of 33 to 64 values, as most have.
-    Attention,
-    Conv,
-    Feed,
-    Photos,
-}
-
-/// CUDA source of another crate, behind the macros and functions that this crate's kernels share (`common.cu`).
-#[derive(Debug)]
-pub struct KernelSource {
-    /// Pieces of source, which are compiled as one.
-    pub sources: &'static [&'static str],
-    /// The kernels' names, with spaces between them.
-    pub kernels: &'static str,
-}
 
 /// One argument of a kernel.
 #[derive(Clone, Copy)]
@@ -80,7 +61,7 @@ impl KernelSource {
         &'static self,
         device: &Device,
         kernel: &'static str,
-        grid: Grid,
+        grid: LaunchGrid,
         args: &[KernelArg<'_>],
     ) -> Result<()> {
         let args: Vec<Arg<'_>> = args.iter().map(|arg| Arg::from(*arg)).collect();

@@ -63,6 +63,7 @@ mod gelu;
 mod graph;
 pub mod inference;
 mod kernel_args;
+mod kernel_source;
 pub mod kernels;
 mod kinds;
 pub mod layers;

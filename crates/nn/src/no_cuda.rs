@@ -6,8 +6,8 @@
 use crate::{
     NnError, Precision, Result, View, ViewMut,
     bf16::Bf16View,
-    kernel_args::{Arg, EitherView, Grid},
-    kernels::{KernelSource, Kernels},
+    kernel_args::{Arg, EitherView, LaunchGrid},
+    kernel_source::{KernelSource, Kernels},
     ops::Transpose,
     pictures::{Picture, Plane},
 };
@@ -51,7 +51,7 @@ never! {
         leave_lane();
         join_lane(usize) -> Result<()>;
         record(&mut dyn FnMut() -> Result<()>) -> Result<Graph>;
-        launch(&'static str, Grid, &[Arg<'_>]) -> Result<()>;
+        launch(&'static str, LaunchGrid, &[Arg<'_>]) -> Result<()>;
         gemm(&ViewMut<'_>, View<'_>, Transpose, View<'_>, Transpose, f32, Option<View<'_>>) -> Result<()>;
         gemm_bf16(EitherView<'_>, Bf16View<'_>, Bf16View<'_>, f32, Option<EitherView<'_>>) -> Result<()>;
     }
@@ -82,7 +82,7 @@ impl Context {
         &self,
         _: &'static KernelSource,
         _: &'static str,
-        _: Grid,
+        _: LaunchGrid,
         _: &[Arg<'_>],
     ) -> Result<()> {
         match *self {}

@@ -4,7 +4,7 @@
 
 pub use crate::pictures::{Jpeg, MOST_BYTES, Picture, SideTaps, TakenJpeg};
 
-use crate::{Device, Result, View, bf16::Bf16Tensor, cuda, error::check_shape, kernels::Kernels};
+use crate::{Device, Result, View, bf16::Bf16Tensor, cuda, error::check_shape, kernel_source::Kernels};
 use std::sync::Arc;
 
 /// What a program calls before all else, so that photos are decoded at full rate while a network runs on CUDA: asks CUDA
@@ -22,15 +22,15 @@ pub fn ask_for_queues() {
 
 /// A device's decoder of JPEG files.
 #[derive(Clone)]
-pub struct Decoder(Arc<cuda::Decoder>);
+pub struct JpegDecoder(Arc<cuda::Decoder>);
 
-impl Decoder {
+impl JpegDecoder {
     /// `None` where the device has none or nvJPEG is not installed (`LOCDIFF_NVJPEG=0`: not wanted).
     pub fn open(device: &Device) -> Option<Self> {
-        device.with_kernels("photos::Decoder", Kernels::Photos).ok()?.decoder().map(Self)
+        device.with_kernels("photos::JpegDecoder", Kernels::Photos).ok()?.decoder().map(Self)
     }
 
-    /// The file for [`Photos::reserve`], into pictures of `side` pixels, or back where it is not taken.
+    /// The file for [`DevicePhotos::reserve`], into pictures of `side` pixels, or back where it is not taken.
     pub fn take(&self, jpeg: Jpeg, side: usize) -> std::result::Result<TakenJpeg, Vec<u8>> {
         let taken = jpeg.is_sound(side) && jpeg.bytes(side) <= MOST_BYTES && self.0.takes(&jpeg.file, &jpeg.planes());
         if taken { Ok(TakenJpeg(Box::new(jpeg))) } else { Err(jpeg.file) }
@@ -38,14 +38,14 @@ impl Decoder {
 }
 
 /// A way into a network's pixels, of `side × side` RGB values a picture.
-pub struct Photos {
+pub struct DevicePhotos {
     side: usize,
     ways: cuda::Photos,
 }
 
-impl Photos {
+impl DevicePhotos {
     /// `normal` gives each byte's value, colour by colour; files are decoded by `decoder`.
-    pub fn new(device: &Device, side: usize, normal: &[[f32; 256]; 3], decoder: Option<&Decoder>) -> Result<Self> {
+    pub fn new(device: &Device, side: usize, normal: &[[f32; 256]; 3], decoder: Option<&JpegDecoder>) -> Result<Self> {
         let context = device.with_kernels("photos::Photos", Kernels::Photos)?;
         Ok(Self { side, ways: cuda::Photos::new(context, side, normal, decoder.map(|decoder| &decoder.0))? })
     }

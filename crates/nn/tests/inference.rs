@@ -107,7 +107,7 @@ fn norms_patches_and_activations() {
         let on = |rows, cols, values: &[f32]| Tensor::from_slice(&device, rows, cols, values).unwrap();
         let norm = on(1, 2 * cols, &gain_shift);
         let mut y = Bf16Tensor::zeros(&device, rows, cols).unwrap();
-        inference::layer_norm(y.rows_mut(rows), on(rows, cols, &x).view(), norm.view(), 1e-5).unwrap();
+        inference::layer_norm_bf16(y.rows_mut(rows), on(rows, cols, &x).view(), norm.view(), 1e-5).unwrap();
         close("norm", &y.to_vec().unwrap(), &normed(&x, &gain_shift, cols), ROUNDING);
 
         // Two pictures of two patches and the class token.
@@ -140,7 +140,7 @@ fn norms_patches_and_activations() {
         let x = noise(rows * cols, 5).iter().map(|v| v * 5.0).collect::<Vec<f32>>();
         for kind in [Gelu::Quick, Gelu::Exact, Gelu::Tanh] {
             let mut y = Bf16Tensor::from_slice(&device, rows, cols, &x).unwrap();
-            inference::activate(kind, y.rows_mut(rows)).unwrap();
+            inference::activate_bf16(kind, y.rows_mut(rows)).unwrap();
             let inner = |x: f32| (2.0 / std::f32::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
             let f = |&x: &f32| match kind {
                 Gelu::Quick => x / (1.0 + (-1.702 * x).exp()),
@@ -154,7 +154,7 @@ fn norms_patches_and_activations() {
     let pixels = noise(2 * 7 * 7 * 3, 6);
     let mut out = Bf16Tensor::zeros(&device, 8, 27).unwrap();
     let on_device = Bf16Tensor::from_slice(&device, 2, 147, &pixels).unwrap();
-    inference::patches(out.rows_mut(8), on_device.view(), 7, 3).unwrap();
+    inference::patches_bf16(out.rows_mut(8), on_device.view(), 7, 3).unwrap();
     let at = |i: usize| {
         let (row, c) = (i / 27, i % 27);
         let (picture, y, x) = (row / 4, row % 4 / 2 * 3 + c / 9, row % 2 * 3 + c / 3 % 3);

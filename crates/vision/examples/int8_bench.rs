@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p locdiff-vision --example int8_bench [ROUNDS]`
 
-use locdiff_nn::inference::{Aligned, Finish, Grid, PackedLinear, Pointwise, padded};
+use locdiff_nn::inference::{Aligned, Finish, PackedLinear, PixelGrid, Pointwise, padded};
 use locdiff_vision::{EfficientNetLiteConfig, VisionError};
 use std::time::Instant;
 
@@ -49,7 +49,7 @@ fn main() -> Result<(), VisionError> {
             for (k, best) in best.iter_mut().enumerate() {
                 let start = Instant::now();
                 match k {
-                    0 => float.run(&input, stride, &mut output, Grid::packed(pixels), None),
+                    0 => float.run(&input, stride, &mut output, PixelGrid::packed(pixels), None),
                     _ => int8.run(pixels, &input, stride, &mut output, width, Finish::Store),
                 }
                 *best = best.min(start.elapsed().as_secs_f64() * 1e3);

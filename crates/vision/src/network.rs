@@ -1,7 +1,7 @@
 //! What every encoder's network can do.
 
 use crate::{Preprocessing, Result, VisionError};
-use locdiff_nn::photos::{Decoder, Jpeg, Outbox, Picture};
+use locdiff_nn::photos::{Jpeg, JpegDecoder, Outbox, Picture};
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,7 +22,7 @@ pub(crate) trait Network: Send + Sync {
     fn forward(&self, pictures: &[f32], side: usize) -> Result<Vec<Vec<f32>>>;
 
     /// What decodes JPEG files for [`Network::start`].
-    fn decoder(&self) -> Option<&Decoder> {
+    fn decoder(&self) -> Option<&JpegDecoder> {
         None
     }
 

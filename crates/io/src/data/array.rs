@@ -1,10 +1,9 @@
 //! Binary arrays `[rows, columns]`: their layout, checked against the file, and their rows, read one at a time.
 
-use crate::data::safetensors_header::{self, TensorChoice};
-use crate::data::{DataError, Fingerprint, Format, error::At, header::Header, input::ReadSeek, npy};
+use crate::data::{DataError, Fingerprint, Format};
 use half::f16;
 use locdiff_base::Element;
-use std::{borrow::Cow, io::SeekFrom};
+use std::borrow::Cow;
 
 /// The type in which a matrix is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -70,8 +69,8 @@ pub(crate) struct ArrayLayout {
     pub(crate) rows: u64,
     pub(crate) columns: usize,
     pub(crate) element: Element,
-    big_endian: bool,
-    offset: u64,
+    pub(crate) big_endian: bool,
+    pub(crate) offset: u64,
     /// The encoder that the file's metadata names, where its values are embeddings.
     pub(crate) encoder: Option<Fingerprint>,
 }
@@ -107,17 +106,6 @@ impl ArrayLayout {
         Ok(Self { rows, columns: columns as usize, element, big_endian, offset, encoder: None })
     }
 
-    pub(crate) fn read(
-        input: &mut Box<dyn ReadSeek>,
-        file_bytes: u64,
-        file: &str,
-        format: Format,
-        choice: TensorChoice<'_>,
-    ) -> Result<Self, DataError> {
-        let header = Header::new(input, file_bytes, file, format)?;
-        if format == Format::Npy { npy::read_header(header) } else { safetensors_header::read_header(header, choice) }
-    }
-
     /// Where the array begins in its file, and how many bytes it takes.
     pub(crate) fn bytes(&self) -> (u64, u64) {
         (self.offset, self.rows * self.row_bytes() as u64)
@@ -133,48 +121,6 @@ impl ArrayLayout {
             self.element.swap_bytes(row.to_mut());
         }
         self.element.decode_f32(&row, out);
-    }
-}
-
-pub(crate) struct ArrayReader {
-    input: Box<dyn ReadSeek>,
-    pub(crate) layout: ArrayLayout,
-    pub(crate) file: String,
-    rows_read: u64,
-    bytes: Vec<u8>,
-}
-
-impl ArrayReader {
-    /// Reads the header of a `.npy` or safetensors file of so many bytes, and goes to its array's first row.
-    pub(crate) fn open(
-        mut input: Box<dyn ReadSeek>,
-        file_bytes: u64,
-        file: String,
-        format: Format,
-        choice: TensorChoice<'_>,
-    ) -> Result<Self, DataError> {
-        let layout = ArrayLayout::read(&mut input, file_bytes, &file, format, choice)?;
-        input.seek(SeekFrom::Start(layout.offset)).map_err(|source| DataError::read(&file, source))?;
-        let bytes = vec![0; layout.row_bytes()];
-        Ok(Self { input, layout, file, rows_read: 0, bytes })
-    }
-
-    pub(crate) fn at(&self) -> At {
-        At { file: self.file.clone(), row: self.rows_read, line: None }
-    }
-
-    /// Appends the next row to `values`; false at the end.
-    pub(crate) fn next_row(&mut self, values: &mut Vec<f64>) -> Result<bool, DataError> {
-        if self.rows_read == self.layout.rows {
-            return Ok(false);
-        }
-        self.input.read_exact(&mut self.bytes).map_err(|source| DataError::read(&self.file, source))?;
-        if self.layout.big_endian {
-            self.layout.element.swap_bytes(&mut self.bytes);
-        }
-        self.layout.element.decode_f64(&self.bytes, values);
-        self.rows_read += 1;
-        Ok(true)
     }
 }
 

@@ -29,6 +29,7 @@
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "a round trip is exact or wrong"))]
 
 mod array;
+mod array_reader;
 mod csv_dialect;
 mod csv_text;
 mod embedding;

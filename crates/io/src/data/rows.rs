@@ -2,7 +2,8 @@
 
 use crate::data::safetensors_header::TensorChoice;
 use crate::data::{
-    DataError, Format, Result, array::ArrayReader, csv_text::CsvRows, error::At, input::Input, json_lines::JsonLines,
+    DataError, Format, Result, array_reader::ArrayReader, csv_text::CsvRows, error::At, input::Input,
+    json_lines::JsonLines,
 };
 
 /// An opened file: its records, lines or rows, one after another.

@@ -2,7 +2,7 @@
 
 use crate::tags::journal::{hash, original_path};
 use crate::tags::{
-    GeoTag, Journal, Overwrite, PlaceNames, Result, TagError, adobe_sidecar_path, error::Refusal, has_location,
+    GeoTag, Overwrite, PlaceNames, Result, TagError, TagJournal, adobe_sidecar_path, error::Refusal, has_location,
     jpeg_names, merge::merged, raw_kind, sidecar_only, sidecar_path, tagged, xmp,
 };
 use locdiff_base::{AtomicFile, WriteError};
@@ -12,7 +12,7 @@ use std::{fs, io::Write};
 /// A file ready to be written: all that can be in the way was looked at, nothing on disk has changed.
 #[derive(Debug)]
 #[must_use = "nothing is written yet"]
-pub struct Prepared {
+pub struct PreparedWrite {
     /// The file that writing makes.
     pub file: PathBuf,
     contents: Vec<u8>,
@@ -49,10 +49,10 @@ impl Change {
     }
 }
 
-impl Prepared {
+impl PreparedWrite {
     /// Writes the file, whole or not at all, after a line in the journal. A copy gets the photo's times and permissions.
     /// Fails if the file or the journal cannot be written, or the file is a link or outside the journal's folder.
-    pub fn write(self, journal: Option<&mut Journal>) -> Result<PathBuf> {
+    pub fn write(self, journal: Option<&mut TagJournal>) -> Result<PathBuf> {
         let failed = |reason| WriteError::new(&self.file.display().to_string(), reason);
         if let Some(folder) = self.file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(failed)?;
@@ -91,20 +91,20 @@ fn put_aside(photo: &Path, like: &fs::Metadata) -> Result<()> {
 
 /// Makes a copy of a photo with the place in it ready. Fails as [`tagged`] does, and if the copy would be the photo
 /// itself, or exists and may not be replaced.
-pub fn prepare_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
+pub fn prepare_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<PreparedWrite> {
     let contents = with_tag(&read(photo)?, photo, tag, overwrite)?;
     prepare_file(photo, copy, contents, overwrite)
 }
 
 /// Makes a copy of a file ready, as it is. Fails if the file cannot be read, or the copy would be the file itself, or
 /// exists and may not be replaced.
-pub fn prepare_plain_copy(photo: &Path, copy: &Path, overwrite: Overwrite) -> Result<Prepared> {
+pub fn prepare_plain_copy(photo: &Path, copy: &Path, overwrite: Overwrite) -> Result<PreparedWrite> {
     prepare_file(photo, copy, read(photo)?, overwrite)
 }
 
 /// Makes a photo ready to be written into. It stays beside itself as NAME_original, the name that exiftool gives it.
 /// Fails as [`tagged`] does, and if the photo is a link, or NAME_original is there already, which is never replaced.
-pub fn prepare_in_place(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
+pub fn prepare_in_place(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<PreparedWrite> {
     let like = attributes(photo)?;
     if fs::symlink_metadata(photo).is_ok_and(|metadata| metadata.is_symlink()) {
         let reason = "it is a link: give the photo itself".to_owned();
@@ -117,7 +117,7 @@ pub fn prepare_in_place(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Res
         return Err(TagError::HasOriginal { file: original.display().to_string() });
     }
     let original = Some(hash(&old));
-    Ok(Prepared { file: photo.to_owned(), contents, like: Some(like), change: Change::InPlace, original })
+    Ok(PreparedWrite { file: photo.to_owned(), contents, like: Some(like), change: Change::InPlace, original })
 }
 
 /// The photo with the tag, and with the names of the place where it has room for them.
@@ -133,7 +133,7 @@ fn with_tag(contents: &[u8], photo: &Path, tag: &GeoTag, overwrite: Overwrite) -
     Ok(named.unwrap_or(contents))
 }
 
-fn prepare_file(photo: &Path, copy: &Path, contents: Vec<u8>, overwrite: Overwrite) -> Result<Prepared> {
+fn prepare_file(photo: &Path, copy: &Path, contents: Vec<u8>, overwrite: Overwrite) -> Result<PreparedWrite> {
     let target = || copy.display().to_string();
     let change = match (fs::canonicalize(photo), fs::canonicalize(copy)) {
         (Ok(from), Ok(to)) if from == to => return Err(TagError::IsOriginal { file: target() }),
@@ -141,7 +141,7 @@ fn prepare_file(photo: &Path, copy: &Path, contents: Vec<u8>, overwrite: Overwri
         (Ok(_), Ok(_)) => Change::Replace,
         _ => Change::Create,
     };
-    Ok(Prepared { file: copy.to_owned(), contents, like: Some(attributes(photo)?), change, original: None })
+    Ok(PreparedWrite { file: copy.to_owned(), contents, like: Some(attributes(photo)?), change, original: None })
 }
 
 fn attributes(photo: &Path) -> Result<fs::Metadata> {
@@ -150,7 +150,7 @@ fn attributes(photo: &Path) -> Result<fs::Metadata> {
 
 /// Makes [`sidecar_path`] with the place ready, or [`adobe_sidecar_path`] of a RAW file that has that one. An existing
 /// sidecar keeps its other properties. Fails for an unreadable photo, a location that stays, or a sidecar that is no XMP.
-pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
+pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<PreparedWrite> {
     let contents = read(photo)?;
     let mut file = sidecar_path(photo);
     let adobe = adobe_sidecar_path(photo);
@@ -170,16 +170,16 @@ pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Resu
     } else {
         (xmp::packet(tag).into_bytes(), Change::Create)
     };
-    Ok(Prepared { file, contents, like: None, change, original: None })
+    Ok(PreparedWrite { file, contents, like: None, change, original: None })
 }
 
 /// Writes a copy of a photo with the place in it. The copy appears whole or not at all. Fails as [`prepare_copy`] and
-/// [`Prepared::write`] do.
+/// [`PreparedWrite::write`] do.
 pub fn write_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<()> {
     prepare_copy(photo, copy, tag, overwrite)?.write(None).map(|_| ())
 }
 
-/// Writes the place into [`sidecar_path`], and returns that path. Fails as [`prepare_sidecar`] and [`Prepared::write`]
+/// Writes the place into [`sidecar_path`], and returns that path. Fails as [`prepare_sidecar`] and [`PreparedWrite::write`]
 /// do.
 pub fn write_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<PathBuf> {
     prepare_sidecar(photo, tag, overwrite)?.write(None)

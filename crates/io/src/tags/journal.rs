@@ -59,9 +59,9 @@ impl Entry {
 
 /// The files that were written; an entry precedes its file. Files that are replaced are kept beside the journal.
 #[derive(Debug)]
-pub struct Journal(pub(crate) locdiff_base::Journal<Entry>);
+pub struct TagJournal(pub(crate) locdiff_base::Journal<Entry>);
 
-impl Journal {
+impl TagJournal {
     /// The journal in a file. Nothing is read or written yet.
     pub fn at(path: &Path) -> Self {
         Self(locdiff_base::Journal::at(path))

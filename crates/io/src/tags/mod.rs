@@ -10,8 +10,8 @@
 //! | a tagged copy of a JPEG, PNG, WebP, TIFF, HEIC or AVIF file | [`write_copy`] |
 //! | the same in memory | [`tagged`] |
 //! | a file `photo.jpg.xmp` beside the photo, merged with one that is there | [`write_sidecar`], [`sidecar_path`] |
-//! | to see first what would be written | [`prepare_copy`], [`prepare_sidecar`], [`prepare_in_place`], [`Prepared`] |
-//! | to undo it | [`Journal`], [`undo`] |
+//! | to see first what would be written | [`prepare_copy`], [`prepare_sidecar`], [`prepare_in_place`], [`PreparedWrite`] |
+//! | to undo it | [`TagJournal`], [`undo`] |
 //! | which places are sure enough | [`TagRule`] |
 //! | all of it for the photos of a run | [`Tagger`], [`TagPlan`], [`TagStep`] |
 //! | a table for exiftool | [`EXIFTOOL_COLUMNS`], [`exiftool_row`] |
@@ -62,10 +62,11 @@ pub use containers::tagged;
 pub use error::{Result, TagError};
 pub use facts::{PhotoFacts, Taken};
 pub use files::{
-    Change, Prepared, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar, write_copy, write_sidecar,
+    Change, PreparedWrite, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar, write_copy,
+    write_sidecar,
 };
 pub use heif::heif_kind;
-pub use journal::{JOURNAL_NAME, Journal};
+pub use journal::{JOURNAL_NAME, TagJournal};
 pub use kind::{MediaKind, adobe_sidecar_path, sidecar_only, sidecar_path};
 pub use raw::{raw_kind, raw_preview};
 pub use reader::{has_location, tiff_bytes};

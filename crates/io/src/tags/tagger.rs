@@ -2,8 +2,8 @@
 
 use crate::data::TableWriter;
 use crate::tags::{
-    EXIFTOOL_COLUMNS, GeoTag, JOURNAL_NAME, Journal, Overwrite, PlaceNames, Prepared, Result, TagError, TagRule,
-    adobe_sidecar_path, exiftool_row, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar,
+    EXIFTOOL_COLUMNS, GeoTag, JOURNAL_NAME, Overwrite, PlaceNames, PreparedWrite, Result, TagError, TagJournal,
+    TagRule, adobe_sidecar_path, exiftool_row, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar,
     rule::distance, sidecar_path, tree::Tree,
 };
 use locdiff_base::{OutputLock, WriteError, counted, one_line};
@@ -152,7 +152,7 @@ pub struct Tagger {
     /// Copies of what lies beside photos.
     beside: HashSet<PathBuf>,
     /// By their files, each with the lock of its folder.
-    journals: BTreeMap<PathBuf, (Journal, OutputLock)>,
+    journals: BTreeMap<PathBuf, (TagJournal, OutputLock)>,
     table: Option<TableWriter>,
     tagged: Tagged,
 }
@@ -239,7 +239,7 @@ impl Tagger {
         let tag = GeoTag::new(place.best).radius_km(place.radius_90_km).area(&place.place);
         let tag = tag.names(names.unwrap_or_default()).by_hand(place.by_hand);
         let overwrite = self.plan.overwrite;
-        let mut prepared: Vec<Result<Prepared>> = Vec::new();
+        let mut prepared: Vec<Result<PreparedWrite>> = Vec::new();
         prepared.extend(copy.map(|copy| prepare_copy(photo, copy, &tag, overwrite)));
         prepared.extend(self.plan.in_place.then(|| prepare_in_place(photo, &tag, overwrite)));
         prepared.extend(self.plan.sidecars.then(|| prepare_sidecar(photo, &tag, overwrite)));
@@ -294,7 +294,7 @@ impl Tagger {
         }
     }
 
-    fn write(&mut self, prepared: Prepared, photo: &Path) -> Result<()> {
+    fn write(&mut self, prepared: PreparedWrite, photo: &Path) -> Result<()> {
         if self.plan.dry_run {
             return Ok(());
         }
@@ -304,7 +304,7 @@ impl Tagger {
         if !self.journals.contains_key(&path) {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             fs::create_dir_all(folder).map_err(|reason| WriteError::new(&folder.display().to_string(), reason))?;
-            self.journals.insert(path.clone(), (Journal::at(&path), OutputLock::folder(folder)?));
+            self.journals.insert(path.clone(), (TagJournal::at(&path), OutputLock::folder(folder)?));
         }
         let journal = self.journals.get_mut(&path).map(|(journal, _)| journal);
         self.tagged.written.push(prepared.write(journal)?);

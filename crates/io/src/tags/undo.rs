@@ -2,7 +2,7 @@
 //! nothing is touched before every file was looked at.
 
 use crate::tags::journal::{Entry, JOURNAL_NAME, Places, folder, hash, kept_folder};
-use crate::tags::{Journal, Result, TagError};
+use crate::tags::{Result, TagError, TagJournal};
 use locdiff_base::{AtomicFile, OutputLock, WriteError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ impl Undo {
 /// another run writes there, or a file cannot be removed or written.
 pub fn undo(journal: &Path, dry_run: bool) -> Result<Vec<(PathBuf, Undo)>> {
     let journal = if journal.is_dir() { journal.join(JOURNAL_NAME) } else { journal.to_owned() };
-    let mut list = Journal::at(&journal).0;
+    let mut list = TagJournal::at(&journal).0;
     let entries = list.entries(|entry| entry.places(&journal).map(drop))?;
     let base = folder(&journal);
     let _lock = if dry_run { None } else { Some(OutputLock::folder(&base)?) };

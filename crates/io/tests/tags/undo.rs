@@ -1,7 +1,9 @@
 //! What was written is taken back to the byte, and what others changed since stays.
 
 use crate::tags::common::fixture_path;
-use locdiff_io::tags::{Change, GeoTag, JOURNAL_NAME, Journal, Overwrite, Undo, prepare_copy, prepare_sidecar, undo};
+use locdiff_io::tags::{
+    Change, GeoTag, JOURNAL_NAME, Overwrite, TagJournal, Undo, prepare_copy, prepare_sidecar, undo,
+};
 use locdiff_shdd::sphere::LatLon;
 use std::time::{Duration, SystemTime};
 use std::{fs, path::Path};
@@ -41,7 +43,7 @@ fn all_is_as_before() {
     let path = |name: &str| folder.path().join(name);
     let (a, b) = (photo(folder.path(), "a.jpg"), photo(folder.path(), "b.jpg"));
     fs::write(path("b.jpg.xmp"), RATED).unwrap();
-    let mut journal = Journal::at(&path(JOURNAL_NAME));
+    let mut journal = TagJournal::at(&path(JOURNAL_NAME));
     let copy = prepare_copy(&a, &path("copy.jpg"), &tag(), Overwrite::NEVER).unwrap();
     assert_eq!(copy.change, Change::Create);
     assert!(!path("copy.jpg").exists() && !journal.path().exists(), "nothing happens before `write`");
@@ -51,7 +53,7 @@ fn all_is_as_before() {
     assert_eq!(merged.change, Change::Merge);
     merged.write(Some(&mut journal)).unwrap();
     // Again, by another run: the same journal goes on.
-    let mut journal = Journal::at(journal.path());
+    let mut journal = TagJournal::at(journal.path());
     let elsewhere = GeoTag::new(LatLon::new(1.0, 2.0).unwrap());
     prepare_sidecar(&b, &elsewhere, Overwrite::FORCE).unwrap().write(Some(&mut journal)).unwrap();
     assert!(fs::read_to_string(path("b.jpg.xmp")).unwrap().contains("Rating=\"4\""));
@@ -74,7 +76,7 @@ fn what_changed_since_stays() {
     let path = |name: &str| folder.path().join(name);
     let (a, b) = (photo(folder.path(), "a.jpg"), photo(folder.path(), "b.jpg"));
     let list = path("list.jsonl");
-    let mut journal = Journal::at(&list);
+    let mut journal = TagJournal::at(&list);
     for original in [&a, &b] {
         prepare_sidecar(original, &tag(), Overwrite::NEVER).unwrap().write(Some(&mut journal)).unwrap();
     }
@@ -91,12 +93,12 @@ fn cut_and_foreign_journals() {
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("list.jsonl");
     let a = photo(folder.path(), "a.jpg");
-    prepare_sidecar(&a, &tag(), Overwrite::NEVER).unwrap().write(Some(&mut Journal::at(&list))).unwrap();
+    prepare_sidecar(&a, &tag(), Overwrite::NEVER).unwrap().write(Some(&mut TagJournal::at(&list))).unwrap();
     let whole = fs::read_to_string(&list).unwrap();
     // An interrupt in the middle of the next line, then another run.
     fs::write(&list, format!("{whole}{{\"file\":\"b.j")).unwrap();
     let copy = folder.path().join("c.jpg");
-    prepare_copy(&a, &copy, &tag(), Overwrite::NEVER).unwrap().write(Some(&mut Journal::at(&list))).unwrap();
+    prepare_copy(&a, &copy, &tag(), Overwrite::NEVER).unwrap().write(Some(&mut TagJournal::at(&list))).unwrap();
     assert_eq!(undo(&list, false).unwrap().len(), 2);
     for text in ["a,b\n1,2\n", "{\"file\": 3}\n", "\u{0}\n"] {
         fs::write(&list, text).unwrap();
@@ -115,7 +117,7 @@ fn a_journal_cannot_leave_its_folder() {
     let victim = outer.path().join("victim.txt");
     fs::write(&victim, "mine").unwrap();
     let a = photo(&folder, "a.jpg");
-    let mut journal = Journal::at(&folder.join(JOURNAL_NAME));
+    let mut journal = TagJournal::at(&folder.join(JOURNAL_NAME));
     prepare_sidecar(&a, &tag(), Overwrite::NEVER).unwrap().write(Some(&mut journal)).unwrap();
     let sound = fs::read_to_string(folder.join(JOURNAL_NAME)).unwrap();
     let hash = "0".repeat(32);
@@ -150,7 +152,7 @@ fn links_are_not_written_through() {
     let a = photo(&folder, "a.jpg");
     fs::write(outer.path().join("other.xmp"), RATED).unwrap();
     std::os::unix::fs::symlink("../other.xmp", folder.join("a.jpg.xmp")).unwrap();
-    let mut journal = Journal::at(&folder.join(JOURNAL_NAME));
+    let mut journal = TagJournal::at(&folder.join(JOURNAL_NAME));
     let sidecar = prepare_sidecar(&a, &tag(), Overwrite::NEVER).unwrap();
     let copy = prepare_copy(&a, &outer.path().join("copy.jpg"), &tag(), Overwrite::NEVER).unwrap();
     for (prepared, part) in [(sidecar, "leads over a link"), (copy, "outside")] {

@@ -48,7 +48,7 @@ impl Job {
     /// The file that makes a folder a job.
     pub const FILE: &'static str = "job.json";
     /// No shard has more photos: its part is held in memory.
-    pub const MOST_PHOTOS_A_SHARD: usize = 20_000;
+    pub const MOST_PHOTOS_A_SHARD: usize = manifest::MOST_PHOTOS;
 
     /// The job in a folder. Fails on a folder without one, or one that is damaged.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {

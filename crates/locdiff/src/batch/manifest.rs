@@ -2,12 +2,14 @@
 
 use crate::LatLon;
 use crate::batch::sealed::{self, Opened, damaged};
-use crate::batch::{BatchError, Job, Result};
+use crate::batch::{BatchError, Result};
 use locdiff_vision::sources::{PhotoSource, PlaceSource};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 pub(crate) const FORMAT: &str = "locdiff-manifest";
+/// The most photos of a shard.
+pub(crate) const MOST_PHOTOS: usize = 20_000;
 /// Twenty thousand photos with paths of four thousand letters.
 const LONGEST: u64 = 1 << 28;
 
@@ -87,7 +89,7 @@ pub(crate) fn read(path: &Path, shard: u32, base: &Path) -> Result<Manifest> {
 
 pub(crate) fn parse(path: &Path, bytes: Vec<u8>, shard: u32, base: &Path) -> Result<Manifest> {
     let Opened { head, body, sum } = sealed::open::<Head>(path, FORMAT, bytes)?;
-    if head.shard != shard || head.photos > Job::MOST_PHOTOS_A_SHARD {
+    if head.shard != shard || head.photos > MOST_PHOTOS {
         return Err(damaged(path, format!("it says that it is shard {} of {} photos", head.shard, head.photos)));
     }
     let mut photos = Vec::new();

@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 64 << 20;
 /// Which photos of a server. See [`Immich::assets`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Filter {
+pub struct AssetFilter {
     /// Taken after this, as ISO 8601.
     pub after: Option<String>,
     /// Taken before this.
@@ -92,7 +92,7 @@ impl Immich {
 
     /// All photos that fit, page by page; `seen` gets their number so far.
     /// Fails on a server that does not answer, refuses, or is no immich.
-    pub fn assets(&self, filter: &Filter, mut seen: impl FnMut(usize)) -> Result<Vec<Asset>> {
+    pub fn assets(&self, filter: &AssetFilter, mut seen: impl FnMut(usize)) -> Result<Vec<Asset>> {
         let mut found = Vec::new();
         let mut page = 1;
         for _ in 0..MOST_PAGES {

@@ -3,7 +3,7 @@
 //! | you want | item |
 //! |---|---|
 //! | a server and a key | [`Immich`], [`ApiKey`] |
-//! | its photos | [`Immich::assets`], [`Filter`] |
+//! | its photos | [`Immich::assets`], [`AssetFilter`] |
 //! | trips, by the rule of albums | [`Trips`] |
 //! | places for a trip's photos | [`Suggester`] |
 //! | suggestions in a file | [`Suggestions`] |
@@ -22,7 +22,7 @@ mod suggest;
 mod suggestions;
 mod write;
 
-pub use client::{Filter, Immich};
+pub use client::{AssetFilter, Immich};
 pub use error::ImmichError;
 pub use key::ApiKey;
 pub use review::Review;

@@ -3,7 +3,7 @@
 use super::common;
 
 use common::{Fake, FakeAsset, KEY, id};
-use locdiff::immich::{ApiKey, Filter, Immich, ImmichError, Review, Suggestions};
+use locdiff::immich::{ApiKey, AssetFilter, Immich, ImmichError, Review, Suggestions};
 use locdiff::review::{ReviewAction, ReviewSession};
 use locdiff_shdd::sphere::LatLon;
 use locdiff_testing::wait_until;
@@ -39,7 +39,7 @@ fn pages_are_followed_and_places_read() {
         let time = String::new();
         state.assets.push(FakeAsset { id: "../../users".into(), kind: "IMAGE", time, place: None });
     });
-    let found = open(&fake).assets(&Filter::default(), |_| ()).unwrap();
+    let found = open(&fake).assets(&AssetFilter::default(), |_| ()).unwrap();
     assert_eq!(fake.asked("POST /api/search/metadata"), 3);
     // A video is no photo, and what is no number is never put into a path.
     let ids: Vec<&str> = found.iter().map(|asset| asset.id.as_str()).collect();
@@ -53,7 +53,7 @@ fn pages_are_followed_and_places_read() {
 fn a_wrong_key_is_said_and_not_shown() {
     let fake = Fake::new(&[None]);
     let server = Immich::new(&fake.url, ApiKey::new("wrong-secret").unwrap(), None).unwrap();
-    let error = server.assets(&Filter::default(), |_| ()).unwrap_err();
+    let error = server.assets(&AssetFilter::default(), |_| ()).unwrap_err();
     assert!(error.to_string().contains("401") && error.to_string().contains("API key is not known"), "{error}");
     assert!(!format!("{error:?} {error} {server:?}").contains("secret"));
     assert_eq!(fake.asked("POST"), 1, "it is no use to try that again");
@@ -63,9 +63,9 @@ fn a_wrong_key_is_said_and_not_shown() {
 fn errors_of_a_moment_are_tried_again() {
     let fake = Fake::new(&[None, None, None]);
     fake.set(|state| state.failing = Some(("search".into(), 502, 2)));
-    assert_eq!(open(&fake).assets(&Filter::default(), |_| ()).unwrap().len(), 3);
+    assert_eq!(open(&fake).assets(&AssetFilter::default(), |_| ()).unwrap().len(), 3);
     fake.set(|state| state.failing = Some(("search".into(), 302, 1)));
-    let error = open(&fake).assets(&Filter::default(), |_| ()).unwrap_err().to_string();
+    let error = open(&fake).assets(&AssetFilter::default(), |_| ()).unwrap_err().to_string();
     assert!(error.contains("it sends elsewhere"), "{error}");
 }
 
@@ -73,10 +73,10 @@ fn errors_of_a_moment_are_tried_again() {
 fn what_is_no_immich_is_said() {
     let fake = Fake::new(&[None]);
     fake.set(|state| state.failing = Some(("search".into(), 200, 1))); // an empty page
-    let error = open(&fake).assets(&Filter::default(), |_| ()).unwrap_err();
+    let error = open(&fake).assets(&AssetFilter::default(), |_| ()).unwrap_err();
     assert!(matches!(error, ImmichError::Answer { .. }), "{error}");
     let nobody = Immich::new("http://127.0.0.1:1", ApiKey::new(KEY).unwrap(), None).unwrap();
-    let error = nobody.with_pause(Duration::ZERO).assets(&Filter::default(), |_| ()).unwrap_err();
+    let error = nobody.with_pause(Duration::ZERO).assets(&AssetFilter::default(), |_| ()).unwrap_err();
     assert!(matches!(error, ImmichError::Network { .. }), "{error}");
     assert!(Immich::new("ftp://photos.example", ApiKey::new(KEY).unwrap(), None).is_err());
     assert!(Immich::new("https://photos.example", ApiKey::new(KEY).unwrap(), Some(b"no PEM")).is_err());
@@ -196,7 +196,7 @@ fn a_field_that_immich_renames_is_noticed() {
     ];
     let all = |fake: &Fake| -> Result<(), ImmichError> {
         let server = open(fake);
-        let mut filter = Filter::default();
+        let mut filter = AssetFilter::default();
         (filter.after, filter.before) = (Some("2024-01-01T00:00:00Z".into()), Some("2025-01-01T00:00:00Z".into()));
         filter.album = Some(id(7));
         assert_eq!(server.assets(&filter, |_| ())?.len(), 3);
@@ -241,10 +241,10 @@ fn a_server_over_https_needs_a_certificate_that_is_trusted() {
         let server = Immich::new(&fake.url, ApiKey::new(KEY).unwrap(), pem).unwrap();
         server.with_pause(Duration::from_millis(1))
     };
-    assert_eq!(trusting(Some(&authority)).assets(&Filter::default(), |_| ()).unwrap().len(), 2);
+    assert_eq!(trusting(Some(&authority)).assets(&AssetFilter::default(), |_| ()).unwrap().len(), 2);
     trusting(Some(&authority)).set_place(&id(0), LatLon::new(3.0, 4.0).unwrap()).unwrap();
     assert_eq!(fake.places()[0], Some((3.0, 4.0)));
-    let error = trusting(None).assets(&Filter::default(), |_| ()).unwrap_err();
+    let error = trusting(None).assets(&AssetFilter::default(), |_| ()).unwrap_err();
     assert!(matches!(error, ImmichError::Network { .. }), "an unknown authority: {error}");
 }
 

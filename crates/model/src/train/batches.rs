@@ -2,7 +2,7 @@
 
 use crate::train::{Result, Rows};
 use crate::{CodeWriter, DeviceHarmonics, DevicePoints, PAPER_ANCHORS, Standardisation, chance};
-use locdiff_nn::feed::{DrawnRows, Table, TableValues};
+use locdiff_nn::feed::{DeviceTable, DrawnRows, TableValues};
 use locdiff_nn::{Device, NnError, Rng, ViewMut};
 use locdiff_shdd::sphere::UnitVec;
 use rayon::prelude::*;
@@ -92,7 +92,7 @@ pub(crate) struct DeviceFeed {
     harmonics: DeviceHarmonics,
     places: DevicePoints,
     drawn: DrawnRows,
-    table: Option<Table>,
+    table: Option<DeviceTable>,
     anchors: Option<DevicePoints>,
 }
 
@@ -107,7 +107,7 @@ impl DeviceFeed {
         let drawn = DrawnRows::new(device, plan.rows.rows, data.copies(), plan.count, streams)?;
         let anchors = || DevicePoints::from_slice(device, &vec![[0.0, 0.0, 1.0]; PAPER_ANCHORS]);
         let anchors = plan.fresh_anchors.then(anchors).transpose()?;
-        let bytes = Table::bytes(data.len(), data.copies(), data.columns(), data.is_half());
+        let bytes = DeviceTable::bytes(data.len(), data.copies(), data.columns(), data.is_half());
         let free = device.memory_free_bytes()?.unwrap_or(0);
         let fits = !plan.stream && bytes + SPARE_BYTES <= free;
         let table = fits.then(|| load(device, plan)).transpose()?;
@@ -135,10 +135,10 @@ impl DeviceFeed {
 }
 
 /// All embeddings, in the precision of their file.
-fn load(device: &Device, plan: &FeedPlan<'_>) -> Result<Table> {
+fn load(device: &Device, plan: &FeedPlan<'_>) -> Result<DeviceTable> {
     let (data, columns) = (plan.rows.data, plan.rows.data.columns());
     let Standardisation { mean, deviation } = plan.standardisation;
-    let mut table = Table::new(device, data.len(), data.copies(), data.is_half(), mean, deviation)?;
+    let mut table = DeviceTable::new(device, data.len(), data.copies(), data.is_half(), mean, deviation)?;
     let mut values = vec![0.0; BLOCK.min(data.len()) * columns];
     for copy in 0..data.copies() {
         for first in (0..data.len()).step_by(BLOCK) {

@@ -1,6 +1,6 @@
 //! Matrices that stay rounded to bf16 on a CUDA device.
 
-use crate::{Device, Result, cuda, device::Backend, error::check_shape, kernels::Kernels};
+use crate::{Device, Result, cuda, device::Backend, error::check_shape, kernel_source::Kernels};
 use locdiff_base::setting;
 use rayon::prelude::*;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ pub use matrix::{Bf16Tensor, Bf16View, Bf16ViewMut};
 use crate::{
     Gelu, Result, View, ViewMut,
     error::check_shape,
-    kernel_args::{EitherView, Grid, args},
+    kernel_args::{EitherView, LaunchGrid, args},
 };
 
 /// The widest row of a norm: a warp holds it in registers.
@@ -48,14 +48,14 @@ fn check_norm(op: &'static str, cols: usize, gain_shift: Option<&View<'_>>) -> R
 }
 
 /// `y = gain⊙(x − mean)/√(var + eps) + shift` row by row, with `gain_shift = [gain | shift]`, one row.
-pub fn layer_norm(y: Bf16ViewMut<'_>, x: View<'_>, gain_shift: View<'_>, eps: f32) -> Result<()> {
+pub fn layer_norm_bf16(y: Bf16ViewMut<'_>, x: View<'_>, gain_shift: View<'_>, eps: f32) -> Result<()> {
     const OP: &str = "bf16::layer_norm";
     let y = y.0;
     x.expect_shape(OP, "x", y.rows, y.cols)?;
     check_norm(OP, y.cols, Some(&gain_shift))?;
     let args = args!(y, x, gain_shift, y.rows, y.cols, eps);
     let kernel = if y.cols <= 1024 { "layer_norm_bf16" } else { "layer_norm_wide_bf16" };
-    y.context().launch(kernel, Grid::Blocks { blocks: y.rows.div_ceil(8), threads: 256 }, &args)
+    y.context().launch(kernel, LaunchGrid::Blocks { blocks: y.rows.div_ceil(8), threads: 256 }, &args)
 }
 
 /// The tokens of pictures: row `t` of a picture is `positions[t]`, plus its patch, through a layer norm as in [`layer_norm`]
@@ -75,19 +75,19 @@ pub fn embed_tokens(
     patches.expect_shape(OP, "patches", x.rows / tokens * places.min(tokens), x.cols)?;
     check_norm(OP, x.cols, gain_shift.as_ref())?;
     let args = args!(&x, patches, positions, gain_shift, x.rows, tokens, tokens - places, x.cols, eps);
-    let grid = Grid::Blocks { blocks: x.rows.div_ceil(8), threads: 256 };
+    let grid = LaunchGrid::Blocks { blocks: x.rows.div_ceil(8), threads: 256 };
     patches.context().launch("embed_tokens", grid, &args)
 }
 
 /// Squares of `patch` pixels as rows, from pictures of `side × side` RGB values, one picture a row of `pixels`.
-pub fn patches(out: Bf16ViewMut<'_>, pixels: Bf16View<'_>, side: usize, patch: usize) -> Result<()> {
+pub fn patches_bf16(out: Bf16ViewMut<'_>, pixels: Bf16View<'_>, side: usize, patch: usize) -> Result<()> {
     const OP: &str = "bf16::patches";
     let out = out.0;
     pixels.expect_shape(OP, "pixels", pixels.rows, side * side * 3)?;
     check_shape(patch > 0 && patch <= side, OP, || format!("patches of {patch} in {side} pixels"))?;
     out.expect_shape(OP, "out", pixels.rows * (side / patch).pow(2), patch * patch * 3)?;
     let args = args!(out, pixels, out.cols, side, patch);
-    out.context().launch("patches_bf16", Grid::Elements { rows: out.rows, cols: out.stride }, &args)
+    out.context().launch("patches_bf16", LaunchGrid::Elements { rows: out.rows, cols: out.stride }, &args)
 }
 
 /// The mean of the rows of each group but its first `skip`; a group a row of `out`.
@@ -97,14 +97,14 @@ pub fn mean_rows(out: ViewMut<'_>, x: Bf16View<'_>, skip: usize) -> Result<()> {
     x.expect_shape(OP, "x", out.rows * group, out.cols)?;
     check_shape(skip < group, OP, || format!("all but {skip} of {group} rows"))?;
     let args = args!(&out, x, group, skip, out.cols);
-    x.context().launch("mean_rows_bf16", Grid::each(&out), &args)
+    x.context().launch("mean_rows_bf16", LaunchGrid::each(&out), &args)
 }
 
 /// In place `x ← f(x)`.
-pub fn activate(kind: Gelu, x: Bf16ViewMut<'_>) -> Result<()> {
+pub fn activate_bf16(kind: Gelu, x: Bf16ViewMut<'_>) -> Result<()> {
     let x = x.0;
     let args = args!(x, x.rows, x.cols, kind as i32);
-    x.context().launch("activate_bf16", Grid::Flat(x.rows * x.cols.div_ceil(8)), &args)
+    x.context().launch("activate_bf16", LaunchGrid::Flat(x.rows * x.cols.div_ceil(8)), &args)
 }
 
 /// `softmax(q·kᵀ/√head)·v` for each picture and head: `q` and `out` have `queries` rows a picture and `heads · head`
@@ -130,5 +130,5 @@ pub fn attention(out: Bf16ViewMut<'_>, q: Bf16View<'_>, kv: Bf16View<'_>, pictur
     let args = args!(out, q, kv, tokens, queries, heads, head, scale);
     let warps = ATTENTION_WARPS.min(queries.div_ceil(16));
     let blocks = queries.div_ceil(16 * warps) * heads * pictures;
-    q.context().launch(kernel, Grid::Blocks { blocks, threads: 32 * warps }, &args)
+    q.context().launch(kernel, LaunchGrid::Blocks { blocks, threads: 32 * warps }, &args)
 }

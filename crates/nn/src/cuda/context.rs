@@ -3,7 +3,7 @@
 use super::{Decoder, failed, lock, products::Products};
 use crate::{
     NnError, Precision, Result,
-    kernels::{KernelSource, Kernels},
+    kernel_source::{KernelSource, Kernels},
 };
 use cudarc::{
     cublaslt,

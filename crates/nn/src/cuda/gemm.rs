@@ -8,7 +8,7 @@ use crate::{
     Precision, Result, View, ViewMut,
     bf16::Bf16View,
     error::check_shape,
-    kernel_args::{Arg, EitherView, Grid},
+    kernel_args::{Arg, EitherView, LaunchGrid},
     kinds::Transpose,
 };
 use cudarc::{
@@ -138,7 +138,7 @@ impl Context {
         };
         let (address, rows, cols) = (memory.device_ptr(stream).0, operand.rows, operand.cols);
         let args = [Arg::Long(address as usize), Arg::In(operand), Arg::Int(stride), Arg::Int(cols)];
-        self.launch("round_bf16", Grid::Elements { rows, cols }, &args)?;
+        self.launch("round_bf16", LaunchGrid::Elements { rows, cols }, &args)?;
         self.keep(|| memory as _);
         Ok((address, stride))
     }

@@ -4,8 +4,8 @@ use super::{Buffer, Context, failed};
 use crate::{
     Indices, NnError, Result, View, ViewMut,
     bf16::Bf16View,
-    kernel_args::{Arg, Grid},
-    kernels::KernelSource,
+    kernel_args::{Arg, LaunchGrid},
+    kernel_source::KernelSource,
     tensor::IndexStorage,
     view::Data,
 };
@@ -46,7 +46,7 @@ impl Context {
     }
 
     /// Launches a kernel on the stream now in use.
-    pub(crate) fn launch(self: &Arc<Self>, kernel: &'static str, grid: Grid, args: &[Arg<'_>]) -> Result<()> {
+    pub(crate) fn launch(self: &Arc<Self>, kernel: &'static str, grid: LaunchGrid, args: &[Arg<'_>]) -> Result<()> {
         // SAFETY: each operation of this crate and its kernel are written together and tested together.
         unsafe { self.launch_found(kernel, || self.function(kernel), grid, args) }
     }
@@ -59,7 +59,7 @@ impl Context {
         self: &Arc<Self>,
         source: &'static KernelSource,
         kernel: &'static str,
-        grid: Grid,
+        grid: LaunchGrid,
         args: &[Arg<'_>],
     ) -> Result<()> {
         // SAFETY: the caller's promise.
@@ -72,7 +72,7 @@ impl Context {
         self: &Arc<Self>,
         kernel: &'static str,
         find: impl FnOnce() -> Result<CUfunction>,
-        grid: Grid,
+        grid: LaunchGrid,
         args: &[Arg<'_>],
     ) -> Result<()> {
         // Every argument takes a slot of 8 bytes, of which the kernel reads as many as its type has (little endian).

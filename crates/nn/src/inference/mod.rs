@@ -22,5 +22,5 @@ pub use crate::cpu::simd::padded;
 pub use depthwise::Depthwise;
 pub use finish::Finish;
 pub use linear::PackedLinear;
-pub use pointwise::{Grid, Pointwise};
-pub use rows::{layer_norm, softmax};
+pub use pointwise::{PixelGrid, Pointwise};
+pub use rows::{normalise_row, soften_row};

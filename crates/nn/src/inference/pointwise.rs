@@ -34,14 +34,14 @@ impl Pointwise {
     /// Applies the product to the pixels of `input`, `stride` values apart, and writes them to `output` where `grid`
     /// says, adding `residual` (pixels packed one after another, in the output's channels).
     /// Panics if the buffers are too short for that.
-    pub fn run(&self, input: &[f32], stride: usize, output: &mut [f32], grid: Grid, residual: Option<&[f32]>) {
+    pub fn run(&self, input: &[f32], stride: usize, output: &mut [f32], grid: PixelGrid, residual: Option<&[f32]>) {
         pulp::Arch::new().dispatch(Run { layer: self, input, stride, output, grid, residual, walk: Walk::default() });
     }
 }
 
 /// Where the pixels of a picture lie in a buffer that may have a border.
 #[derive(Debug, Clone, Copy)]
-pub struct Grid {
+pub struct PixelGrid {
     /// Pixels to write.
     pub pixels: usize,
     /// Pixels in a row of the picture.
@@ -52,7 +52,7 @@ pub struct Grid {
     pub first: usize,
 }
 
-impl Grid {
+impl PixelGrid {
     /// Pixels one after another, no border.
     pub fn packed(pixels: usize) -> Self {
         Self { pixels, width: pixels, row: pixels, first: 0 }
@@ -71,7 +71,7 @@ struct Walk {
 impl Walk {
     /// The place of the next pixel.
     #[inline(always)]
-    fn next(&mut self, grid: Grid) -> usize {
+    fn next(&mut self, grid: PixelGrid) -> usize {
         if self.x == grid.width {
             self.x = 0;
             self.line += grid.row;
@@ -86,7 +86,7 @@ struct Run<'a> {
     input: &'a [f32],
     stride: usize,
     output: &'a mut [f32],
-    grid: Grid,
+    grid: PixelGrid,
     residual: Option<&'a [f32]>,
     walk: Walk,
 }
@@ -143,7 +143,7 @@ impl TileEnd for Run<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, Grid, Pointwise, Run, Walk};
+    use super::{BLOCK, PixelGrid, Pointwise, Run, Walk};
     use crate::cpu::simd::{InstructionSet, padded};
 
     fn noise(len: usize, mut seed: u32) -> Vec<f32> {
@@ -164,7 +164,7 @@ mod tests {
             for set in InstructionSet::ALL {
                 let mut output = vec![9.0; pixels * channels];
                 let (layer, input, output_to) = (&layer, &input[..], &mut output);
-                let (grid, walk) = (Grid::packed(pixels), Walk::default());
+                let (grid, walk) = (PixelGrid::packed(pixels), Walk::default());
                 set.run(Run { layer, input, stride, output: output_to, grid, residual: Some(&residual), walk });
                 for (p, o) in (0..pixels * outputs).map(|at| (at / outputs, at % outputs)) {
                     let row = weights[o * inputs..][..inputs].iter().zip(&input[p * stride..]);
@@ -180,7 +180,7 @@ mod tests {
     fn writes_inside_the_border_only() {
         let layer = Pointwise::new(1, &[10.0], &[0.0], true);
         let mut output = vec![-1.0; 4 * 5 * BLOCK];
-        let grid = Grid { pixels: 6, width: 3, row: 5, first: 6 };
+        let grid = PixelGrid { pixels: 6, width: 3, row: 5, first: 6 };
         layer.run(&[0.1, 0.2, 0.3, 0.4, -0.5, 0.6], 1, &mut output, grid, None);
         let first: Vec<f32> = output.iter().step_by(BLOCK).copied().collect();
         let n = -1.0;

@@ -3,20 +3,20 @@
 use crate::{cpu::reduce, ops::layer_norm_row};
 
 /// `gain ⊙ (x − mean)/√(var + eps) + shift` of one row into `out`, all of one length. Panics if the lengths differ.
-pub fn layer_norm(out: &mut [f32], x: &[f32], gain: &[f32], shift: &[f32], eps: f32) {
+pub fn normalise_row(out: &mut [f32], x: &[f32], gain: &[f32], shift: &[f32], eps: f32) {
     let n = out.len();
     assert!(x.len() == n && gain.len() == n && shift.len() == n);
     layer_norm_row(out, x, gain, shift, eps);
 }
 
 /// In place `row ← softmax(row)`.
-pub fn softmax(row: &mut [f32]) {
+pub fn soften_row(row: &mut [f32]) {
     reduce::softmax_row(row, &[], 1.0);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{layer_norm, softmax};
+    use super::{normalise_row, soften_row};
 
     #[test]
     fn rows_agree_with_f64() {
@@ -25,13 +25,13 @@ mod tests {
             let gain: Vec<f32> = (0..n).map(|i| 1.0 + i as f32 / 300.0).collect();
             let shift: Vec<f32> = (0..n).map(|i| i as f32 / 100.0 - 1.0).collect();
             let mut out = vec![0.0; n];
-            layer_norm(&mut out, &x, &gain, &shift, 1e-5);
+            normalise_row(&mut out, &x, &gain, &shift, 1e-5);
             let wide: Vec<f64> = x.iter().map(|&v| f64::from(v)).collect();
             let mean = wide.iter().sum::<f64>() / n as f64;
             let variance = wide.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64;
             let total: f64 = wide.iter().map(|v| v.exp()).sum();
             let mut soft = x.clone();
-            softmax(&mut soft);
+            soften_row(&mut soft);
             for i in 0..n {
                 let norm = (wide[i] - mean) / (variance + 1e-5).sqrt();
                 let expected = f64::from(gain[i]) * norm + f64::from(shift[i]);

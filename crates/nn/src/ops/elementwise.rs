@@ -4,7 +4,7 @@ use crate::{
     Indices, Result, View, ViewMut,
     cpu::{for_rows, for_rows2, math, reduce::scale_in_place, simd::simd_kernel},
     error::check_shape,
-    kernel_args::{Grid, expect_shapes, run},
+    kernel_args::{LaunchGrid, expect_shapes, run},
     ops::{Activation, Dropout},
 };
 use std::f32::consts::FRAC_1_SQRT_2;
@@ -87,7 +87,7 @@ pub fn activate(kind: Activation, y: ViewMut<'_>, x: View<'_>) -> Result<()> {
     const OP: &str = "activate";
     expect_shapes!(OP, y.rows, y.cols; x);
     let (code, w0) = kind.kernel_args();
-    run!(OP, Grid::each(&y), [&y, x, y.cols, code, w0]; y, x => for_rows(y, |r, y| match kind {
+    run!(OP, LaunchGrid::each(&y), [&y, x, y.cols, code, w0]; y, x => for_rows(y, |r, y| match kind {
         Activation::Gelu => gelu_row(y, x.row(r)),
         Activation::Relu => relu_row(y, x.row(r)),
         Activation::Sine { w0 } => sine_row(y, x.row(r), w0),
@@ -99,7 +99,7 @@ pub fn activate_backward(kind: Activation, dx: ViewMut<'_>, x: View<'_>, dy: Vie
     const OP: &str = "activate_backward";
     expect_shapes!(OP, dx.rows, dx.cols; x, dy);
     let (code, w0) = kind.kernel_args();
-    run!(OP, Grid::each(&dx), [&dx, x, dy, dx.cols, code, w0]; dx, x, dy => for_rows(dx, |r, dx| match kind {
+    run!(OP, LaunchGrid::each(&dx), [&dx, x, dy, dx.cols, code, w0]; dx, x, dy => for_rows(dx, |r, dx| match kind {
         Activation::Gelu => gelu_backward_row(dx, x.row(r), dy.row(r)),
         Activation::Relu => relu_backward_row(dx, x.row(r), dy.row(r)),
         Activation::Sine { w0 } => sine_backward_row(dx, x.row(r), dy.row(r), w0),
@@ -115,7 +115,7 @@ pub fn dropout_sine(y: ViewMut<'_>, z: ViewMut<'_>, w0: f32, dropout: Option<Dro
         return activate(Activation::Sine { w0 }, y, z.as_view());
     };
     let (threshold, scale) = dropout.threshold_and_scale();
-    run!(OP, Grid::each(&y), [&y, &z, y.cols, w0, dropout.rng, dropout.stream, threshold, scale]; y, z, dropout =>
+    run!(OP, LaunchGrid::each(&y), [&y, &z, y.cols, w0, dropout.rng, dropout.stream, threshold, scale]; y, z, dropout =>
     for_rows2(y, z, |r, y, z| {
         dropout.apply(r, z);
         sine_row(y, z, w0);
@@ -130,7 +130,7 @@ pub fn dropout_sine_backward(dz: ViewMut<'_>, z: View<'_>, dy: View<'_>, w0: f32
     }
     expect_shapes!(OP, dz.rows, dz.cols; z, dy);
     let scale = 1.0 / (1.0 - probability);
-    run!(OP, Grid::each(&dz), [&dz, z, dy, dz.cols, w0, scale]; dz, z, dy =>
+    run!(OP, LaunchGrid::each(&dz), [&dz, z, dy, dz.cols, w0, scale]; dz, z, dy =>
         for_rows(dz, |r, dz| dropout_sine_backward_row(dz, z.row(r), dy.row(r), w0, scale)))
 }
 
@@ -140,7 +140,7 @@ pub fn dropout(y: ViewMut<'_>, dropout: Dropout<'_>) -> Result<()> {
         return Ok(());
     }
     let (threshold, scale) = dropout.threshold_and_scale();
-    run!("dropout", Grid::each(&y), [&y, y.cols, dropout.rng, dropout.stream, threshold, scale]; y, dropout =>
+    run!("dropout", LaunchGrid::each(&y), [&y, y.cols, dropout.rng, dropout.stream, threshold, scale]; y, dropout =>
         for_rows(y, |r, y| dropout.apply(r, y)))
 }
 
@@ -152,7 +152,7 @@ pub fn dropout_backward(dy: ViewMut<'_>, y: View<'_>, probability: f32) -> Resul
         return Ok(());
     }
     let scale = 1.0 / (1.0 - probability);
-    run!(OP, Grid::each(&dy), [&dy, y, dy.cols, scale]; dy, y => for_rows(dy, |r, dy| {
+    run!(OP, LaunchGrid::each(&dy), [&dy, y, dy.cols, scale]; dy, y => for_rows(dy, |r, dy| {
         for (dy, y) in dy.iter_mut().zip(y.row(r)) {
             *dy = if y.to_bits() == DROPPED_BITS { 0.0 } else { *dy * scale };
         }
@@ -164,7 +164,7 @@ pub fn film(h: ViewMut<'_>, hx: View<'_>, ss: View<'_>, hi: View<'_>) -> Result<
     const OP: &str = "film";
     expect_shapes!(OP, h.rows, h.cols; hx, hi);
     expect_shapes!(OP, h.rows, 2 * h.cols; ss);
-    run!(OP, Grid::each(&h), [&h, hx, ss, hi, h.cols]; h, hx, ss, hi => for_rows(h, |r, h| {
+    run!(OP, LaunchGrid::each(&h), [&h, hx, ss, hi, h.cols]; h, hx, ss, hi => for_rows(h, |r, h| {
         let (scale, shift) = ss.row(r).split_at(h.len());
         film_row(h, hx.row(r), scale, shift, hi.row(r));
     }))
@@ -175,7 +175,7 @@ pub fn film_backward(dhx: ViewMut<'_>, dss: ViewMut<'_>, dh: View<'_>, hx: View<
     const OP: &str = "film_backward";
     expect_shapes!(OP, dhx.rows, dhx.cols; dh, hx);
     expect_shapes!(OP, dhx.rows, 2 * dhx.cols; ss, dss);
-    run!(OP, Grid::each(&dhx), [&dhx, &dss, dh, hx, ss, dhx.cols]; dhx, dss, dh, hx, ss =>
+    run!(OP, LaunchGrid::each(&dhx), [&dhx, &dss, dh, hx, ss, dhx.cols]; dhx, dss, dh, hx, ss =>
         for_rows2(dhx, dss, |r, dhx, dss| film_backward_row(dhx, dss, dh.row(r), hx.row(r), ss.row(r))))
 }
 
@@ -183,12 +183,12 @@ pub fn film_backward(dhx: ViewMut<'_>, dss: ViewMut<'_>, dh: View<'_>, hx: View<
 pub fn axpby(y: ViewMut<'_>, a: f32, x: View<'_>, b: f32) -> Result<()> {
     const OP: &str = "axpby";
     expect_shapes!(OP, y.rows, y.cols; x);
-    run!(OP, Grid::each(&y), [&y, x, y.cols, a, b]; y, x => for_rows(y, |r, y| axpby_row(y, a, x.row(r), b)))
+    run!(OP, LaunchGrid::each(&y), [&y, x, y.cols, a, b]; y, x => for_rows(y, |r, y| axpby_row(y, a, x.row(r), b)))
 }
 
 /// `y ← factor·y`.
 pub fn scale(y: ViewMut<'_>, factor: f32) -> Result<()> {
-    run!("scale", Grid::each(&y), [&y, y.cols, factor]; y => for_rows(y, |_, y| scale_in_place(y, factor)))
+    run!("scale", LaunchGrid::each(&y), [&y, y.cols, factor]; y => for_rows(y, |_, y| scale_in_place(y, factor)))
 }
 
 /// Copies `x` into `y`. Between column ranges it concatenates and splits.
@@ -212,7 +212,7 @@ pub fn gather_rows(out: ViewMut<'_>, table: View<'_>, indices: &Indices) -> Resu
     const OP: &str = "gather_rows";
     expect_shapes!(OP, table.rows, out.cols; table);
     check_shape(indices.len() == out.rows, OP, || format!("{} indices for {} rows", indices.len(), out.rows))?;
-    run!(OP, Grid::each(&out), [&out, table, indices, out.cols, table.rows]; out, table, indices => {
+    run!(OP, LaunchGrid::each(&out), [&out, table, indices, out.cols, table.rows]; out, table, indices => {
         check_indices(OP, indices, table.rows)?;
         for_rows(out, |r, out| out.copy_from_slice(table.row(indices[r] as usize)));
     })
@@ -226,7 +226,7 @@ pub fn mix_rows(out: ViewMut<'_>, a: View<'_>, b: View<'_>, coefficients: View<'
     expect_shapes!(OP, coefficients.rows, 2; coefficients);
     check_shape(t.len() == out.rows, OP, || format!("{} time steps for {} rows", t.len(), out.rows))?;
     let steps = coefficients.rows;
-    run!(OP, Grid::each(&out), [&out, a, b, coefficients, t, out.cols, steps]; out, a, b, coefficients, t => {
+    run!(OP, LaunchGrid::each(&out), [&out, a, b, coefficients, t, out.cols, steps]; out, a, b, coefficients, t => {
         check_indices(OP, t, steps)?;
         for_rows(out, |r, out| {
             let c = coefficients.row(t[r] as usize);
@@ -251,7 +251,7 @@ pub fn sinusoidal(out: ViewMut<'_>, t: View<'_>) -> Result<()> {
     let half = out.cols / 2;
     let denominator = half.saturating_sub(1).max(1) as f32;
     let frequency = |j: usize| (-(10_000.0_f64.ln() as f32) * j as f32 / denominator).exp();
-    run!(OP, Grid::Elements { rows: out.rows, cols: half }, [&out, t, half]; out, t => for_rows(out, |r, out| {
+    run!(OP, LaunchGrid::Elements { rows: out.rows, cols: half }, [&out, t, half]; out, t => for_rows(out, |r, out| {
         let t = t.row(r)[0];
         let (sines, cosines) = out.split_at_mut(half);
         for j in 0..half {

@@ -7,7 +7,7 @@ use crate::{
         reduce::{dot, exp_sum, max_with, tree},
         simd::{LANES, simd_kernel},
     },
-    kernel_args::{Grid, expect_shapes, run},
+    kernel_args::{LaunchGrid, expect_shapes, run},
     ops::PointLoss,
 };
 
@@ -75,7 +75,7 @@ pub fn point_loss(
     expect_shapes!(OP, de.rows, de.cols; e, y);
     expect_shapes!(OP, de.rows, 1; loss);
     let n = e.cols as f32;
-    run!(OP, Grid::Rows(de.rows), [&de, &loss, e, y, de.cols, kind as i32, scale]; de, loss, e, y =>
+    run!(OP, LaunchGrid::Rows(de.rows), [&de, &loss, e, y, de.cols, kind as i32, scale]; de, loss, e, y =>
     for_rows2(de, loss, |r, de, loss| {
         let (e, y) = (e.row(r), y.row(r));
         loss[0] = match kind {
@@ -109,7 +109,7 @@ pub fn reverse_kl(
     expect_shapes!(OP, q_logits.rows, 1; loss);
     bias.iter().try_for_each(|bias| bias.expect_shape(OP, "bias", 1, q_logits.cols))?;
     let (rows, cols) = (q_logits.rows, q_logits.cols);
-    run!(OP, Grid::Rows(rows), [&q_logits, &p_logits, bias, &loss, cols, scale]; q_logits, p_logits, loss => {
+    run!(OP, LaunchGrid::Rows(rows), [&q_logits, &p_logits, bias, &loss, cols, scale]; q_logits, p_logits, loss => {
         let bias = bias.map(|bias| bias.cpu(OP)).transpose()?.map_or(&[][..], |bias| bias.row(0));
         // Two outputs at a time: the loss travels in the first logit of p, which is no longer used then.
         let (MatMut { data, stride, .. }, mut loss) = (p_logits, loss);

@@ -7,7 +7,7 @@ use crate::{
         reduce::{dot, scale_in_place, sum},
         simd::simd_kernel,
     },
-    kernel_args::{Grid, expect_shapes, run},
+    kernel_args::{LaunchGrid, expect_shapes, run},
 };
 
 simd_kernel! {
@@ -31,7 +31,7 @@ pub fn layer_norm(y: ViewMut<'_>, x: View<'_>, gain_shift: View<'_>, eps: f32) -
     const OP: &str = "layer_norm";
     expect_shapes!(OP, y.rows, y.cols; x);
     expect_shapes!(OP, y.rows, 2 * y.cols; gain_shift);
-    run!(OP, Grid::Rows(y.rows), [&y, x, gain_shift, y.cols, eps]; y, x, gain_shift => for_rows(y, |r, y| {
+    run!(OP, LaunchGrid::Rows(y.rows), [&y, x, gain_shift, y.cols, eps]; y, x, gain_shift => for_rows(y, |r, y| {
         let (gain, shift) = gain_shift.row(r).split_at(x.cols);
         layer_norm_row(y, x.row(r), gain, shift, eps);
     }))
@@ -50,7 +50,7 @@ pub fn normalise(y: ViewMut<'_>, norms: ViewMut<'_>, x: View<'_>, eps: f32) -> R
     const OP: &str = "normalise";
     expect_shapes!(OP, y.rows, y.cols; x);
     expect_shapes!(OP, y.rows, 1; norms);
-    run!(OP, Grid::Rows(y.rows), [&y, &norms, x, y.cols, eps]; y, norms, x => for_rows2(y, norms, |r, y, norm| {
+    run!(OP, LaunchGrid::Rows(y.rows), [&y, &norms, x, y.cols, eps]; y, norms, x => for_rows2(y, norms, |r, y, norm| {
         y.copy_from_slice(x.row(r));
         norm[0] = dot(y, y).sqrt().max(eps);
         scale_in_place(y, 1.0 / norm[0]);
@@ -62,7 +62,7 @@ pub fn normalise_backward(dx: ViewMut<'_>, dy: View<'_>, y: View<'_>, norms: Vie
     const OP: &str = "normalise_backward";
     expect_shapes!(OP, dx.rows, dx.cols; dy, y);
     expect_shapes!(OP, dx.rows, 1; norms);
-    run!(OP, Grid::Rows(dx.rows), [&dx, dy, y, norms, dx.cols]; dx, dy, y, norms => for_rows(dx, |r, dx| {
+    run!(OP, LaunchGrid::Rows(dx.rows), [&dx, dy, y, norms, dx.cols]; dx, dy, y, norms => for_rows(dx, |r, dx| {
         let along = dot(y.row(r), dy.row(r));
         tangent_row(dx, y.row(r), dy.row(r), along, 1.0 / norms.row(r)[0]);
     }))

@@ -5,7 +5,7 @@ use crate::{
     adam_config::{AdamConfig, Control, LrSchedule, NORM_PARTIALS, Rates},
     cpu::{reduce::squared_norm, simd::simd_kernel},
     error::check_shape,
-    kernel_args::{Arg, Grid, args, expect_shapes, run},
+    kernel_args::{Arg, LaunchGrid, args, expect_shapes, run},
 };
 use rayon::prelude::*;
 
@@ -46,7 +46,7 @@ pub(crate) fn gather_gradients(total: ViewMut<'_>, g: View<'_>, replace: bool) -
     const OP: &str = "gather_gradients";
     expect_shapes!(OP, 1, total.cols; g);
     let len = total.cols;
-    run!(OP, Grid::Flat(len), [&total, g, Arg::Long(len), i32::from(replace)]; total, g =>
+    run!(OP, LaunchGrid::Flat(len), [&total, g, Arg::Long(len), i32::from(replace)]; total, g =>
     total.data.par_chunks_mut(PIECE).zip(g.data.par_chunks(PIECE)).for_each(|(total, g)| {
         if replace {
             total.copy_from_slice(g);
@@ -66,7 +66,11 @@ pub(crate) fn adam_step(config: &AdamConfig, buffers: AdamBuffers<'_>) -> Result
     if let Some(context) = w.cuda() {
         if config.clip_norm > 0.0 {
             let args = args!(&scratch, g, Arg::Long(len));
-            context.launch("squared_norm_partials", Grid::Blocks { blocks: NORM_PARTIALS, threads: 256 }, &args)?;
+            context.launch(
+                "squared_norm_partials",
+                LaunchGrid::Blocks { blocks: NORM_PARTIALS, threads: 256 },
+                &args,
+            )?;
         }
         let (warmup, total, low) = match config.schedule {
             LrSchedule::Constant => (-1, 0, 0.0),
@@ -80,13 +84,13 @@ pub(crate) fn adam_step(config: &AdamConfig, buffers: AdamBuffers<'_>) -> Result
         let args = args! {
             &*step, &control, &scratch, partials, lr, warmup, total, low, beta1, beta2, clip_norm, decay, ema_warmup
         };
-        context.launch("adam_prepare", Grid::Blocks { blocks: 1, threads: 256 }, &args)?;
+        context.launch("adam_prepare", LaunchGrid::Blocks { blocks: 1, threads: 256 }, &args)?;
         let Rates { beta2, one_minus_beta1, one_minus_beta2, eps, l2, decoupled } = rates;
         let (ema, len_arg) = (ema.as_ref().map(ViewMut::as_view), Arg::Long(len));
         let args = args! {
             &w, g, &m, &v, ema, &control, len_arg, beta2, one_minus_beta1, one_minus_beta2, eps, l2, decoupled
         };
-        return context.launch("adam", Grid::Flat(len.div_ceil(4)), &args);
+        return context.launch("adam", LaunchGrid::Flat(len.div_ceil(4)), &args);
     }
     let (w, g, m, v) = (w.cpu(OP)?.data, g.cpu(OP)?.data, m.cpu(OP)?.data, v.cpu(OP)?.data);
     let counter = &mut step.cpu_mut(OP)?[0];

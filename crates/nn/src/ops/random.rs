@@ -7,7 +7,7 @@ use crate::{
         random::{self, DropoutKey, Place, block, fill_row, normals, sampler_row, uniform},
     },
     error::check_shape,
-    kernel_args::{Arg, Grid, args, expect_shapes, run},
+    kernel_args::{Arg, LaunchGrid, args, expect_shapes, run},
     ops::SamplerStep,
 };
 
@@ -15,7 +15,7 @@ impl Rng {
     /// Adds one to the counter, on the device.
     pub fn advance(&mut self) -> Result<()> {
         if let Some(context) = self.state.cuda() {
-            let grid = Grid::Blocks { blocks: 1, threads: 1 };
+            let grid = LaunchGrid::Blocks { blocks: 1, threads: 1 };
             return context.launch("advance_counter", grid, &[Arg::Indices(&self.state)]);
         }
         let state = self.state.cpu_mut("advance")?;
@@ -67,7 +67,7 @@ fn fill(op: &'static str, out: ViewMut<'_>, rng: &Rng, stream: u32, normal: bool
     check_shape(out.rows as u64 * out.cols as u64 <= 1 << 34, op, || format!("{}×{} values", out.rows, out.cols))?;
     if let Some(context) = out.cuda() {
         let args = args!(&out, out.cols, rng, stream, i32::from(normal));
-        return context.launch("fill_random", Grid::each(&out), &args);
+        return context.launch("fill_random", LaunchGrid::each(&out), &args);
     }
     random::fill(out.cpu(op)?, rng.cpu(op)?, stream, normal);
     Ok(())
@@ -78,7 +78,7 @@ pub fn fill_row_noise(out: ViewMut<'_>, noise: &RowNoise, stream: u32) -> Result
     const OP: &str = "fill_row_noise";
     noise.expect_rows(OP, out.rows)?;
     let cols = out.cols;
-    run!(OP, Grid::each(&out), [&out, cols, noise, stream]; out, noise => for_rows(out, |r, row| {
+    run!(OP, LaunchGrid::each(&out), [&out, cols, noise, stream]; out, noise => for_rows(out, |r, row| {
         let (state, first) = noise.of(r, cols);
         fill_row(state, stream, first, row, normals);
     }))
@@ -89,7 +89,7 @@ pub fn fill_indices(out: &mut Indices, bound: u32, rng: &Rng, stream: u32) -> Re
     const OP: &str = "fill_indices";
     check_shape(bound > 0, OP, || "a bound of 0".to_owned())?;
     if let Some(context) = out.cuda() {
-        return context.launch(OP, Grid::Flat(out.len()), &args!(&*out, out.len(), bound, rng, stream));
+        return context.launch(OP, LaunchGrid::Flat(out.len()), &args!(&*out, out.len(), bound, rng, stream));
     }
     random::fill_indices(out.cpu_mut(OP)?, bound, rng.cpu(OP)?, stream);
     Ok(())
@@ -99,7 +99,7 @@ pub fn fill_indices(out: &mut Indices, bound: u32, rng: &Rng, stream: u32) -> Re
 pub fn drop_rows(out: ViewMut<'_>, x: View<'_>, p: f32, rng: &Rng, stream: u32) -> Result<()> {
     const OP: &str = "drop_rows";
     expect_shapes!(OP, out.rows, out.cols; x);
-    run!(OP, Grid::each(&out), [&out, x, out.cols, p, rng, stream]; out, x, rng => for_rows(out, |r, out| {
+    run!(OP, LaunchGrid::each(&out), [&out, x, out.cols, p, rng, stream]; out, x, rng => for_rows(out, |r, out| {
         let number = rng.first_row + r;
         let keep = uniform(block(rng.state, stream, number / 4)[number % 4]) >= p;
         if keep { out.copy_from_slice(x.row(r)) } else { out.fill(0.0) }
@@ -122,7 +122,7 @@ pub fn sampler_step(
     expect_shapes!(OP, x.rows, x.cols; x0, prediction);
     noise.expect_rows(OP, x.rows)?;
     let cols = x.cols;
-    run!(OP, Grid::each(&x), [&x, &x0, prediction, cols, step, noise, stream]; x, x0, prediction, noise =>
+    run!(OP, LaunchGrid::each(&x), [&x, &x0, prediction, cols, step, noise, stream]; x, x0, prediction, noise =>
     for_rows2(x, x0, |r, x, x0| {
         let (state, first) = noise.of(r, cols);
         let mut values = [0.0; PIECE];

@@ -1,9 +1,9 @@
 //! A gallery's folder: what it is (`gallery.json`), where its rows lie (`index.bin`), their vectors in one byte per number
 //! (`codes.bin`) and in full (`vectors.bin`). All rows are in the order of the index.
 
-use crate::gallery::cells::{Cells, Entry};
+use crate::gallery::cells::Entry;
 use crate::gallery::quantised::{QuantisedQuery, RowBound};
-use crate::gallery::{Gallery, GalleryError, Result};
+use crate::gallery::{GalleryError, Result};
 use half::{f16, slice::HalfFloatSliceExt};
 use locdiff_base::{named, one_line};
 use locdiff_io::data::{Fingerprint, PositionedFile};
@@ -27,9 +27,9 @@ pub(crate) const INDEX_ROW: usize = Entry::BYTES + RowBound::BYTES;
 /// Larger files are no description: its mean vector has the most numbers.
 const LARGEST_FILE_BYTES: u64 = 16 << 20;
 /// The checksum of full vectors is compared up to this size; a larger file would take longer to read than to use.
-const LARGEST_CHECKED: u64 = 64 << 20;
+pub(crate) const LARGEST_CHECKED: u64 = 64 << 20;
 /// Codes up to this size are held in memory, larger ones are read where they lie.
-const LARGEST_IN_MEMORY: u64 = 512 << 20;
+pub(crate) const LARGEST_IN_MEMORY: u64 = 512 << 20;
 /// Bytes that a thread reads or sums at a time.
 const PART: usize = 4 << 20;
 
@@ -147,7 +147,7 @@ pub(crate) enum Store {
 
 impl Store {
     /// Opens a file of rows; up to `most_in_memory` bytes are held in memory.
-    fn open(path: &Path, rows: usize, row_bytes: usize, most_in_memory: u64) -> Result<Self> {
+    pub(crate) fn open(path: &Path, rows: usize, row_bytes: usize, most_in_memory: u64) -> Result<Self> {
         let file = PositionedFile::open(path)?;
         let wanted = rows as u64 * row_bytes as u64;
         if file.bytes() != wanted {
@@ -184,7 +184,7 @@ impl Store {
 }
 
 /// Fails where a file's bytes are not those that were written.
-fn check_sum(path: &Path, bytes: &[u8], expected: u32) -> Result<()> {
+pub(crate) fn check_sum(path: &Path, bytes: &[u8], expected: u32) -> Result<()> {
     let sum = |part: &[u8]| {
         let mut sum = crc32fast::Hasher::new();
         sum.update(part);
@@ -201,59 +201,4 @@ fn check_sum(path: &Path, bytes: &[u8], expected: u32) -> Result<()> {
     }
     let reason = format!("its checksum is {found:08x}, not {expected:08x}: it is damaged; build the gallery again");
     Err(GalleryError::folder(path, reason))
-}
-
-impl Gallery {
-    /// Opens a folder that a builder made. Fails for files that are missing, damaged or do not fit together.
-    pub fn open(folder: &Path) -> Result<Self> {
-        let none = || format!("no {GALLERY_FILE} there: make a gallery with `locdiff gallery build`");
-        let description = Description::read(folder)?.ok_or_else(|| GalleryError::folder(folder, none()))?;
-        let (rows, dimension) = (description.rows, description.dimension);
-        let path = folder.join(INDEX_FILE);
-        let file = PositionedFile::open(&path)?;
-        let damaged = |reason: &str| GalleryError::folder(&path, reason);
-        if file.bytes() != rows as u64 * INDEX_ROW as u64 {
-            return Err(damaged("it has not as many rows as its gallery says; build the gallery again"));
-        }
-        let mut entries = Vec::with_capacity(rows);
-        let mut bounds = Vec::with_capacity(rows);
-        let mut sum = crc32fast::Hasher::new();
-        const BLOCK: usize = 65_536;
-        let mut bytes = Vec::new();
-        for start in (0..rows).step_by(BLOCK) {
-            let count = BLOCK.min(rows - start);
-            bytes.resize(count * INDEX_ROW, 0);
-            file.read_at((start * INDEX_ROW) as u64, &mut bytes)?;
-            sum.update(&bytes);
-            for row in bytes.as_chunks::<INDEX_ROW>().0 {
-                let (entry, bound) = row.split_at(Entry::BYTES);
-                entries.push(Entry::from_bytes(entry.try_into().unwrap_or(&[0; Entry::BYTES])));
-                bounds.push(RowBound::from_bytes(bound.try_into().unwrap_or([0; RowBound::BYTES])));
-            }
-        }
-        if !bounds.iter().all(|bound| bound.scale.is_finite() && bound.error.is_finite()) {
-            return Err(damaged("it holds numbers that cannot be; build the gallery again"));
-        }
-        let cells =
-            Cells::from_sorted(entries).ok_or_else(|| damaged("its rows are out of order; build the gallery again"))?;
-        let (codes_path, vectors_path) = (folder.join(CODES_FILE), folder.join(VECTORS_FILE));
-        let codes = Store::open(&codes_path, rows, dimension, LARGEST_IN_MEMORY)?;
-        let row_bytes = dimension * description.vectors.bytes();
-        if let Some(sums) = description.checksums {
-            if sum.finalize() != sums.index {
-                return Err(damaged("its checksum is another: it is damaged; build the gallery again"));
-            }
-            if let Store::Memory(bytes) = &codes {
-                check_sum(&codes_path, bytes, sums.codes)?;
-            }
-            if rows as u64 * row_bytes as u64 <= LARGEST_CHECKED
-                && let Store::Memory(bytes) = Store::open(&vectors_path, rows, row_bytes, LARGEST_CHECKED)?
-            {
-                check_sum(&vectors_path, &bytes, sums.vectors)?;
-            }
-        }
-        // Few of the full vectors are ever asked for: they stay where they lie.
-        let vectors = Store::open(&vectors_path, rows, row_bytes, 0)?;
-        Ok(Self { description, cells, bounds, codes, vectors })
-    }
 }

@@ -18,6 +18,7 @@ mod error;
 mod folder;
 mod gallery;
 mod hybrid;
+mod open;
 mod quantised;
 mod retriever;
 mod scan;

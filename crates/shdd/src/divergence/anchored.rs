@@ -1,6 +1,6 @@
 //! The paper's SHDD-KL: both densities normalised over the same anchor points.
 
-use super::Loss;
+use super::loss::Loss;
 use crate::{Codec, Coefficients, ShddError, sphere::Grid};
 
 /// `Σ q log(q/p)` over anchors, each weighted by its area.

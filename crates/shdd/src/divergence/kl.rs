@@ -1,6 +1,6 @@
 //! KL divergences between q_e and a clean code's density p, and the negative log likelihood.
 
-use super::Loss;
+use super::loss::Loss;
 use crate::{Codec, Coefficients, ShddError, sphere::UnitVec};
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -2,22 +2,15 @@
 
 mod anchored;
 mod kl;
+mod loss;
 mod vector;
 mod zonal;
 
+pub use loss::Loss;
 pub use zonal::Zonal;
 
 use crate::sphere::{Grid, UnitVec};
 use crate::{Codec, Coefficients, ShddError};
-
-/// A loss and its gradient in the coefficients.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Loss {
-    /// The loss.
-    pub value: f64,
-    /// ∂loss/∂e.
-    pub gradient: Vec<f64>,
-}
 
 /// A loss between a coefficient vector e and the code y of the true place.
 #[derive(Debug, Clone)]

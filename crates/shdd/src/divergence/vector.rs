@@ -1,6 +1,6 @@
 //! Losses on the coefficient vectors themselves, as in the paper's ablation.
 
-use super::Loss;
+use super::loss::Loss;
 use crate::ShddError;
 
 /// `1 − cos(e, y)`.

@@ -1,7 +1,7 @@
 //! One block of an EfficientNet-Lite on the CPU, a strip of rows at a time: what it expands to is used while it lies in
 //! the caches. A whole picture of it would be megabytes, written to memory and read back.
 
-use locdiff_nn::inference::{Aligned, Depthwise, Grid, Pointwise, padded};
+use locdiff_nn::inference::{Aligned, Depthwise, PixelGrid, Pointwise, padded};
 
 /// Bytes that the expanded rows of a strip may take: they share a core's second cache with the weights.
 const STRIP_BYTES: usize = 512 << 10;
@@ -66,7 +66,7 @@ impl Block {
             held = start..end;
             self.depthwise.run(bordered, row, inner, count, across.out);
             let residual = self.residual.then(|| &space.input[number * strip * out_row..][..output.len()]);
-            self.project.run(inner, channels, output, Grid::packed(count * across.out), residual);
+            self.project.run(inner, channels, output, PixelGrid::packed(count * across.out), residual);
         }
         (down.out, across.out)
     }
@@ -92,7 +92,7 @@ impl Block {
         let input = &input[(inside.start - before) * width * input_channels..];
         let first = (inside.start - start) * row + left;
         if let Some(expand) = &self.expand {
-            let grid = Grid { pixels: inside.len() * width, width, row, first };
+            let grid = PixelGrid { pixels: inside.len() * width, width, row, first };
             expand.run(input, input_channels, buffer, grid, None);
         } else {
             let lines = buffer[first * channels..].chunks_mut(row * channels).take(inside.len());

@@ -6,7 +6,7 @@ use super::config::EfficientNetLiteConfig;
 use super::weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE};
 use crate::Result;
 use crate::network::{Network, Pool, RGB, ReadTensor, count_pictures};
-use locdiff_nn::inference::{Depthwise, Grid, Pointwise, padded};
+use locdiff_nn::inference::{Depthwise, PixelGrid, Pointwise, padded};
 use rayon::prelude::*;
 
 /// A network ready to run.
@@ -65,14 +65,14 @@ impl EfficientNetLite {
         let channels = padded(self.head.outputs());
         let features = space.inner.window(pixels * channels);
         let stride = self.blocks.last().map_or(self.stem.outputs(), |block| block.project.outputs());
-        self.head.run(&space.input, padded(stride), features, Grid::packed(pixels), None);
+        self.head.run(&space.input, padded(stride), features, PixelGrid::packed(pixels), None);
         let mut mean = vec![0.0; channels];
         for pixel in features.chunks_exact(channels) {
             mean.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += value);
         }
         mean.iter_mut().for_each(|sum| *sum /= pixels as f32);
         let mut embedding = vec![0.0; padded(self.embed.outputs())];
-        self.embed.run(&mean, channels, &mut embedding, Grid::packed(1), None);
+        self.embed.run(&mean, channels, &mut embedding, PixelGrid::packed(1), None);
         embedding.truncate(self.embed.outputs());
         embedding
     }
@@ -99,7 +99,7 @@ impl EfficientNetLite {
                     }
                 }
             }
-            self.stem.run(patches, PATCH, output, Grid::packed(across.out), None);
+            self.stem.run(patches, PATCH, output, PixelGrid::packed(across.out), None);
         }
         (down.out, across.out)
     }

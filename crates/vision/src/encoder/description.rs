@@ -1,7 +1,8 @@
 //! `encoder.json`: what LocDiff's own encoder folders say of themselves.
 
 use crate::{
-    CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, preprocessing::MAX_SIDE, resize::Filter,
+    CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, preprocessing::MAX_SIDE,
+    resize::ResizeFilter,
 };
 use serde::Deserialize;
 use std::path::Path;
@@ -21,7 +22,7 @@ pub(crate) struct About {
 pub(crate) struct Description {
     pub(crate) architecture: String,
     short_side: u32,
-    resize_filter: Filter,
+    resize_filter: ResizeFilter,
     centre_crop: u32,
     /// Reached from the crop by bilinear interpolation between pixel centres, where they differ.
     input_side: u32,

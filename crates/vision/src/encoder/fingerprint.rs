@@ -1,6 +1,6 @@
 //! The fingerprint of an encoder: a hash of everything that shapes its embeddings.
 
-use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, resize::Filter};
+use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, resize::ResizeFilter};
 use locdiff_io::data::Fingerprint;
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 use twox_hash::XxHash3_128;
@@ -56,8 +56,8 @@ fn preprocessing_text(preprocessing: &Preprocessing) -> String {
         ResizeRule::Exact(width, height) => format!("exact {width} {height}"),
     };
     let filter = match filter {
-        Filter::Bilinear => "bilinear",
-        Filter::Bicubic => "bicubic",
+        ResizeFilter::Bilinear => "bilinear",
+        ResizeFilter::Bicubic => "bicubic",
     };
     let crop = match crop {
         None => "none".to_owned(),

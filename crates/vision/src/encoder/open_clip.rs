@@ -3,7 +3,7 @@
 use super::tower::{Tower, json, licence};
 use super::weights::Weights;
 use crate::vit::{Family, Pooling, VitConfig, names};
-use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, resize::Filter};
+use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, resize::ResizeFilter};
 use locdiff_nn::Gelu;
 use serde::Deserialize;
 use serde_json::Value;
@@ -138,8 +138,8 @@ impl Model {
 impl Preprocess {
     fn read(self, side: u32) -> std::result::Result<Preprocessing, String> {
         let filter = match self.interpolation.as_str() {
-            "bicubic" => Filter::Bicubic,
-            "bilinear" => Filter::Bilinear,
+            "bicubic" => ResizeFilter::Bicubic,
+            "bilinear" => ResizeFilter::Bilinear,
             other => return Err(format!("interpolation is `{other}`: known are bicubic and bilinear")),
         };
         let middle = CentreCrop { width: side, height: side, rounding: CropRounding::Even };

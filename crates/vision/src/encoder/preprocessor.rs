@@ -1,7 +1,9 @@
 //! `preprocessor_config.json` as Hugging Face saves it, in all the spellings met in the wild.
 
 use super::tower::json;
-use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, resize::Filter, vit::Family};
+use crate::{
+    CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, resize::ResizeFilter, vit::Family,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -74,8 +76,8 @@ pub(super) fn preprocessing(folder: &Path, family: Family, side: Option<usize>) 
 impl Preprocessor {
     fn read(self, side: Option<u32>) -> std::result::Result<Preprocessing, String> {
         let filter = match self.resample {
-            2 => Filter::Bilinear,
-            3 => Filter::Bicubic,
+            2 => ResizeFilter::Bilinear,
+            3 => ResizeFilter::Bicubic,
             other => return Err(format!("resample = {other}: known are 2 (bilinear) and 3 (bicubic)")),
         };
         let sides = |name: &str, value: &Value| {

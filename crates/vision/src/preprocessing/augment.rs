@@ -1,6 +1,6 @@
 //! Other views of a photo: random crops and colours, for training copies and for test-time views.
 
-use super::resize::{Filter, resize};
+use super::resize::{ResizeFilter, resize};
 use crate::{Photo, Result};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -65,7 +65,7 @@ impl Augmentation {
         let side = crop.width.min(crop.height);
         if crop.width != crop.height {
             let cropped = Photo::from_rgb(crop.width, crop.height, rgb)?;
-            rgb = resize(&cropped, side, side, Filter::Bicubic)?.into_rgb();
+            rgb = resize(&cropped, side, side, ResizeFilter::Bicubic)?.into_rgb();
         }
         self.jitter(&mut rgb, &mut random);
         // Drawn last: asking for mirrored views leaves the others as they are.

@@ -5,14 +5,14 @@ use std::ops::Range;
 /// The filters encoders were trained with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Filter {
+pub enum ResizeFilter {
     /// Keys' cubic with a = −½: Pillow's `BICUBIC`.
     Bicubic,
     /// The triangle: Pillow's `BILINEAR`.
     Bilinear,
 }
 
-impl Filter {
+impl ResizeFilter {
     /// Half the width of the filter in source pixels, when enlarging.
     fn support(self) -> f64 {
         if self == Self::Bicubic { 2.0 } else { 1.0 }
@@ -40,7 +40,7 @@ pub(super) struct Taps {
 }
 
 /// For every pixel of `window`, a part of the `to` pixels made of `from`.
-pub(super) fn taps(from: usize, to: usize, window: Range<usize>, filter: Filter) -> Vec<Taps> {
+pub(super) fn taps(from: usize, to: usize, window: Range<usize>, filter: ResizeFilter) -> Vec<Taps> {
     let scale = from as f64 / to as f64;
     let stretch = scale.max(1.0);
     let support = filter.support() * stretch;

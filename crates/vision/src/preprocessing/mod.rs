@@ -9,7 +9,7 @@ pub use augment::{Augmentation, Crop};
 
 use crate::{Photo, Result};
 use locdiff_nn::photos::SideTaps;
-use resize::{Filter, half_pixel_bilinear, short_side_size, window, window_taps};
+use resize::{ResizeFilter, half_pixel_bilinear, short_side_size, window, window_taps};
 use std::{array::from_fn, ops::Range};
 
 /// The largest side an encoder may ask for: a typing error shall not take all memory.
@@ -52,7 +52,7 @@ pub struct Preprocessing {
     /// The first step.
     pub resize: ResizeRule,
     /// Pillow's filter for it.
-    pub filter: Filter,
+    pub filter: ResizeFilter,
     /// The second step, if any.
     pub crop: Option<CentreCrop>,
     /// Width and height of the input; reached by bilinear interpolation between pixel centres where the steps before

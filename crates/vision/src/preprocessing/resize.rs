@@ -1,7 +1,7 @@
 //! Resizing as Pillow does it, to the bit: antialiased filters with 22-bit fixed-point weights, along the rows and along
 //! the columns, rounded to bytes in between. Which of the two comes first decides the last bit.
 
-pub use super::filter::Filter;
+pub use super::filter::ResizeFilter;
 
 use super::filter::{Taps, taps};
 use super::passes::{along_columns, along_rows};
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// A photo of `width × height` pixels, as Pillow's `Image.resize((width, height), filter)`. Fails with
 /// [`VisionError::PixelCount`] if a side is 0.
-pub fn resize(photo: &Photo, width: u32, height: u32, filter: Filter) -> Result<Photo> {
+pub fn resize(photo: &Photo, width: u32, height: u32, filter: ResizeFilter) -> Result<Photo> {
     if width == 0 || height == 0 {
         return Err(VisionError::PixelCount { width, height, wanted: 0, got: 0 });
     }
@@ -22,7 +22,7 @@ pub fn resize(photo: &Photo, width: u32, height: u32, filter: Filter) -> Result<
 type Span = Range<usize>;
 
 /// The pixels `across` × `down` of a photo resized to `to`.
-pub(crate) fn window(photo: &Photo, to: (u32, u32), across: Span, down: Span, filter: Filter) -> Vec<u8> {
+pub(crate) fn window(photo: &Photo, to: (u32, u32), across: Span, down: Span, filter: ResizeFilter) -> Vec<u8> {
     let from = (photo.width() as usize, photo.height() as usize);
     let to = (to.0 as usize, to.1 as usize);
     let (width, row_bytes) = (across.len(), 3 * from.0);
@@ -45,7 +45,7 @@ pub(crate) fn window_taps(
     to: (u32, u32),
     across: Span,
     down: Span,
-    filter: Filter,
+    filter: ResizeFilter,
 ) -> Option<[SideTaps; 2]> {
     let to = (to.0 as usize, to.1 as usize);
     let sides = || [taps(from.0, to.0, across, filter), taps(from.1, to.1, down, filter)];
@@ -85,7 +85,7 @@ pub(crate) fn short_side_size((width, height): (u32, u32), side: u32) -> Result<
 
 /// A photo whose shorter side is `side` pixels and whose longer side keeps the proportion, rounded down. Fails with
 /// [`VisionError::TooThin`] if the longer side would exceed 100 000 pixels.
-pub fn resize_short_side(photo: &Photo, side: u32, filter: Filter) -> Result<Photo> {
+pub fn resize_short_side(photo: &Photo, side: u32, filter: ResizeFilter) -> Result<Photo> {
     let (width, height) = short_side_size((photo.width(), photo.height()), side)?;
     resize(photo, width, height, filter)
 }
@@ -152,7 +152,7 @@ mod tests {
         let cases = [((336, 224), 56..280, 0..224), ((900, 601), 0..601, 0..601), ((31, 31), 0..31, 0..31)];
         for (to, across, down) in cases {
             let side = across.len();
-            let [rows, columns] = window_taps(from, to, across.clone(), down.clone(), Filter::Bicubic).unwrap();
+            let [rows, columns] = window_taps(from, to, across.clone(), down.clone(), ResizeFilter::Bicubic).unwrap();
             let byte = |taps: &SideTaps, pixel: usize, source: &dyn Fn(usize) -> u8| {
                 let first = taps.table[pixel] as usize;
                 let product = |k: usize| match taps.table[side * (k + 1) + pixel] {
@@ -166,8 +166,8 @@ mod tests {
             let narrow: Vec<u8> = (0..427 * side * 3).map(|i| between(i / 3 / side, i / 3 % side, i % 3)).collect();
             let last = |y: usize, i: usize| byte(&columns, y, &|from| narrow[from * 3 * side + i]);
             let got: Vec<u8> = (0..side * side * 3).map(|i| last(i / 3 / side, i % (3 * side))).collect();
-            assert!(got == window(&photo, to, across, down, Filter::Bicubic), "{to:?}");
+            assert!(got == window(&photo, to, across, down, ResizeFilter::Bicubic), "{to:?}");
         }
-        assert_eq!(window_taps((300, 2000), (224, 1493), 0..224, 634..858, Filter::Bicubic), None);
+        assert_eq!(window_taps((300, 2000), (224, 1493), 0..224, 634..858, ResizeFilter::Bicubic), None);
     }
 }

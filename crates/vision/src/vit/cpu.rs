@@ -8,7 +8,7 @@ use super::names::Names;
 use super::weights::{Norm, VitReader};
 use crate::Result;
 use crate::network::{Network, Pool, RGB, ReadTensor, count_pictures};
-use locdiff_nn::inference::{Finish, PackedLinear, layer_norm, padded};
+use locdiff_nn::inference::{Finish, PackedLinear, normalise_row, padded};
 use rayon::prelude::*;
 
 /// Pictures a thread takes at a time.
@@ -103,7 +103,7 @@ impl VisionTransformer {
                     *sum = value + position;
                 }
                 match &self.before {
-                    Some(norm) => layer_norm(&mut row[..width], &sum, &norm.gain, &norm.shift, eps),
+                    Some(norm) => normalise_row(&mut row[..width], &sum, &norm.gain, &norm.shift, eps),
                     None => row[..width].copy_from_slice(&sum),
                 }
             }
@@ -115,7 +115,7 @@ impl VisionTransformer {
         let Last::Norm(after) = &self.last else { return rows[..width].to_vec() };
         let mut rows = rows.chunks_exact(padded(width)).map(|row| {
             let mut normed = vec![0.0; width];
-            layer_norm(&mut normed, &row[..width], &after.gain, &after.shift, eps);
+            normalise_row(&mut normed, &row[..width], &after.gain, &after.shift, eps);
             normed
         });
         let mut pooled = if pooling == Pooling::Mean { Vec::new() } else { rows.next().unwrap_or_default() };

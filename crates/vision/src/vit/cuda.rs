@@ -6,7 +6,7 @@ use super::weights::{Dense, LayerWeights, Norm, VitReader};
 use crate::network::{Network, OnHost, Outboxes, RGB, ReadTensor, Running, Started, decode_on_host};
 use crate::{Preprocessing, Result, VisionError};
 use locdiff_nn::bf16::{self, Bf16Tensor, Bf16View, Bf16ViewMut};
-use locdiff_nn::photos::{Call, Decoder, MOST_BYTES, Outbox, Photos, Picture};
+use locdiff_nn::photos::{Call, DevicePhotos, JpegDecoder, MOST_BYTES, Outbox, Picture};
 use locdiff_nn::{Device, Recorded, Tensor, ViewMut, ops};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -71,7 +71,7 @@ struct State {
     buffers: Buffers,
     graphs: HashMap<usize, Recorded>,
     /// Made for the first batch of [`Network::start`].
-    photos: Option<Photos>,
+    photos: Option<DevicePhotos>,
 }
 
 /// A vision tower on a CUDA device. Tensors are named as in [`super::VisionTransformer`].
@@ -81,7 +81,7 @@ pub(crate) struct VisionTransformerCuda {
     batch: usize,
     weights: Weights,
     state: Mutex<State>,
-    decoder: OnceLock<Option<Decoder>>,
+    decoder: OnceLock<Option<JpegDecoder>>,
     idle: Outboxes,
 }
 
@@ -128,7 +128,7 @@ impl VisionTransformerCuda {
         let (tokens, weights) = (self.config.tokens(), &self.weights);
         let (rows, places) = (count * tokens, count * self.config.patches());
         let Buffers { pixels, patches, embedded, tokens: x, .. } = buffers;
-        bf16::patches(patches.rows_mut(places), pixels.rows(count), side, patch)?;
+        bf16::patches_bf16(patches.rows_mut(places), pixels.rows(count), side, patch)?;
         bf16::linear(embedded.rows_mut(places), patches.rows(places), weights.patches.view(), None)?;
         let (positions, before) = (weights.positions.view(), weights.before.as_ref().map(Tensor::view));
         bf16::embed_tokens(x.view_mut().row_range(0..rows), embedded.rows(places), positions, before, eps)?;
@@ -152,7 +152,7 @@ impl VisionTransformerCuda {
         let mut output = output.view_mut().row_range(0..count);
         let Last::Norm(after) = &self.weights.last else { return ops::copy(output, first) };
         if let Some(projection) = &self.weights.projection {
-            bf16::layer_norm(normed.rows_mut(count), first, after.view(), eps)?;
+            bf16::layer_norm_bf16(normed.rows_mut(count), first, after.view(), eps)?;
             return bf16::linear_f32(output, normed.rows(count), projection.view(), 0.0, None);
         }
         let mut at = 0;
@@ -162,7 +162,7 @@ impl VisionTransformerCuda {
             at = width;
         }
         if pooling != Pooling::Class {
-            bf16::layer_norm(normed.rows_mut(count * tokens), all, after.view(), eps)?;
+            bf16::layer_norm_bf16(normed.rows_mut(count * tokens), all, after.view(), eps)?;
             let mean = output.columns(at..at + width);
             bf16::mean_rows(mean, normed.rows(count * tokens), self.config.class_tokens())?;
         }
@@ -175,16 +175,16 @@ impl VisionTransformerCuda {
         let rows = count * self.config.tokens();
         let queries = rows / step;
         let Buffers { tokens: x, normed, query, key_value, attended, inner, .. } = buffers;
-        bf16::layer_norm(normed.rows_mut(rows), x.view().row_range(0..rows), layer.norm1.view(), eps)?;
+        bf16::layer_norm_bf16(normed.rows_mut(rows), x.view().row_range(0..rows), layer.norm1.view(), eps)?;
         layer.key_value.run(key_value.rows_mut(rows), normed.rows(rows))?;
         layer.query.run(query.rows_mut(queries), normed.rows(rows).every_row(step))?;
         let heads = self.config.heads;
         bf16::attention(attended.rows_mut(queries), query.rows(queries), key_value.rows(rows), count, heads)?;
         layer.out.add(x.view_mut().row_range(0..rows).every_row(step), attended.rows(queries), layer.stays)?;
         let stream = x.view().row_range(0..rows).every_row(step);
-        bf16::layer_norm(normed.rows_mut(queries), stream, layer.norm2.view(), eps)?;
+        bf16::layer_norm_bf16(normed.rows_mut(queries), stream, layer.norm2.view(), eps)?;
         layer.fc1.run(inner.rows_mut(queries), normed.rows(queries))?;
-        bf16::activate(self.config.activation, inner.rows_mut(queries))?;
+        bf16::activate_bf16(self.config.activation, inner.rows_mut(queries))?;
         layer.fc2.add(x.view_mut().row_range(0..rows).every_row(step), inner.rows(queries), 1.0)
     }
 }
@@ -286,8 +286,8 @@ impl Network for VisionTransformerCuda {
         self.embeddings(&mut state, count)
     }
 
-    fn decoder(&self) -> Option<&Decoder> {
-        self.decoder.get_or_init(|| Decoder::open(&self.device)).as_ref()
+    fn decoder(&self) -> Option<&JpegDecoder> {
+        self.decoder.get_or_init(|| JpegDecoder::open(&self.device)).as_ref()
     }
 
     fn start(&self, pictures: Vec<Picture>, of: &Preprocessing, on_host: OnHost<'_>) -> Result<Started> {
@@ -296,7 +296,7 @@ impl Network for VisionTransformerCuda {
             let photos = &mut self.lock().photos;
             let photos = match photos {
                 Some(photos) => photos,
-                None => photos.insert(Photos::new(&self.device, side, &of.normal_bytes(), self.decoder())?),
+                None => photos.insert(DevicePhotos::new(&self.device, side, &of.normal_bytes(), self.decoder())?),
             };
             Ok(photos.reserve(first, part)?)
         };

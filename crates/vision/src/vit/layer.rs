@@ -6,7 +6,7 @@
 use super::config::VitConfig;
 use super::weights::{Dense, LayerWeights, Norm};
 use crate::network::Pool;
-use locdiff_nn::inference::{Aligned, Finish, PackedLinear, layer_norm, padded, softmax};
+use locdiff_nn::inference::{Aligned, Finish, PackedLinear, normalise_row, padded, soften_row};
 use rayon::prelude::*;
 
 /// Rows that go through a layer together. Each chunk reads all weights of the layer from memory, so few large chunks are
@@ -126,7 +126,7 @@ impl Pass<'_> {
                 let score_stride = packed.width();
                 let scores = scores.window(queries * score_stride);
                 packed.run(queries, query, stride, scores, score_stride, Finish::Store);
-                scores.chunks_exact_mut(score_stride).for_each(|row| softmax(&mut row[..tokens]));
+                scores.chunks_exact_mut(score_stride).for_each(|row| soften_row(&mut row[..tokens]));
                 packed.pack_inputs(tokens, head, &key_value[width..], kv_stride);
                 packed.run(queries, scores, score_stride, out, head_stride, Finish::Store);
             });
@@ -179,7 +179,7 @@ impl Pass<'_> {
         let (width, stride) = (self.config.width, padded(self.config.width));
         let normed = buffer.window(rows.len());
         self.each(normed, stride, |(i, out)| {
-            layer_norm(&mut out[..width], &rows[i * stride..][..width], &norm.gain, &norm.shift, self.config.eps);
+            normalise_row(&mut out[..width], &rows[i * stride..][..width], &norm.gain, &norm.shift, self.config.eps);
         });
         normed
     }

@@ -4,7 +4,7 @@ use crate::commands::locate::tag_args::RuleArgs;
 use crate::{interrupt::InterruptGuard, output, progress, request::ModelArgs, say, verbosity};
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use locdiff::immich::{Filter, Immich, ImmichError, Suggester, Suggestions, Trips};
+use locdiff::immich::{AssetFilter, Immich, ImmichError, Suggester, Suggestions, Trips};
 use locdiff::{ErrorKind, Progress};
 use locdiff_album::TRIP_PAUSE_S;
 use locdiff_base::counted;
@@ -49,7 +49,7 @@ impl Suggest {
         output::claim([file.as_path()], true)?;
         ensure!(self.pause > 0.0, "--pause must be more than 0");
         let locator = self.model.open()?;
-        let mut filter = Filter::default();
+        let mut filter = AssetFilter::default();
         (filter.after, filter.before, filter.album) = (self.after, self.before, self.album);
         let bar = progress::bar("asking", None);
         let assets = server.assets(&filter, |seen| bar.set_position(seen as u64));
