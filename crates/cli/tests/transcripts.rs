@@ -82,7 +82,7 @@ transcripts! {
     bad_photos_have_one_exit_code;
     copies_of_photos_are_trained_with after |path| belonging::embed(path, "mine", "--augment 2");
     densities_are_rasters;
-    devices_pipes_and_missing_files_fail_alone after |path| inputs::make_pipe(path);
+    devices_pipes_and_missing_files_fail_alone after inputs::make_pipe;
     embed_refuses_at_once_what_cannot_work after one_photo_and_a_cut_tar;
     existing_files_of_photos_need_force;
     exit_codes_of_tagging_are_the_same_in_both_commands after tagging::photos;

@@ -89,7 +89,7 @@ impl<'a> EmbedSources<'a> {
         require_place: bool,
     ) -> Self {
         (self.embedder.views, self.embedder.limits, self.embedder.require_place) = (views, limits, require_place);
-        Self { next, most, ..self }
+        Self { most, next, ..self }
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
@@ -130,6 +130,7 @@ impl<'a> EmbedSources<'a> {
         block
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "as `next_batch`")]
     fn next_each(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
         let block = self.take_block();
         if block.is_empty() || self.is_stopped() {

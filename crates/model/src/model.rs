@@ -73,7 +73,7 @@ fn file_params(config: &ModelConfig) -> Result<Params> {
     Ok(builder.build_blank(&Device::cpu())?)
 }
 
-fn bad_file(path: &Path, reason: impl ToString) -> ModelError {
+fn bad_file(path: &Path, reason: impl std::fmt::Display) -> ModelError {
     ModelError::Folder { path: path.to_owned(), reason: reason.to_string() }
 }
 

@@ -85,7 +85,7 @@ impl Engine {
             }
             Work::Locate(_) | Work::LocateEmbeddings(_) => {
                 let found = self.located(sources, &options, control);
-                share(asked, found, |ask, found| Renderer::answers(ask, found))
+                share(asked, found, Renderer::answers)
             }
         })
     }

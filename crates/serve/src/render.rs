@@ -8,6 +8,9 @@ use locdiff_vision::Taken;
 use serde_json::{Value, json};
 
 /// One object, or one a line.
+/// A step of sampling: its number, and where the samples are.
+type Step = (usize, Vec<LatLon>);
+
 const JSON: &str = "application/json";
 const LINES: &str = "application/x-ndjson";
 
@@ -75,11 +78,11 @@ impl Renderer {
     }
 
     /// The way of a job's samples from noise to places.
-    pub(crate) fn steps(steps: Vec<Result<Vec<(usize, Vec<LatLon>)>, LocateError>>) -> Rendered {
+    pub(crate) fn steps(steps: Vec<Result<Vec<Step>, LocateError>>) -> Rendered {
         let steps = steps.into_iter().collect::<Result<Vec<_>, _>>()?;
         // A thousandth of a degree is less than a dot.
         let place = |at: &LatLon| [at.lon_deg(), at.lat_deg()].map(|deg| (1000.0 * deg).round() / 1000.0);
-        let step = |(t, places): &(usize, Vec<LatLon>)| json!({ "t": t, "places": places.iter().map(place).collect::<Vec<_>>() });
+        let step = |(t, places): &Step| json!({ "t": t, "places": places.iter().map(place).collect::<Vec<_>>() });
         let object = json!({ "steps": steps.iter().flatten().map(step).collect::<Vec<_>>() });
         Ok(json_of(&object))
     }

@@ -190,8 +190,11 @@ impl Service {
                 let done = done?;
                 Ok(Reply::ok(done.content_type, done.body).with_times(done.times))
             }
-            Ok(Err(_)) => Err(Problem::new(Kind::Internal, "the model failed on this batch; the server goes on")),
-            Err(_) => {
+            // The backend drops a job whose deadline has passed, perhaps before this timer fires.
+            Ok(Err(_)) if Instant::now() < deadline => {
+                Err(Problem::new(Kind::Internal, "the model failed on this batch; the server goes on"))
+            }
+            _ => {
                 let seconds = self.options.request_timeout.as_secs();
                 let late = Problem::new(Kind::Late, format!("there was no answer within {seconds} s"));
                 Err(late.retry_after(self.queue.wait_s()))

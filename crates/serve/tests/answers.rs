@@ -49,7 +49,7 @@ fn one_photo_alone_and_among_a_hundred_others() {
             for one in all {
                 one.join().unwrap();
             }
-        })
+        });
     };
     ask_many();
     assert_eq!(server.metric("locdiff_photos_answered_total"), Some(102.0));

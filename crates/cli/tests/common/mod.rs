@@ -82,7 +82,7 @@ pub fn json(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Value {
 /// The JSON lines that a run with `--json` says.
 #[track_caller]
 pub fn json_lines(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Vec<Value> {
-    lines_of(&ok(folder, &[&arguments.words()[..], &["--json"]].concat()))
+    lines_of(ok(folder, &[&arguments.words()[..], &["--json"]].concat()))
 }
 
 /// The JSON values of a text, one a line.

@@ -68,6 +68,7 @@ impl Index {
         index
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each kind of item")]
     fn add(&mut self, items: Vec<Item>) {
         for item in items {
             match item {
@@ -217,7 +218,7 @@ fn exported(file: &Path, prefix: &str, found: &mut BTreeMap<String, String>) {
             Item::Struct(item) if is_public(&item.vis) => names.push((item.ident.to_string(), item.ident.to_string())),
             Item::Enum(item) if is_public(&item.vis) => names.push((item.ident.to_string(), item.ident.to_string())),
             Item::Fn(item) if is_public(&item.vis) => {
-                names.push((item.sig.ident.to_string(), item.sig.ident.to_string()))
+                names.push((item.sig.ident.to_string(), item.sig.ident.to_string()));
             }
             Item::Const(item) if is_public(&item.vis) => names.push((item.ident.to_string(), item.ident.to_string())),
             _ => {}

@@ -20,7 +20,7 @@ impl From<Result<EmbeddedPhoto, LocateError>> for EmbedOutcome {
         match photo {
             Ok(photo) if photo.views.is_empty() => Self::WithoutPlace,
             Ok(photo) => {
-                let values = photo.views.iter().flat_map(|view| view.values()).copied().collect();
+                let values = photo.views.iter().flat_map(locdiff_io::data::Embedding::values).copied().collect();
                 Self::Embedded { values, gps: photo.gps }
             }
             Err(error) if error.is_not_finite() => {

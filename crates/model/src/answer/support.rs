@@ -177,7 +177,7 @@ impl Cut<'_> {
         };
         let near: Vec<(UnitVec, f64)> = kernels.iter().filter(is_near).copied().collect();
         if !near.is_empty() {
-            pixel.children().into_iter().for_each(|child| self.descend(child, parts.clone(), &near));
+            pixel.children().for_each(|child| self.descend(child, parts.clone(), &near));
         } else if pixel.depth > self.depth {
             self.pixels.push(pixel);
             self.points.push(centre);

@@ -150,7 +150,7 @@ impl Window {
 
 /// Of the pixels near a mode that is impossible itself (between two islands, say), the one where the window holds most.
 fn nearest_possible(lumps: &[Lump], sharpness: f64, mode: Mode, is_possible: &dyn Fn(UnitVec) -> bool) -> Mode {
-    let points = lumps.iter().filter_map(|lump| lump.point());
+    let points = lumps.iter().filter_map(Lump::point);
     let mut near: Vec<(f64, UnitVec)> = points.map(|point| (point.angle_rad(mode.0), point)).collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0));
     let possible = near.into_iter().map(|(_, point)| point).filter(|point| is_possible(*point)).take(400);

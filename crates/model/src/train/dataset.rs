@@ -145,7 +145,10 @@ impl Dataset {
     pub fn read(&self, row: usize, copy: usize, out: &mut [f32]) -> Result<()> {
         match &self.copies[copy] {
             Copy::File(file) => Ok(file.read_row(row, out)?),
-            Copy::Memory(values) => Ok(out.copy_from_slice(&values[row * self.columns..(row + 1) * self.columns])),
+            Copy::Memory(values) => {
+                let _: () = out.copy_from_slice(&values[row * self.columns..(row + 1) * self.columns]);
+                Ok(())
+            }
         }
     }
 

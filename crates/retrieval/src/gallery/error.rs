@@ -33,7 +33,7 @@ pub enum GalleryError {
 }
 
 impl GalleryError {
-    pub(crate) fn folder(path: &Path, reason: impl ToString) -> Self {
+    pub(crate) fn folder(path: &Path, reason: impl std::fmt::Display) -> Self {
         Self::Folder { path: path.to_owned(), reason: reason.to_string() }
     }
 }

@@ -144,9 +144,8 @@ impl Shape {
         let is_dino = family == Family::Dinov2;
         let pooling = match pooling {
             None if family == Family::Siglip => Pooling::Attention,
-            None => Pooling::Class,
             Some(_) if !is_dino => return Err("pooling can be chosen for DINOv2 only".to_owned()),
-            Some("class") => Pooling::Class,
+            None | Some("class") => Pooling::Class,
             Some("mean") => Pooling::Mean,
             Some("both") => Pooling::ClassAndMean,
             Some(other) => return Err(format!("pooling is `{other}`: choose class, mean (of the patches) or both")),

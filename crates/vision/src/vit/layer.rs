@@ -168,11 +168,11 @@ impl Pass<'_> {
         &self,
         layer: &PackedLinear,
         (input, stride): (&[f32], usize),
-        out: (&mut [f32], usize),
+        (out, out_stride): (&mut [f32], usize),
         finish: Finish,
     ) {
         let run = if self.shared { PackedLinear::run_shared } else { PackedLinear::run };
-        run(layer, input.len() / stride, input, stride, out.0, out.1, finish);
+        run(layer, input.len() / stride, input, stride, out, out_stride, finish);
     }
 
     fn normed<'a>(&self, buffer: &'a mut Aligned, rows: &[f32], norm: &Norm) -> &'a [f32] {

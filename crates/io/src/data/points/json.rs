@@ -75,9 +75,9 @@ impl<'de> Visitor<'de> for Seed<'_> {
                 (None, Some(rank)) => (&mut found.lon, rank, &mut best[1]),
                 (None, None) => {
                     if key == BEST {
-                        inner = map.next_value()?
+                        inner = map.next_value()?;
                     } else {
-                        _ = map.next_value::<IgnoredAny>()?
+                        _ = map.next_value::<IgnoredAny>()?;
                     }
                     continue;
                 }

@@ -93,7 +93,7 @@ fn settings(temperature: f64) -> impl Iterator<Item = PlaceSettings> {
     let halve = |(power, factor)| (0..HALVINGS).map(move |k| (power, factor * 0.5_f64.powi(k as i32)));
     powers.flat_map(halve).flat_map(move |(sharpening, factor)| {
         let settings =
-            |width_km| PlaceSettings { width_km, sharpening, ..PlaceSettings::unfitted(factor * temperature) };
+            |width_km| PlaceSettings { sharpening, width_km, ..PlaceSettings::unfitted(factor * temperature) };
         WIDTHS_KM.map(settings)
     })
 }
@@ -108,7 +108,7 @@ pub fn fit_places(
 ) -> Result<Calibration> {
     let Levels { window_km, can_tell_from, own: radius_levels, by_radius: levels_by_radius, radii, .. } =
         read_levels(globe, calibration, photos, &[])?;
-    let mut fitted = Calibration { window_km, radius_levels, levels_by_radius, can_tell_from, ..calibration.clone() };
+    let mut fitted = Calibration { window_km, can_tell_from, radius_levels, levels_by_radius, ..calibration.clone() };
     let weights = group_weights(photos);
     let denser = photos.par_iter().zip(&weights).map(|(seen, weight)| {
         let density = fitted.density(globe, seen.model_output(&fitted), None)?;

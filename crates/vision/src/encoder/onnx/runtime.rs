@@ -79,7 +79,7 @@ fn in_python(root: &Path) -> Vec<PathBuf> {
     let packages = packages.chain([root.join("Lib/site-packages")]); // Windows
     let library = |file: &PathBuf| {
         let name = name(file);
-        (name.starts_with("libonnxruntime.") || name == "onnxruntime.dll") && !name.ends_with(".a")
+        (name.starts_with("libonnxruntime.") || name == "onnxruntime.dll") && !name.ends_with("runtime.a")
     };
     packages.flat_map(|packages| sorted(&packages.join("onnxruntime/capi"))).filter(library).collect()
 }
