@@ -86,7 +86,7 @@ fn cited_documents(text: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
     let files = text.split(|c: char| !is_part(c)).map(|word| word.trim_end_matches('.'));
     let files = files.map(|word| word.rsplit("../").next().unwrap_or(word).trim_start_matches(['.', '/']));
-    let files = files.filter(|word| word.ends_with(".md"));
+    let files = files.filter(|word| Path::new(word).extension().is_some_and(|end| end == "md"));
     let sections = text
         .match_indices('§')
         .filter_map(|(at, _)| text[..at].strip_suffix(' ')?.rsplit(|c: char| !is_part(c)).next());
