@@ -365,6 +365,7 @@ impl Locator {
         self.check_places(options)
     }
 
+    #[cfg_attr(not(feature = "gallery"), expect(clippy::unused_self, reason = "a gallery or GeoCLIP decides"))]
     fn settles(&self) -> bool {
         #[cfg(feature = "gallery")]
         return matches!(self.gallery, Some(GalleryUse::Settle { .. }));
@@ -373,6 +374,7 @@ impl Locator {
     }
 
     /// Whether options go with a model that gives places scores, or with one that does not.
+    #[cfg_attr(not(feature = "gallery"), expect(clippy::unused_self, reason = "a gallery or GeoCLIP decides"))]
     fn check_places(&self, options: &LocateOptions) -> Result<(), LocateError> {
         #[cfg(feature = "gallery")]
         if self.places.is_some() {

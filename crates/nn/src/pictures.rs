@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// Bytes of planes and tables that one call of [`crate::photos::Photos::reserve`] may take.
+/// Bytes of planes and tables that one call of [`crate::photos::DevicePhotos::reserve`] may take.
 pub const MOST_BYTES: usize = 512 << 20;
 /// Pixels of a row that fit into a multiprocessor's memory, some room left for taps.
 pub(crate) const LONGEST_ROW: usize = 11_000;
@@ -37,7 +37,7 @@ pub struct Jpeg {
     pub down: SideTaps,
 }
 
-/// A file that a [`crate::photos::Decoder`] takes.
+/// A file that a [`crate::photos::JpegDecoder`] takes.
 #[derive(Debug)]
 pub struct TakenJpeg(pub(crate) Box<Jpeg>);
 

@@ -58,7 +58,7 @@ pub fn layer_norm_bf16(y: Bf16ViewMut<'_>, x: View<'_>, gain_shift: View<'_>, ep
     y.context().launch(kernel, LaunchGrid::Blocks { blocks: y.rows.div_ceil(8), threads: 256 }, &args)
 }
 
-/// The tokens of pictures: row `t` of a picture is `positions[t]`, plus its patch, through a layer norm as in [`layer_norm`]
+/// The tokens of pictures: row `t` of a picture is `positions[t]`, plus its patch, through a layer norm as in [`layer_norm_bf16`]
 /// where there is one. Rows that are more than the patches come first and have none.
 pub fn embed_tokens(
     x: ViewMut<'_>,
