@@ -156,7 +156,7 @@ impl LocateOptions {
         self.with_known(known)
     }
 
-    /// As [`LocateOptions::resolved`] for options of a stranger: reads no file, whatever the regions are called, and refuses a prior.
+    /// As [`LocateOptions::resolved`] for options from outside: reads no file, whatever the regions are called, and refuses a prior.
     /// Fails as [`LocateOptions::resolved`] does, and if there is a prior.
     pub fn resolved_without_files(&self) -> Result<Self, LocateError> {
         match &self.prior {

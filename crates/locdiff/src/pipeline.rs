@@ -43,7 +43,7 @@ pub(crate) struct Embedder<'a> {
 }
 
 pub(crate) struct Views {
-    /// How many beside the photo itself.
+    /// How many besides the photo itself.
     pub(crate) others: u32,
     pub(crate) augmentation: Augmentation,
     pub(crate) seed: u64,

@@ -1,6 +1,6 @@
 //! Photos into files of embeddings, by a run that can be cut off and resumed.
 //!
-//! The journal beside the output is no cache: it is the unfinished output itself, record by record in the photos' order, so that a resumed
+//! The journal next to the output is not a cache: it is the unfinished output itself, record by record in the photos' order, so that a resumed
 //! run ends with the same bytes. What may be forgotten is in `cache.rs`.
 
 mod error;

@@ -66,7 +66,7 @@ pub trait ReviewBackend: Sync {
     /// Ways to write places: a name, and that in words.
     fn ways(&self) -> Vec<(&'static str, String)>;
 
-    /// Whether photos are placed anew by what is decided.
+    /// Whether photos are placed again after a decision.
     fn places_again(&self) -> bool;
 
     /// Reads the photos if need be, and places them. Fails on what is no photo's fault.

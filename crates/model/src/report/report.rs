@@ -123,7 +123,7 @@ impl System {
         Self { name, answers, radii: radii.collect(), log_density, region_level, region_area_km2, strange }
     }
 
-    /// Puts what densities say about the truths beside the answers.
+    /// Puts what densities say about the truths next to the answers.
     #[must_use]
     pub fn with_densities(mut self, found: &[Option<TruthInDensity>]) -> Self {
         let list = |pick: fn(&TruthInDensity) -> f64| found.iter().map(|f| f.as_ref().map_or(f64::NAN, pick)).collect();

@@ -73,7 +73,7 @@ impl BatchMaker<'_> {
 
 /// Rows of embeddings that are read and uploaded at a time.
 const BLOCK: usize = 1 << 14;
-/// Device memory that is left free beside the embeddings.
+/// Device memory that is left free besides the embeddings.
 const SPARE_BYTES: usize = 2 << 30;
 
 pub(crate) struct FeedPlan<'a> {
