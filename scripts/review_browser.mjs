@@ -76,23 +76,23 @@ const sums = (root) => {
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const before = sums(folder);
 
-// ---- the desk
-let desk = null, output = "";
+// ---- the command
+let command = null, output = "";
 async function start(words = ["review", folder, "--device", "cpu", "--copies", copies]) {
-  desk = spawn(binary, words, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, IMMICH_API_KEY: "a-key" } });
+  command = spawn(binary, words, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, IMMICH_API_KEY: "a-key" } });
   output = "";
-  desk.stdout.on("data", (text) => { output += text; });
+  command.stdout.on("data", (text) => { output += text; });
   return new Promise((found, failed) => {
     let said = "";
-    desk.stderr.on("data", (text) => {
+    command.stderr.on("data", (text) => {
       said += text;
       const match = said.match(/http:\/\/[\d.:]+\/\?token=\w+/);
       if (match) found(match[0]);
     });
-    desk.on("exit", () => failed(new Error(said)));
+    command.on("exit", () => failed(new Error(said)));
   });
 }
-const ended = () => new Promise((done) => { if (desk.exitCode !== null || desk.signalCode) done(); else desk.on("exit", done); });
+const ended = () => new Promise((done) => { if (command.exitCode !== null || command.signalCode) done(); else command.on("exit", done); });
 const status = (url, headers) => new Promise((done) => ask(url, { headers }, (response) => { response.resume(); done(response.statusCode); }).end());
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
@@ -113,7 +113,7 @@ async function again(page, options) {
 }
 const ready = (page) => page.waitForFunction(() => !document.getElementById("room").hidden && document.getElementById("work").hidden, null, { timeout: 120000 });
 const settled = (page) => page.waitForTimeout(350);
-const state = async (page) => (await page.request.get(new URL("/desk/state", page.url()).href)).json();
+const state = async (page) => (await page.request.get(new URL("/review/state", page.url()).href)).json();
 const of = async (page, key) => (await state(page)).photos.find((one) => one.key === key);
 async function violations(page) {
   const session = await page.context().newCDPSession(page);
@@ -159,9 +159,9 @@ try {
   check("the token works once", (await status(url, {})) === 403);
   await settled(page);
   const first = await state(page);
-  check(`${first.photos.length} photos are on the desk`, first.photos.length === 14 && (await page.textContent("#count")).includes("of 14 selected"));
+  check(`${first.photos.length} photos are on the page`, first.photos.length === 14 && (await page.textContent("#count")).includes("of 14 selected"));
   check("thumbnails are shown", await page.waitForFunction(() => [...document.querySelectorAll("#photos img")].filter((image) => image.naturalWidth > 0).length >= 3).then(() => true));
-  await clean(page, "on the desk");
+  await clean(page, "on the page");
   await page.screenshot({ path: join(shots, "review.png") });
   let packed = 0;
   for (const path of await page.evaluate(() => ["/", ...performance.getEntriesByType("resource").map((one) => new URL(one.name).pathname).filter((path) => path.startsWith("/page/"))])) packed += gzipSync(await (await page.request.get(origin + path)).body(), { level: 9 }).length;
@@ -233,7 +233,7 @@ try {
   check("undo of that", await waits(page, "day 2/later-0.jpg", (one) => !one.moved));
   await page.click("#redo");
   check("redo of that", await waits(page, "day 2/later-0.jpg", (one) => one.moved));
-  check("a tag of its own stays", (await page.request.post(`${origin}/desk/act`, { headers: { origin }, data: { act: "move", photos: ["tag-1.jpg"], lat: 1, lon: 2, radius_km: 1, how: "x" } })).status() === 409);
+  check("a tag of its own stays", (await page.request.post(`${origin}/review/act`, { headers: { origin }, data: { act: "move", photos: ["tag-1.jpg"], lat: 1, lon: 2, radius_km: 1, how: "x" } })).status() === 409);
 
   // A clock: photos move as one looks, then the chain says where they are; undo.
   const slider = page.locator("#clocks input").first();
@@ -262,11 +262,11 @@ try {
   await page.click("#refuse");
   await waits(page, `${HOSTILE}.jpg`, (one) => one.decided === false);
   const left = (await state(page)).photos;
-  desk.kill("SIGKILL");
+  command.kill("SIGKILL");
   await ended();
   await page.click("#tick");
   const saysItsEnd = await says(page, "status", "has ended");
-  check(`a desk that ended is said: ${await page.textContent("#status")}`, saysItsEnd);
+  check(`a session that ended says so: ${await page.textContent("#status")}`, saysItsEnd);
   await clean(page, "after the end");
   const begin = Date.now();
   url = await start();
@@ -296,7 +296,7 @@ try {
   after = sums(folder);
   check("in place: the photos changed, the originals stay", ticked.every((key) => after[key] !== before[key] && after[`${key}_original`] === before[key]) && after["tag-0.jpg"] === before["tag-0.jpg"]);
   // A crash between writing and taking back.
-  desk.kill("SIGKILL");
+  command.kill("SIGKILL");
   await ended();
   url = await start();
   const third = await open(url);
@@ -363,7 +363,7 @@ try {
         said: { best, place: `place ${k}`, radius_50_km: 2, radius_90_km: 9, can_tell: k % 8 !== 3, because: "it says so", alternatives: [], probability: 0.9, moved_km: 0, gps: null, time: { seconds: 1.7e9 + 60 * k, text: "2024-05-12T10:00:00", utc: null } } };
     });
     const body = { version: 7, is_busy: false, work: null, title: "many", is_read: true, problem: null, told: null, undo: null, redo: null, ways: [["sidecars", "beside"]], places_again: true, clocks: [], photos };
-    await page.route("**/desk/state*", (route) => route.fulfill({ json: body }));
+    await page.route("**/review/state*", (route) => route.fulfill({ json: body }));
     await page.goto(new URL("/", url).href);
     await page.waitForFunction(() => document.getElementById("count").textContent.includes("2,000"));
     await page.waitForTimeout(600);
@@ -390,7 +390,7 @@ try {
 
   await third.click("#done");
   await ended();
-  check(`the command ends: ${output.trim()}`, /photos are ticked, 0 are written/.test(output) && desk.exitCode === 0);
+  check(`the command ends: ${output.trim()}`, /photos are ticked, 0 are written/.test(output) && command.exitCode === 0);
 
   // The same page for immich: a server that has two photos, one of them with a hostile name.
   const id = (k) => `00000000-0000-4000-8000-00000000000${k}`, places = new Map();
@@ -430,7 +430,7 @@ try {
   failures.push(String(error.stack ?? error));
 } finally {
   await browser.close();
-  desk?.kill("SIGTERM");
+  command?.kill("SIGTERM");
 }
 console.log(failures.length ? `failed:\n${failures.join("\n")}` : "all well");
 process.exit(failures.length ? 1 : 0);

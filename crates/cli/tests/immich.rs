@@ -101,12 +101,12 @@ fn the_page_is_reviewed() {
     let cookie = first.header("set-cookie").unwrap().split(';').next().unwrap();
     let cookie = format!("Cookie: {cookie}\r\n");
     assert!(visit("GET /", &cookie, "").text().contains("LocDiff: review"));
-    wait_until("the photos are read", || visit("GET /desk/state", &cookie, "").json()["is_read"] == true);
+    wait_until("the photos are read", || visit("GET /review/state", &cookie, "").json()["is_read"] == true);
     let act = format!(r#"{{"act":"take","photos":["{}"],"take":true}}"#, id(0));
-    assert_eq!(visit("POST /desk/act", &cookie, &act).status, 200);
-    assert_eq!(visit("POST /desk/act", &cookie, r#"{"act":"burn"}"#).status, 409);
+    assert_eq!(visit("POST /review/act", &cookie, &act).status, 200);
+    assert_eq!(visit("POST /review/act", &cookie, r#"{"act":"burn"}"#).status, 409);
     assert!(fs::read_to_string(folder.path().join("immich-suggestions.json")).unwrap().contains("\"take\": true"));
-    assert_eq!(visit("POST /desk/done", &cookie, "").status, 200);
+    assert_eq!(visit("POST /review/done", &cookie, "").status, 200);
     let output = review.wait_with_output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("1 of 1 are ticked"));
 }

@@ -1,6 +1,6 @@
 //! A review session as a page: requests that were admitted, and their responses.
 
-use crate::files::{DESK, PAGE};
+use crate::files::{REVIEW, PAGE};
 use crate::reply::{text, typed};
 use crate::{LocalPage, ServeError, labels, query, shores};
 use hyper::header::{CACHE_CONTROL, HeaderValue};
@@ -37,14 +37,14 @@ pub fn run_review<B: ReviewBackend + Send>(
 /// The response to a request, whose sender was checked; it breaks when the page says that it is done.
 fn answer<B: ReviewBackend>(session: &ReviewSession<B>, request: &Request<Vec<u8>>) -> ControlFlow<Reply, Reply> {
     let (path, method) = (request.uri().path(), request.method());
-    let file = DESK.iter().chain(PAGE.iter().skip(1)).find(|file| file.route.path == path);
+    let file = REVIEW.iter().chain(PAGE.iter().skip(1)).find(|file| file.route.path == path);
     let query = request.uri().query().unwrap_or_default();
     let reply = match (method, path, file) {
         (&Method::GET, "/page/labels.json", _) => typed(200, JSON, labels::json().into()),
         (&Method::GET, "/page/shores.json", _) => typed(200, JSON, shores::json(query).into()),
         (&Method::GET, _, Some(file)) => typed(200, file.content_type, file.contents.to_vec()),
         (&Method::GET, ..) => asked(session, path, query),
-        (&Method::POST, "/desk/done", _) => return ControlFlow::Break(text(200, "done")),
+        (&Method::POST, "/review/done", _) => return ControlFlow::Break(text(200, "done")),
         (&Method::POST, ..) => told(session, path, request.body()),
         _ => text(405, "GET and POST"),
     };
@@ -57,10 +57,10 @@ fn asked<B: ReviewBackend>(session: &ReviewSession<B>, path: &str, query: &str) 
     let value = |name: &str| pairs.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
     let number = |name: &str| value(name).and_then(|text| text.parse::<f64>().ok()).filter(|number| number.is_finite());
     match path {
-        "/desk/state" => json_of(&session.state(number("since").unwrap_or(0.0) as u64)),
-        "/desk/towns" => json_of(&towns(value("q").unwrap_or_default())),
-        "/desk/along" => json_of(&session.along(value("camera").unwrap_or_default(), number("ahead_s").unwrap_or(0.0))),
-        "/desk/photo" => {
+        "/review/state" => json_of(&session.state(number("since").unwrap_or(0.0) as u64)),
+        "/review/towns" => json_of(&towns(value("q").unwrap_or_default())),
+        "/review/along" => json_of(&session.along(value("camera").unwrap_or_default(), number("ahead_s").unwrap_or(0.0))),
+        "/review/photo" => {
             let Some(number) = value("k").and_then(|text| text.parse().ok()) else { return text(404, "no such photo") };
             match session.picture(number, value("size") == Some("large")) {
                 Ok(bytes) => picture(bytes),
@@ -74,15 +74,15 @@ fn asked<B: ReviewBackend>(session: &ReviewSession<B>, path: &str, query: &str) 
 /// What is done.
 fn told<B: ReviewBackend>(session: &ReviewSession<B>, path: &str, body: &[u8]) -> Reply {
     let done = match path {
-        "/desk/act" => match serde_json::from_slice::<ReviewAction>(body) {
+        "/review/act" => match serde_json::from_slice::<ReviewAction>(body) {
             Ok(act) => session.act(act),
             Err(error) => Err(ReviewError::of(format!("that is no act: {error}"))),
         },
-        "/desk/write" => {
+        "/review/write" => {
             let body: Value = serde_json::from_slice(body).unwrap_or_default();
             session.write(body["way"].as_str().unwrap_or_default())
         }
-        "/desk/take-back" => session.take_back(),
+        "/review/take-back" => session.take_back(),
         _ => return text(404, "not here"),
     };
     match done {

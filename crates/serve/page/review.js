@@ -1,4 +1,4 @@
-// The review desk: photos with their places, what a person does with them, and what is written in the end. The server keeps every act; this page
+// The review page: photos with their places, what a person does with them, and what is written in the end. The server keeps every act; this page
 // shows what it says.
 import { Globe } from "./globe.js";
 import { furnish, hypothesisFor, percent, text } from "./parts.js";
@@ -23,13 +23,13 @@ function say(words, isWrong = false) {
 function ended() {
   hasEnded = true;
   clearTimeout(polling);
-  say("The desk has ended. The same command opens it again, as it was left.", true);
+  say("The session has ended. The same command opens it again, as it was left.", true);
 }
 
 async function refresh() {
   clearTimeout(polling);
   try {
-    take(await (await fetch(`/desk/state?since=${version}`)).json());
+    take(await (await fetch(`/review/state?since=${version}`)).json());
   } catch {
     if (!hasEnded) ended();
   }
@@ -38,7 +38,7 @@ async function refresh() {
 // Does something, and shows what is then; a refusal is said.
 async function post(route, body) {
   try {
-    const response = await fetch(`/desk/${route}`, { method: "POST", body: JSON.stringify(body) });
+    const response = await fetch(`/review/${route}`, { method: "POST", body: JSON.stringify(body) });
     if (!response.ok) { say(await response.text(), true); return false; }
     say("");
     take(await response.json());
@@ -75,7 +75,7 @@ function render(state) {
   if (!state.is_read) return;
   const isFirst = !byKey.size;
   for (const [k, said] of state.photos.entries()) {
-    const photo = byKey.get(said.key) ?? { small: `/desk/photo?k=${k}` };
+    const photo = byKey.get(said.key) ?? { small: `/review/photo?k=${k}` };
     byKey.set(said.key, Object.assign(photo, said, { number: k, trip: said.said, tripError: said.error }));
   }
   photos = inTime([...byKey.values()]);
@@ -150,7 +150,7 @@ function show(photo, stays) {
   if (photo?.tripError) say(photo.tripError, true);
   buttons();
   if (!said) { globe.clear(); return; }
-  const picture = `/desk/photo?k=${photo.number}&size=large`;
+  const picture = `/review/photo?k=${photo.number}&size=large`;
   if ($("picture").getAttribute("src") !== picture) $("picture").src = picture;
   $("picture").alt = photo.name;
   $("name").textContent = `${photo.name}, ${when(said.time)}${photo.camera ? `, ${photo.camera}` : ""}`;
@@ -240,7 +240,7 @@ $("unsure").addEventListener("click", () => {
 $("search").addEventListener("submit", async (event) => {
   event.preventDefault();
   const words = $("town").value.trim();
-  const found = words ? await (await fetch(`/desk/towns?q=${encodeURIComponent(words)}`)).json().catch(() => []) : [];
+  const found = words ? await (await fetch(`/review/towns?q=${encodeURIComponent(words)}`)).json().catch(() => []) : [];
   $("towns").replaceChildren(...found.map((town) => {
     const item = document.createElement("li"), button = document.createElement("button");
     button.type = "button";
@@ -272,7 +272,7 @@ async function along(camera, seconds) {
   while (next) {
     const [name, value] = next;
     next = null;
-    asking = fetch(`/desk/along?camera=${encodeURIComponent(name)}&ahead_s=${value}`);
+    asking = fetch(`/review/along?camera=${encodeURIComponent(name)}&ahead_s=${value}`);
     const found = await asking.then((answer) => answer.json()).catch(() => []);
     asking = null;
     globe.setStops(stops(new Map(found.map(([k, lon, lat]) => [k, [lon, lat]]))));
@@ -329,7 +329,7 @@ $("write").addEventListener("submit", (event) => {
 });
 $("back").addEventListener("click", () => post("take-back", {}));
 $("done").addEventListener("click", async () => {
-  await fetch("/desk/done", { method: "POST" }).catch(() => {});
+  await fetch("/review/done", { method: "POST" }).catch(() => {});
   ended();
   say("Saved. This page can be closed.");
   $("done").disabled = true;
