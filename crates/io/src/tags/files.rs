@@ -111,6 +111,8 @@ pub fn prepare_in_place(photo: &Path, tag: &GeoTag, overwrite: Overwrite, is_lef
     if fs::symlink_metadata(photo).is_ok_and(|metadata| metadata.is_symlink()) {
         return Err(unfit("it is a link: give the photo itself".to_owned()));
     }
+    let old = read(photo)?;
+    let contents = with_tag(&old, photo, tag, overwrite)?;
     let original = original_path(photo);
     if !is_left && fs::symlink_metadata(&original).is_ok() {
         return Err(TagError::HasOriginal { file: original.display().to_string() });
@@ -119,8 +121,6 @@ pub fn prepare_in_place(photo: &Path, tag: &GeoTag, overwrite: Overwrite, is_lef
     if names > 1 {
         return Err(unfit(format!("it has {names} names (hard links), and only this one would be changed")));
     }
-    let old = read(photo)?;
-    let contents = with_tag(&old, photo, tag, overwrite)?;
     let (file, original) = (photo.to_owned(), Some(hash(&old)));
     Ok(PreparedWrite { file, contents, like, folder: None, change: Change::InPlace, original })
 }

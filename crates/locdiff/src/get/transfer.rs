@@ -2,7 +2,7 @@
 
 use super::error::{GetError, unreadable, unwritable};
 use super::remote::{Head, Opened, Place, Remote};
-use locdiff_base::AtomicFile;
+use locdiff_base::{AtomicFile, own_file};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
@@ -57,12 +57,14 @@ impl Transfer<'_> {
     /// Brings what is missing, and compares the hash. `progress` gets the bytes that came, as they come; false stops.
     pub(super) fn run(&self, progress: &mut dyn FnMut(u64) -> bool) -> Result<(), GetError> {
         let begun = self.done();
+        for own in [self.part, &mark_path(self.part)] {
+            own_file(own).map_err(unwritable(own))?;
+        }
         let text = serde_json::to_string(&self.mark()).expect("plain data");
         AtomicFile::write_whole(&mark_path(self.part), text.as_bytes())?;
         let open = OpenOptions::new().create(true).write(true).truncate(false).open(self.part);
         let mut file = open.map_err(unwritable(self.part))?;
-        // A part that is no regular file cannot be cut to a length; whatever it is, writing says what is wrong.
-        let _ = file.set_len(begun);
+        file.set_len(begun).map_err(unwritable(self.part))?;
         let (mut done, mut failures) = (begun, 0);
         while done < self.wanted() {
             if !progress(0) {
@@ -108,9 +110,8 @@ impl Transfer<'_> {
         if begin != from {
             *done = 0;
         }
-        // A device has no places; its first write says what is wrong.
-        let _ = file.set_len(*done);
-        let _ = file.seek(SeekFrom::Start(*done));
+        let sought = file.set_len(*done).and_then(|()| file.seek(SeekFrom::Start(*done)));
+        sought.map_err(|error| Broken::Fatal(unwritable(self.part)(error)))?;
         let mut hash = (begin != from).then(|| Context::new(&SHA256));
         let mut buffer = vec![0; 256 << 10];
         while at < stop {
