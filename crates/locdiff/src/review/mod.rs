@@ -12,6 +12,8 @@ pub use folder::FolderReview;
 pub(crate) use actions::ReviewDecisions;
 use actions::{History, PlacedByHand};
 pub(crate) use backend::{ChosenPlace, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress};
+#[cfg(feature = "immich")]
+pub(crate) use folder::answer_json;
 use locdiff_base::{Journal, OutputLock};
 use locdiff_map::places::describe;
 use locdiff_shdd::sphere::LatLon;
@@ -107,14 +109,11 @@ impl<B: ReviewBackend> ReviewSession<B> {
             state.work = None;
             state.version += 1;
             match done {
-                Ok((shown, words)) => {
-                    if let Some(shown) = shown {
-                        (state.shown, state.is_read) = (shown, true);
-                    }
-                    if words.is_some() {
-                        state.told = words;
-                    }
+                Ok((Some(shown), _)) => {
+                    (state.shown, state.is_read) = (shown, true);
+                    state.problem = self.backend.keep(&self::chosen(&state)).err().map(|error| error.to_string());
                 }
+                Ok((None, words)) => state.told = words,
                 Err(error) => state.problem = Some(error.to_string()),
             }
         }
@@ -172,10 +171,9 @@ impl<B: ReviewBackend> ReviewSession<B> {
         (state.told, state.problem) = (None, None);
         state.version += 1;
         state.wanted.place |= moves && self.backend.places_again();
-        let chosen = chosen(&state);
-        drop(state);
         self.wake.notify_all();
-        self.backend.keep(&chosen)
+        // With the lock: the last to write has seen all that happened.
+        self.backend.keep(&chosen(&state))
     }
 
     fn is_free(state: &State) -> ReviewResult<()> {
