@@ -118,7 +118,7 @@ fn told<B: ReviewBackend>(session: &ReviewSession<B>, path: &str, body: &[u8]) -
 fn towns(text: &str) -> Value {
     let one = |place: FoundPlace| {
         let (lat, lon) = (place.at.lat_deg(), place.at.lon_deg());
-        // Whoever types coordinates means them to the metre.
+        // Typed coordinates are exact to the metre.
         let radius_km = if place.population == 0 { POINT_KM } else { place.radius_km };
         json!({ "name": place.name, "of": place.of, "lat": lat, "lon": lon, "radius_km": radius_km })
     };
