@@ -40,7 +40,7 @@ pub struct ServeOptions {
     pub max_photos: usize,
     /// The most photos that wait; more are refused with the time to wait.
     pub queue: usize,
-    /// The most connections at a time; more wait to be accepted.
+    /// The most connections at a time. A new one takes the place of one that never asked anything, or waits to be accepted.
     pub connections: usize,
     /// A request's head must be here by then.
     pub header_timeout: Duration,

@@ -6,7 +6,7 @@ use common::Response;
 use hyper::Response as Reply;
 use locdiff_serve::{LocalPage, ServeError};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{net::TcpStream, ops::ControlFlow, sync::mpsc::TryRecvError};
+use std::{io::Read, net::TcpStream, ops::ControlFlow, sync::mpsc::TryRecvError};
 
 /// The page's address without its token, and the token.
 fn parts(page: &LocalPage) -> (String, String) {
@@ -65,7 +65,9 @@ fn only_the_page_of_who_has_the_address_is_admitted() {
         assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
         let cookie = format!("Cookie: other=1; {}\r\n", cookie.split(';').next().unwrap());
         let own = format!("Host: HOST\r\nOrigin: http://HOST\r\n{cookie}");
-        // The token is used up: only who has the cookie gets on.
+        // Until the page has loaded, the address works again; then only who has the cookie gets on.
+        assert!(ask(host, &format!("GET /?token={token}"), "Host: HOST\r\n", "").header("set-cookie").is_some());
+        assert_eq!(ask(host, "GET /", &format!("Host: HOST\r\n{cookie}"), "").status, 200);
         assert_eq!(status(&format!("GET /?token={token}"), "Host: HOST\r\n"), 403);
         assert_eq!(status(&format!("GET /?token={token}"), &format!("Host: HOST\r\n{cookie}")), 303);
         let page = ask(host, "GET /", &format!("Host: HOST\r\n{cookie}"), "");
@@ -93,6 +95,21 @@ fn only_the_page_of_who_has_the_address_is_admitted() {
         let large = announce(host, "POST /choice", &own, (16 << 20) + 1, "x");
         assert_eq!(large.status, 413);
         assert_eq!(status("POST /done", &own), 200, "the last response is sent");
+    });
+}
+
+/// Connections that ask nothing give way: no visit waits until they time out, and none is lost.
+#[test]
+fn idle_connections_do_not_hold_a_visitor_up() {
+    with_page(|host, token| {
+        let idle: Vec<TcpStream> = (0..140).map(|_| TcpStream::connect(host).unwrap()).collect();
+        let first = ask(host, &format!("GET /?token={token}"), "Host: HOST\r\n", "");
+        let cookie = first.header("set-cookie").unwrap().split(';').next().unwrap();
+        let done = format!("Host: HOST\r\nOrigin: http://HOST\r\nCookie: {cookie}\r\n");
+        assert_eq!(ask(host, "POST /done", &done, "").status, 200);
+        // The first are closed by the server, long before they time out by themselves.
+        idle[0].set_nonblocking(true).unwrap();
+        assert_eq!((&idle[0]).read(&mut [0]).unwrap(), 0);
     });
 }
 

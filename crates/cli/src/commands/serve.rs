@@ -6,7 +6,8 @@ use anyhow::Result;
 use clap::Args;
 use locdiff::LocateOptions;
 use locdiff_serve::{ServeOptions, Server};
-use std::{net::SocketAddr, path::PathBuf, sync::atomic::Ordering, time::Duration};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::{path::PathBuf, sync::atomic::Ordering, time::Duration};
 
 #[derive(Debug, Args)]
 #[command(
@@ -16,9 +17,12 @@ use std::{net::SocketAddr, path::PathBuf, sync::atomic::Ordering, time::Duration
 )]
 pub(crate) struct Serve {
     /// Where to listen; others than this machine need a key or --insecure
-    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:8080")]
-    #[arg(env = "LOCDIFF_ADDRESS", hide_env_values = true)]
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
+    #[arg(env = "LOCDIFF_ADDRESS", hide_env_values = true, value_parser = address)]
     address: SocketAddr,
+    /// The port, instead of the address's
+    #[arg(long, value_name = "N", env = "LOCDIFF_PORT", hide_env_values = true)]
+    port: Option<u16>,
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
@@ -79,6 +83,13 @@ struct Limits {
     shutdown_timeout: Duration,
 }
 
+/// An address and a port, such as 127.0.0.1:8080 or localhost:8080.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let found = text.to_socket_addrs().map(Iterator::collect::<Vec<_>>).unwrap_or_default();
+    let found = found.iter().find(|one| one.is_ipv4()).or(found.first()).copied();
+    found.ok_or_else(|| "give an address and a port, such as 127.0.0.1:8080 or localhost:8080".to_owned())
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let given: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     let is_allowed = (0.01..=86_400.0).contains(&given);
@@ -107,6 +118,7 @@ impl Serve {
         const MILLION: u64 = 1_000_000;
         let mut options = ServeOptions::default();
         options.address = self.address;
+        options.address.set_port(self.port.unwrap_or(self.address.port()));
         options.keys = self.keys()?;
         options.is_open = self.insecure;
         options.cors_origins.clone_from(&self.cors_origin);
