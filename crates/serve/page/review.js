@@ -254,7 +254,8 @@ function show(photo, stays) {
   const places = [{ ...said.best, probability: said.probability, place: said.place }, ...said.alternatives];
   $("others").hidden = photo.moved || Boolean(photo.gps);
   $("hypotheses").replaceChildren(...places.map(hypothesisFor(globe)));
-  $("search").hidden = $("drag").hidden = Boolean(photo.gps);
+  $("search").hidden = Boolean(photo.gps);
+  $("drag").hidden = Boolean(photo.gps) || isGrid;
   if (isOther) { $("towns").replaceChildren(); $("town").value = ""; }
   $("globe").setAttribute("aria-label", `A globe turned to ${said.place}. Arrow keys turn it, plus and minus zoom, Shift and arrow keys move the pin, Enter puts it down.`);
   const placed = photos.filter((other) => other.trip);
