@@ -47,7 +47,7 @@ impl Region {
             Ok((name, polygons)) => Ok(Self::new(name, polygons)),
             Err(PlacesError::UnknownCountry { mut near, .. }) => {
                 if let Ok(Some(town)) = find_place(text) {
-                    near = vec![format!("\"50 km around {}\"", town.name)];
+                    near.insert(0, format!("\"50 km around {}\"", town.name));
                 }
                 Err(PlacesError::UnknownRegion { text: text.to_owned(), near })
             }
@@ -211,7 +211,7 @@ mod tests {
         );
         assert!(message("Punjab").contains("IN-PB") && message("Punjab").contains("PK-PB"), "{}", message("Punjab"));
         assert!(message("Bavria").contains("did you mean Bavaria"), "{}", message("Bavria"));
-        assert!(message("Breslau").contains("did you mean \"50 km around Wrocław\"?"), "{}", message("Breslau"));
+        assert!(message("Breslau").contains("did you mean \"50 km around Wrocław\""), "{}", message("Breslau"));
     }
 
     #[test]
