@@ -14,50 +14,32 @@ struct Tag<'a> {
     end: usize,
 }
 
-/// The first tag at or after a position, and where it begins. Comments are passed over.
+/// The first tag at or after a position, and where it begins. Comments are passed over; a tag that is damaged ends at the next one.
 fn next_tag(text: &str, mut from: usize) -> Option<(usize, Tag<'_>)> {
-    loop {
+    let (start, rest) = loop {
         let start = from + text.get(from..)?.find('<')?;
         let rest = &text[start + 1..];
-        if rest.starts_with("!--") {
-            from = start + rest.find("-->")? + 1;
-            continue;
+        match rest.strip_prefix("!--") {
+            Some(comment) => from = start + 4 + comment.find("-->")?,
+            None => break (start, rest),
         }
-        let mut quote = None;
-        let end = rest.char_indices().find(|(_, letter)| match (quote, letter) {
-            (Some(open), letter) => {
-                quote = Some(open).filter(|open| open != letter);
-                false
-            }
-            (None, '"' | '\'') => {
-                quote = Some(*letter);
-                false
-            }
-            (None, letter) => matches!(letter, '>' | '<'),
-        });
-        // Another tag may begin before the end of one that is damaged.
-        let (length, last) = end?;
-        let inner = &rest[..length];
-        let full = inner.split([' ', '\t', '\r', '\n', '/']).find(|part| !part.is_empty()).unwrap_or_default();
-        let name = full.rsplit(':').next().unwrap_or(full);
-        return Some((start, Tag { name, inner, end: start + 1 + length + usize::from(last == '>') }));
-    }
+    };
+    let length = rest.find(['<', '>'])?;
+    let inner = &rest[..length];
+    let full = inner.split([' ', '\t', '\r', '\n', '/']).find(|part| !part.is_empty()).unwrap_or_default();
+    let name = full.rsplit(':').next().unwrap_or(full);
+    Some((start, Tag { name, inner, end: start + 1 + length }))
 }
 
-/// The value of an attribute.
-fn attribute<'a>(inner: &'a str, name: &str) -> Option<&'a str> {
-    let mut from = 0;
-    loop {
-        let at = from + inner[from..].find(name)?;
-        from = at + name.len();
-        let is_name = inner[..at].ends_with(char::is_whitespace);
-        let value = inner[from..].trim_start().strip_prefix('=').map(str::trim_start);
-        if let Some(value) = value.filter(|_| is_name)
-            && let Some(quote) = value.chars().next().filter(|quote| matches!(quote, '"' | '\''))
-        {
-            return value[1..].split(quote).next();
+/// The value of an attribute; empty if there is none.
+fn attribute<'a>(inner: &'a str, name: &str) -> &'a str {
+    let mut parts = inner.split(['"', '\'']);
+    while let (Some(key), Some(value)) = (parts.next(), parts.next()) {
+        if key.trim_end().trim_end_matches('=').split_whitespace().last() == Some(name) {
+            return value;
         }
     }
+    ""
 }
 
 fn is_point(name: &str) -> bool {
@@ -86,7 +68,7 @@ pub(crate) fn read(text: &str) -> Result<LogPoints, String> {
             open = (!tag.inner.ends_with('/')).then(|| (line, place(tag.inner), None));
         } else if tag.name == "time" && !is_end {
             if let Some((.., time @ None)) = &mut open {
-                *time = text[tag.end..].split('<').next().map(str::trim);
+                *time = text[tag.end..].trim_start_matches('>').split('<').next().map(str::trim);
             }
         } else if is_point(tag.name)
             && let Some((line, place, Some(time))) = open.take()
@@ -105,7 +87,7 @@ pub(crate) fn read(text: &str) -> Result<LogPoints, String> {
 
 fn place(inner: &str) -> Result<LatLon, String> {
     let number = |name: &str| {
-        let text = attribute(inner, name).unwrap_or_default();
+        let text = attribute(inner, name);
         text.trim().parse::<f64>().map_err(|_| format!("'{}' is no {name}", excerpt(text)))
     };
     LatLon::new(number("lat")?, number("lon")?).map_err(|error| error.to_string())

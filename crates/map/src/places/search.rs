@@ -41,7 +41,7 @@ pub fn find_place(text: &str) -> Result<Option<FoundPlace>, PlacesError> {
     }
     let towns = ranked(text, true);
     if let [first, second, ..] = &towns[..]
-        && LARGER * second.0.weight > first.0.weight
+        && LARGER * second.0.weight.0 > first.0.weight.0
     {
         let told =
             |(_, town): &(Fit, NearestPlace)| format!("\"{}, {}, {}\"", town.name, town.region, town.country_code);
@@ -67,13 +67,13 @@ fn found(town: NearestPlace, is_own_name: bool) -> FoundPlace {
 }
 
 /// How a name of a town fits a text; the best is the least.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Fit {
     /// Whether the name goes on after the text.
     is_beginning: bool,
-    is_own: bool,
     /// Inhabitants in thousands, more for a town's own name.
-    weight: u64,
+    weight: Reverse<u64>,
+    is_own: bool,
 }
 
 /// Towns that fit a text, the best first. With `is_whole` names and what stands behind commas must be whole.
@@ -92,7 +92,7 @@ fn ranked(text: &str, is_whole: bool) -> Vec<(Fit, NearestPlace)> {
     };
     let mut fitting = Names::bundled().fitting(spelt);
     fitting.retain(|(_, fit)| !(is_whole && fit.is_beginning));
-    fitting.sort_by_key(|(_, fit)| (fit.is_beginning, Reverse(fit.weight)));
+    fitting.sort_by_key(|(_, fit)| *fit);
     let towns = fitting.into_iter().map(|(town, fit)| (fit, places.town(town)));
     // Nobody looks at more of them.
     towns.filter(|(_, town)| is_there(town)).take(100).collect()
@@ -144,14 +144,10 @@ impl Names {
             let is_beginning = !b"\n|".contains(&bytes[at + wanted.len()]);
             let is_spelt_so = is_own && places.name_of(town).to_lowercase() == spelt.trim().to_lowercase();
             let factor = [1, 4, 6][usize::from(is_own) + usize::from(is_spelt_so)];
-            let fit = Fit { is_beginning, is_own, weight: factor * u64::from(places.thousands(town).max(1)) };
+            let weight = Reverse(factor * u64::from(places.thousands(town).max(1)));
+            let fit = Fit { is_beginning, weight, is_own };
             match all.last_mut() {
-                // A whole name of a town goes before a longer one, its own before others.
-                Some((last, best)) if *last == town => {
-                    if (fit.is_beginning, Reverse(fit.weight)) < (best.is_beginning, Reverse(best.weight)) {
-                        *best = fit;
-                    }
-                }
+                Some((last, best)) if *last == town => *best = fit.min(*best),
                 _ => all.push((town, fit)),
             }
         }
