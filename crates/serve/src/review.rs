@@ -119,7 +119,7 @@ fn towns(text: &str) -> Value {
     let one = |place: FoundPlace| {
         let (lat, lon) = (place.at.lat_deg(), place.at.lon_deg());
         // Typed coordinates are exact to the metre.
-        let radius_km = if place.population == 0 { POINT_KM } else { place.radius_km };
+        let radius_km = if place.radius_km < 1.0 { POINT_KM } else { place.radius_km };
         json!({ "name": place.name, "of": place.of, "lat": lat, "lon": lon, "radius_km": radius_km })
     };
     json!(search_places(text, TOWNS).into_iter().map(one).collect::<Vec<_>>())
