@@ -175,3 +175,32 @@ where
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_most_connections_loses_the_oldest_that_never_asked() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut tasks = JoinSet::new();
+        let mut open = |address: [u8; 4], has_asked: bool| {
+            let task = tasks.spawn_on(std::future::pending::<()>(), runtime.handle());
+            Connection { address: address.into(), has_asked: Arc::new(AtomicBool::new(has_asked)), task }
+        };
+        let all = [([1; 4], false), ([2; 4], true), ([2; 4], false), ([2; 4], false), ([2; 4], true)];
+        let mut known = Known { all: all.map(|(address, has_asked)| open(address, has_asked)).into(), most: 5 };
+        let kept = known.all[3].task.id();
+        assert!(known.has_room());
+        known.make_room();
+        assert!(known.all.len() == 4 && known.all[2].task.id() == kept, "the first silent one of 2.2.2.2 is gone");
+        known.make_room();
+        assert_eq!(known.all.len(), 4, "there is room");
+        known.most = 4;
+        known.make_room();
+        known.most = 3;
+        known.make_room();
+        known.most = 2;
+        assert!(known.all.len() == 2 && !known.has_room(), "those that asked stay");
+    }
+}
