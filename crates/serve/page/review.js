@@ -143,15 +143,14 @@ const GROUPS = {
 
 const grid = new Grid($("cells"), (cell, photo) => {
   const image = cell.querySelector("img") ?? document.createElement("img"), said = photo.trip, is = mark(photo) ?? text("span", said ? "GPS tag" : "cannot be read", said ? "tag" : "wrong");
-  image.alt = "";
+  image.alt = photo.name;
   if (image.getAttribute("src") !== photo.small) image.src = photo.small;
   cell.title = photo.name;
   cell.setAttribute("aria-selected", String(chosen.has(photo.key)));
-  cell.setAttribute("aria-label", [photo.name, is.textContent, said && when(said.time), said?.place].filter(Boolean).join(", "));
   cell.replaceChildren(image, is, text("span", said ? when(said.time) : photo.name, "when"), text("span", said ? `${said.can_tell ? "" : "? "}${said.place}` : "", "where"));
 }, (photo, event) => {
   if (Array.isArray(photo)) select(photo);
-  else if (event.key === "Enter" || event.type === "dblclick") { if (!chosen.has(photo.key)) chosen = new Set([photo.key]); show(photo, false); view(false); $("globe").focus(); }
+  else if (event.key === "Enter" || event.type === "dblclick") { if (!chosen.has(photo.key)) chosen = new Set([photo.key]); shown = photo; view(false); $("globe").focus(); }
   else if (event.key === " ") { const list = open(); if (list.length) act("take", { photos: keys(list), take: list.some((one) => !one.take) }); }
   else if (event.key?.toLowerCase() === "a") select(grid.photos);
   else pick(grid.photos, photo, event);
@@ -186,7 +185,7 @@ function view(asGrid) {
   $("map").hidden = $("photos").hidden = isGrid;
   $("as-grid").setAttribute("aria-pressed", String(isGrid));
   $("as-map").setAttribute("aria-pressed", String(!isGrid));
-  show(shown, true);
+  show(shown, isGrid);
   if (isGrid) $("cells").focus();
 }
 for (const id of ["by", "which", "lens"]) $(id).addEventListener("change", () => show(shown, true));
@@ -266,7 +265,7 @@ function show(photo, stays) {
     move(place, Math.min(500, Math.max(0.01, 6 * kmPerPixel)), "the pin");
   };
   globe.whenNudged = ([lon, lat]) => say(`The pin is at ${lat.toFixed(3)}, ${turned(lon).toFixed(3)}: Enter puts it there, Escape gives up.`);
-  globe.showOfTrip(said, way(), stops(), stays);
+  if (!isGrid) globe.showOfTrip(said, way(), stops(), stays);
 }
 
 // ---- acts

@@ -66,8 +66,9 @@ fn front(contents: &[u8], tiles: Option<&TileAddress>) -> Reply {
         let named = format!("data-tiles=\"{}\"", tiles.attribute());
         *reply.body_mut() = String::from_utf8_lossy(contents).replacen("data-tiles=\"\"", &named, 1).into_bytes();
         let policy = PAGE_POLICY.replacen("img-src", &format!("img-src {}", tiles.origin()), 1);
-        let policy = HeaderValue::from_str(&policy).ok().map(|value| (CONTENT_SECURITY_POLICY, value));
-        reply.headers_mut().extend(policy);
+        if let Ok(policy) = HeaderValue::from_str(&policy) {
+            reply.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+        }
     }
     reply
 }
