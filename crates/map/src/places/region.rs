@@ -41,7 +41,7 @@ impl Region {
             return Self::from_corners(lat0, lon0, lat1, lon1);
         }
         if let Some(circle) = circle::parse(text) {
-            return circle.map(|(name, circle)| Self::new(name, vec![circle]));
+            return Ok(Self::new(text.to_owned(), vec![circle?]));
         }
         match named::find(text) {
             Ok((name, polygons)) => Ok(Self::new(name, polygons)),
