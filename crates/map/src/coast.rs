@@ -143,8 +143,11 @@ mod tests {
         let corners = [[12.0, 45.0], [13.0, 46.0]];
         let near = Coast::finest().within(corners[0], corners[1]);
         let fine = Coast::load(Detail::Fine);
-        // A bar of sand between sea and lagoon.
-        assert!(is_land(&near, 45.4, 12.365) && !is_land(&fine, 45.4, 12.365));
+        // An island off Venice, and its lagoon.
+        for (lat, lon, land) in [(45.425, 12.4, true), (45.3, 12.2, false), (45.9, 12.5, true), (45.3, 12.9, false)] {
+            assert_eq!(is_land(&near, lat, lon), land, "{lat} {lon}");
+        }
+        assert!(!is_land(&fine, 45.425, 12.4) && is_land(&fine, 45.3, 12.2));
         let mut points = near.land.iter().flat_map(|ring| &ring.points);
         assert!(points.all(|[x, y]| (12.0..=13.0).contains(x) && (45.0..=46.0).contains(y)));
         // Over the antimeridian, and where nothing is.
