@@ -67,8 +67,9 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--locdiff", default="locdiff")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--more", nargs="*", default=[], help="more options of `locdiff album`")
+    parser.add_argument("--settings", help="settings of `locdiff album`")
     args = parser.parse_args()
+    more = ["--settings", args.settings] if args.settings else []
     rng = random.Random(args.seed)
     with open(args.foreign.with_suffix(".csv")) as file:
         places = {row["IMG_ID"]: (float(row["LAT"]), float(row["LON"])) for row in csv.DictReader(file)}
@@ -78,10 +79,10 @@ def main():
     run = lambda *words: subprocess.run([args.locdiff, *map(str, words)], check=True, capture_output=True, text=True).stdout
     answers, tagged = {}, set()
     for folder in sorted(path for path in args.out.iterdir() if path.is_dir()):
-        for line in run("album", folder, "--json", *args.more).splitlines():
+        for line in run("album", folder, "--json", *more).splitlines():
             answer = json.loads(line)
             answers[answer["photo"]] = answer
-        for line in run("album", folder, "--write-exif", args.out / "tagged", "--dry-run", "--json", *args.more).splitlines():
+        for line in run("album", folder, "--write-exif", args.out / "tagged", "--dry-run", "--json", *more).splitlines():
             step = json.loads(line)
             if step.get("action") not in ("skip", None):
                 tagged.add(step["photo"])

@@ -98,7 +98,7 @@ impl Default for AlbumSettings {
             one_tag: 0.06,
             together: 0.99,
             most_apart: 3.0,
-            untimed: (0.0, 8.0),
+            untimed: (-1.8, 8.5),
             alike_km: 0.5,
             likeness: (0.70, 10.0),
             likeness_dependence: 0.3,
