@@ -1,4 +1,4 @@
-//! Names of files in a file of ours, such as a journal: whoever wrote it, they stay inside their folder.
+//! Names of files in a file of ours, such as a journal. They stay inside their folder, even if somebody else wrote the file.
 
 use crate::special_kind;
 use std::path::{Path, PathBuf};

@@ -186,7 +186,7 @@ pub(crate) fn with_flags(error: EmbedError) -> anyhow::Error {
             anyhow!("{} is a photo or list to read and {} at once: name another file", path.display(), output(which))
         }
         EmbedError::Unfinished { path } => anyhow!(
-            "{} holds an unfinished run: add --resume to go on with it, or delete it to begin anew",
+            "{} holds an unfinished run: add --resume to go on with it, or delete it to start again",
             path.display()
         ),
         EmbedError::OtherSetting { path, setting, before, now } => {
@@ -197,7 +197,7 @@ pub(crate) fn with_flags(error: EmbedError) -> anyhow::Error {
             };
             anyhow!(
                 "{} is of a run with another {flag} ({before}, now {now}): give the same arguments as before, or delete \
-                 it to begin anew",
+                 it to start again",
                 path.display()
             )
         }

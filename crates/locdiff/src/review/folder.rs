@@ -201,7 +201,7 @@ impl FolderReview {
             copies: (way == "copies").then(|| copies.clone()),
             in_place: way == "in_place",
             sidecars: way == "sidecars",
-            // Whoever ticked it is sure.
+            // A person who ticked it is sure.
             rule: TagRule::GUESSES,
             overwrite: Overwrite::NEVER,
             ..TagPlan::default()

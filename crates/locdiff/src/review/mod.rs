@@ -96,7 +96,7 @@ impl<B: ReviewBackend> ReviewSession<B> {
             if self.stop.load(Ordering::SeqCst) {
                 return;
             }
-            // Files first; photos are placed anew behind that.
+            // Files first; photos are placed again after that.
             let (write, take_back) = (state.wanted.write.take(), std::mem::take(&mut state.wanted.take_back));
             let place = write.is_none() && !take_back && std::mem::take(&mut state.wanted.place);
             let wanted = Wanted { place, write, take_back };
