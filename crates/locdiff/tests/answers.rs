@@ -20,8 +20,7 @@ fn embedding(values: [f32; 5]) -> Embedding {
 }
 
 fn options() -> LocateOptions {
-    let mut options = LocateOptions::new().samples(4);
-    options
+    LocateOptions::new().samples(4)
 }
 
 #[test]
