@@ -80,7 +80,7 @@ impl Album {
         let belongs = 1.0 / (1.0 + (-log_odds).exp());
         let time = photo.time.text().map_or("no time".to_owned(), |day| format!("no time but the day {day}"));
         let Some(prior) = places.prior(&photo.time, belongs) else {
-            return Ok(AlbumAnswer { because: format!("{time}: its own look alone"), ..alone });
+            return Ok(AlbumAnswer { because: format!("{time}: its own image alone"), ..alone });
         };
         let mut place = Message::of_prior(prior, &self.earth)?;
         let own = LikelihoodRatio::of(photo, (1.0, 0.0), &self.earth, &self.calibration)?;
@@ -93,7 +93,7 @@ impl Album {
         answer.answer.can_tell &= alone.can_tell && answer.locatability >= self.settings.can_tell_from;
         answer.alone = Some(alone.best);
         answer.elsewhere = 1.0 - belongs;
-        answer.because = format!("{time}: its own look; the places of the album count a little");
+        answer.because = format!("{time}: its own image; the locations of the album count a little");
         answer.alone_log_density = alone.alone_log_density;
         Ok(answer)
     }
