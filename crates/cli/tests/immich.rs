@@ -81,14 +81,14 @@ fn keys_and_addresses_are_asked_for() {
 fn reviewed(folder: &Path, fake: &Fake, client: impl FnOnce(&dyn Fn(&str, &str) -> Response)) -> Output {
     let mut review = command(folder, &format!("immich {} review", fake.url));
     let mut review = review.env("IMMICH_API_KEY", KEY).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(review.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let mut notes = BufReader::new(review.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let line = notes.find(|line| line.contains("/?token=")).unwrap();
     let (host, rest) = line.split_once("http://").unwrap().1.split_once('/').unwrap();
     let visit = |request: &str, headers: &str, body: &str| {
         let headers = format!("Host: {host}\r\nOrigin: http://{host}\r\n{headers}");
         Response::to(host, &http::request(request, &headers, body.as_bytes()))
     };
-    let first = visit(&format!("GET /{}", rest.split([';', ' ', '\n']).next().unwrap()), "", "");
+    let first = visit(&format!("GET /{}", rest.split([';', ' ']).next().unwrap()), "", "");
     let cookie = first.header("set-cookie").unwrap().split(';').next().unwrap();
     let cookie = format!("Cookie: {cookie}\r\n");
     let ask = |request: &str, body: &str| visit(request, &cookie, body);
