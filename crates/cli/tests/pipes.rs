@@ -63,7 +63,7 @@ fn closed_and_full_outputs_stop_no_files() {
         format!("sample --model run {rows} --samples 2 -o s.csv"),
         format!("locate --model run {rows} --csv l.csv"),
         format!("locate --model run {rows} --csv - --geojson l.geojson"),
-        "evaluate --truth photos.csv --predictions photos.csv --prdc none --by none --replicates 20 --csv e.csv"
+        "evaluate --truth photos.csv --predictions photos.csv --prdc none --by none --replicates 40 --csv e.csv"
             .to_owned(),
         "gallery build --embeddings photos.npy --locations photos.csv -o g".to_owned(),
         format!("{} --embeddings photos.npy --locations photos.csv", common::TRAIN.replace("run", "again")),

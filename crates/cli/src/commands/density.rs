@@ -54,7 +54,7 @@ pub(crate) struct DensityArgs {
 
 impl DensityArgs {
     pub(crate) fn run(self) -> Result<()> {
-        let outputs = [&self.png, &self.geojson, &self.raster];
+        let outputs = [&self.png, &self.geojson, &self.raster, &self.geotiff];
         output::claim(outputs.into_iter().filter_map(|path| path.as_deref()), self.json)?;
         let (codec, e) = self.read()?;
         let density = codec.density(&e)?;

@@ -2,7 +2,7 @@
 
 use super::error::{GetError, unreadable, unwritable};
 use super::remote::{Head, Opened, Place, Remote};
-use locdiff_base::{AtomicFile, own_file};
+use locdiff_base::{AtomicFile, own_file, read_bounded};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
@@ -28,7 +28,7 @@ pub(super) struct Transfer<'a> {
     pub(super) pause: Duration,
 }
 
-/// What a part belongs to: another version of the file, or other ranges, begin anew.
+/// What a part belongs to: another version of the file, or other ranges, start from the beginning.
 #[derive(Serialize, Deserialize, PartialEq)]
 struct Mark {
     address: String,
@@ -49,7 +49,8 @@ impl Transfer<'_> {
     }
 
     pub(super) fn done(&self) -> u64 {
-        let mark = fs::read(mark_path(self.part)).ok().and_then(|text| serde_json::from_slice::<Mark>(&text).ok());
+        let text = read_bounded(&mark_path(self.part), 1 << 20).ok();
+        let mark = text.and_then(|text| serde_json::from_slice::<Mark>(&text).ok());
         let length = fs::metadata(self.part).map_or(0, |there| there.len());
         if mark.is_some_and(|mark| mark == self.mark()) && length <= self.wanted() { length } else { 0 }
     }
