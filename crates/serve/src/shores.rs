@@ -44,7 +44,7 @@ mod tests {
         assert!(found.len() > 50 && found.iter().all(|(_, ring)| ring.len() >= 3), "{}", found.len());
         assert!(json("west=10&south=40&degrees=10").len() < 600_000);
         let near: serde_json::Value = serde_json::from_str(&json("west=12&south=45&degrees=2&fine=1")).unwrap();
-        assert!(near["land"].as_array().unwrap().len() > 5 && near.to_string().len() < 100_000, "{near}");
+        assert!(near["land"].as_array().unwrap().len() >= 3 && near.to_string().len() < 100_000, "{near}");
         for bad in
             ["", "west=1", "west=nan&south=0&degrees=1", "west=0&south=0&degrees=1000", "west=%ff&south=0&degrees=1"]
         {
