@@ -102,6 +102,10 @@ impl<B: ReviewBackend> ReviewSession<B> {
             let wanted = Wanted { place, write, take_back };
             let (decisions, chosen) = (state.decisions.clone(), chosen(&state));
             state.problem = None;
+            if place {
+                // At once: who asks in between must not think that all is done.
+                state.work = Some(("Photos placed", 0, 0));
+            }
             drop(state);
             let told = |what: &'static str, done: usize, all: usize| self.lock().work = Some((what, done, all));
             let done = self.do_wanted(&wanted, &decisions, &chosen, &told);
