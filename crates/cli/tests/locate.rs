@@ -21,6 +21,7 @@ fn a_model_is_calibrated_and_its_answers_are_coherent() {
     let calibrate = "calibrate --model run --embeddings photos.npy --truth photos.csv --device cpu --samples 4";
     let told = json(path, calibrate);
     assert!(told["fit"]["n"] == 120 && told["evidence"].as_f64().unwrap() > 0.0, "{told}");
+    assert!(stderr(&run(path, calibrate)).contains("run was trained on 100 % of these rows"));
     assert!(read(path.join("run/calibration.json")).contains("background"));
     // Weights of half the size give the same places to within their rounding.
     let said = ok(path, &format!("{calibrate} --export small"));
@@ -277,7 +278,9 @@ fn many_untold_photos_name_geoclip_once() {
     assert!(note.contains("`locdiff get geoclip` (about 1.2 GB to download)"), "{note}");
     assert_eq!(note.matches("locdiff get geoclip").count(), 1, "{note}");
     assert!(!said(" -q").1.contains("geoclip") && !said(" --json").1.contains("geoclip"));
-    fs::create_dir_all(path.join("home/models/geoclip")).unwrap();
+    for name in ["geoclip", "clip-vit-large-patch14"] {
+        fs::create_dir_all(path.join("home/models").join(name)).unwrap();
+    }
     assert!(said("").1.contains("any kind: add --model geoclip\n"));
     fs::remove_file(path.join("in/0.png")).unwrap();
     assert!(!said("").1.contains("geoclip"), "nine are few");

@@ -234,7 +234,10 @@ fn groups(request: &CalibrateRequest, count: usize, order: Option<&[usize]>) -> 
             names.len() - 1
         }));
     }
-    Ok(order.map_or(groups.clone(), |order| order.iter().map(|row| groups[*row]).collect()))
+    Ok(match order {
+        Some(order) => order.iter().map(|row| groups[*row]).collect(),
+        None => groups,
+    })
 }
 
 fn chosen_rows(list: Option<&Path>, count: usize) -> Result<Vec<usize>, LocateError> {

@@ -74,8 +74,8 @@ pub(crate) fn show_review<B: ReviewBackend + Send>(session: &ReviewSession<B>, a
     output::finish_files();
     let guard = InterruptGuard::begin();
     let page = LocalPage::bind(args.port)?;
-    verbosity::note("Ctrl-C or the page's button \"Done\" ends it");
     verbosity::note(&format!("the page is at {}", page.url()));
+    verbosity::note("Ctrl-C or the page's button \"Done\" ends it");
     run_review(page, session, args.tiles.as_ref(), || guard.stop().load(Ordering::SeqCst))?;
     Ok(session.counts())
 }

@@ -6,8 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use locdiff::LocateOptions;
 use locdiff_serve::{ServeOptions, Server};
-use std::net::{SocketAddr, ToSocketAddrs};
-use std::{path::PathBuf, sync::atomic::Ordering, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, sync::atomic::Ordering, time::Duration};
 
 #[derive(Debug, Args)]
 #[command(
@@ -18,7 +17,7 @@ use std::{path::PathBuf, sync::atomic::Ordering, time::Duration};
 pub(crate) struct Serve {
     /// Where to listen; others than this machine need a key or --insecure
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
-    #[arg(env = "LOCDIFF_ADDRESS", hide_env_values = true, value_parser = address)]
+    #[arg(env = "LOCDIFF_ADDRESS", hide_env_values = true, value_parser = ServeOptions::parse_address)]
     address: SocketAddr,
     /// The port, instead of the address's
     #[arg(long, value_name = "N", env = "LOCDIFF_PORT", hide_env_values = true)]
@@ -81,13 +80,6 @@ struct Limits {
     /// Seconds that requests under way have when the server stops
     #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, env = "LOCDIFF_SHUTDOWN_TIMEOUT", hide_env_values = true)]
     shutdown_timeout: Duration,
-}
-
-/// An address and a port, such as 127.0.0.1:8080 or localhost:8080.
-fn address(text: &str) -> Result<SocketAddr, String> {
-    let found = text.to_socket_addrs().map(Iterator::collect::<Vec<_>>).unwrap_or_default();
-    let found = found.iter().find(|one| one.is_ipv4()).or(found.first()).copied();
-    found.ok_or_else(|| "give an address and a port, such as 127.0.0.1:8080 or localhost:8080".to_owned())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

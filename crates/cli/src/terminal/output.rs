@@ -66,14 +66,26 @@ pub(crate) fn claim<'a>(outputs: impl IntoIterator<Item = &'a Path>, prints: boo
     Ok(())
 }
 
-/// Refuses files whose names end otherwise than what is written into them; each has its flag and the ends that it may have.
-pub(crate) fn check_ends(outputs: &[(&str, &Option<PathBuf>, &str)]) -> Result<()> {
-    for &(flag, path, ends) in outputs {
-        let file = path.as_ref().filter(|path| !locdiff::AnswerTargets::is_folder(path));
-        let end = file.and_then(|path| path.extension()).map(|end| end.to_string_lossy().to_ascii_lowercase());
-        if let (Some(path), Some(end)) = (path, end.filter(|end| !ends.split(' ').any(|one| one == end))) {
+/// The ends that the files of an output may have, by its flag.
+const ENDS: [(&str, &str); 7] = [
+    ("csv", "csv tsv txt"),
+    ("geojson", "geojson json"),
+    ("geotiff", "tif tiff"),
+    ("gpx", "gpx"),
+    ("kml", "kml"),
+    ("map", "html htm"),
+    ("png", "png"),
+];
+
+/// Refuses files whose names end otherwise than what is written into them. `flags` are those of the outputs.
+pub(crate) fn check_ends(flags: &str, outputs: &[&Option<PathBuf>]) -> Result<()> {
+    for (flag, path) in flags.split(' ').zip(outputs) {
+        let Some(path) = path.as_deref().filter(|path| !locdiff::AnswerTargets::is_folder(path)) else { continue };
+        let ends = ENDS.iter().find(|(known, _)| *known == flag).map_or("", |(_, ends)| ends);
+        let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+        if let Some(end) = end.filter(|end| !ends.split(' ').any(|one| one == end)) {
             let first = ends.split(' ').next().unwrap_or_default();
-            return misuse(format!("{flag} {}: this is no .{end} file: end its name in .{first}", path.display()));
+            return misuse(format!("--{flag} {}: it is no .{end} file: end its name in .{first}", path.display()));
         }
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! What can be fetched: the one table of names.
 
+use crate::home::{data_folder, models_folder};
+
 /// Something published that can be fetched by its name. See [`Published::all`].
 #[derive(Debug)]
 #[non_exhaustive]
@@ -13,7 +15,7 @@ pub struct Published {
     /// Names that it needs beside itself.
     pub needs: &'static [&'static str],
     /// About how many megabytes are downloaded for it alone.
-    pub download_mb: u32,
+    pub(super) download_mb: u32,
     /// What must be copied by hand, since no address hands it out: a file's name and where it is.
     pub by_hand: Option<(&'static str, &'static str)>,
     pub(super) files: &'static [PublishedFile],
@@ -131,6 +133,15 @@ impl Published {
     /// All that can be fetched.
     pub fn all() -> &'static [Self] {
         &TABLE
+    }
+
+    /// About how many gigabytes are to be downloaded for a name and what it needs. `None` if all is here, or nothing has that name.
+    pub fn missing_gb(name: &str) -> Option<f64> {
+        let what = TABLE.iter().find(|what| what.name == name)?;
+        let is_here = |name: &str| data_folder().is_some_and(|home| models_folder(&home).join(name).is_dir());
+        let all = TABLE.iter().filter(|one| one.name == name || what.needs.contains(&one.name));
+        let megabytes: u32 = all.filter(|one| !is_here(one.name)).map(|one| one.download_mb).sum();
+        (megabytes > 0).then(|| f64::from(megabytes) / 1e3)
     }
 }
 

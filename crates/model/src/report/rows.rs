@@ -3,7 +3,7 @@
 use locdiff_io::data::{DataError, PlaceTable, PointColumns, TableReader, read_points};
 use locdiff_shdd::sphere::LatLon;
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// How rows are matched.
@@ -151,16 +151,11 @@ pub fn places_of_rows<E: From<RowError> + From<DataError>>(
     rows: usize,
     locations: &Path,
 ) -> Result<(Vec<LatLon>, Option<Vec<usize>>), E> {
-    let (beside, columns) = (embeddings.with_extension("csv"), PointColumns::default());
+    let columns = PointColumns::default();
     let file = locations.display().to_string();
     let table = PlaceTable::read(locations, None, &columns, None, |name| name == "row")?;
-    let names = match std::fs::canonicalize(&beside) {
-        Ok(path) if Some(&path) != std::fs::canonicalize(locations).ok().as_ref() && table.ids.is_some() => {
-            photo_names(&beside)?.filter(|names| names.len() == rows)
-        }
-        _ => None,
-    };
-    let (Some(names), Some((_, ids))) = (names, &table.ids) else {
+    let beside = names_beside(embeddings, locations)?.filter(|(_, names)| names.len() == rows);
+    let (Some((beside, names)), Some((_, ids))) = (beside, &table.ids) else {
         let numbers = table.numbers.first().map_or(&[][..], |(_, numbers)| numbers.as_slice());
         if let Some(pair) = numbers.windows(2).find(|pair| pair[0] > pair[1]) {
             return Err(RowError::Order { file, row: pair[1], before: pair[0] }.into());
@@ -180,15 +175,21 @@ pub fn places_of_rows<E: From<RowError> + From<DataError>>(
     Ok((places, Some(rows)))
 }
 
-/// The column `path` of a table, if it has one.
-fn photo_names(table: &Path) -> Result<Option<Vec<String>>, DataError> {
-    let mut table = TableReader::open(table)?;
+/// The table beside a file of embeddings, and the names of its rows, unless it is `other` or names no photos.
+/// Fails if it cannot be read.
+pub fn names_beside(embeddings: &Path, other: &Path) -> Result<Option<(PathBuf, Vec<String>)>, DataError> {
+    let path = embeddings.with_extension("csv");
+    let true_path = |path: &Path| std::fs::canonicalize(path).ok();
+    if true_path(&path).is_none_or(|own| Some(own) == true_path(other)) {
+        return Ok(None);
+    }
+    let mut table = TableReader::open(&path)?;
     let Some(at) = table.find(&["path"]) else { return Ok(None) };
     let mut names = Vec::new();
     while let Some((_, mut fields)) = table.next_row()? {
         names.push(fields.swap_remove(at));
     }
-    Ok(Some(names))
+    Ok(Some((path, names)))
 }
 
 /// Truths in the order of another file's `count` rows, of which [`match_rows`] found one for each truth.

@@ -53,14 +53,8 @@ impl FileArgs {
         if !outputs.is_empty() || tags.is_given() {
             output::finish_files();
         }
-        output::check_ends(&[
-            ("--csv", &self.csv, "csv tsv txt"),
-            ("--geojson", &self.geojson, "geojson json"),
-            ("--kml", &self.kml, "kml"),
-            ("--gpx", &self.gpx, "gpx"),
-            ("--png", &self.png, "png"),
-            ("--map", &self.map, "html htm"),
-        ])?;
+        let own = [&self.csv, &self.geojson, &self.kml, &self.gpx, &self.png, &self.map];
+        output::check_ends("csv geojson kml gpx png map", &own)?;
         if !tags.dry_run {
             output::claim(outputs, self.json)?;
             tags.check_folders(photos.iter().map(PathBuf::as_path))?;

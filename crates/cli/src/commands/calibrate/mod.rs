@@ -71,7 +71,6 @@ impl Calibrate {
             output::claim_file(&folder.join(locdiff_model::CONFIG_FILE))?;
         }
         let request = self.request();
-        warn_of_trained(&self.model, &self.embeddings.open()?)?;
         let guard = InterruptGuard::begin();
         let bar = progress::bar("reading", None);
         let advance = |_: Progress| bar.inc(1);
@@ -82,6 +81,7 @@ impl Calibrate {
             return Err(Interrupted.into());
         }
         let calibration = fitted?;
+        warn_of_trained(&self.model, &self.embeddings.open()?)?;
         if self.json {
             let mut summary = calibration.to_json();
             summary["out"] = serde_json::json!(request.file());

@@ -12,10 +12,10 @@ use clap::Args;
 use codes::judge_codes;
 use locdiff_album::Judging;
 use locdiff_base::Named;
-use locdiff_io::data::{PlaceTable, PointColumns, TableReader, read_points};
+use locdiff_io::data::{PlaceTable, PointColumns, read_points};
 use locdiff_model::eval::{Benchmark, Bootstrap, Preset};
 use locdiff_model::report::{
-    Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order, match_rows,
+    Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order, match_rows, names_beside,
 };
 use model::{ModelArgs, short_name};
 use std::io::Write;
@@ -176,15 +176,9 @@ impl Evaluate {
 
     /// The row of the embeddings that each truth has, by the names in the table beside them; `None` is row by row.
     fn embedded_rows(&self, truth_file: &Path, truth: &PlaceTable) -> Result<Option<Vec<Option<usize>>>> {
-        let beside = self.model.embeddings.as_ref().map(|path| path.with_extension("csv"));
-        let is_named = |path: &PathBuf| {
-            let is_other = same_file(path, truth_file) == Some(false);
-            is_other
-                && truth.ids.is_some()
-                && !self.by_order
-                && TableReader::open(path).is_ok_and(|table| table.find(&["path"]).is_some())
-        };
-        let Some(path) = self.model.embedded.clone().or_else(|| beside.filter(is_named)) else { return Ok(None) };
+        let rows = self.model.embeddings.as_ref().filter(|_| truth.ids.is_some() && !self.by_order);
+        let beside = rows.map(|path| names_beside(path, truth_file)).transpose()?.flatten().map(|(path, _)| path);
+        let Some(path) = self.model.embedded.clone().or(beside) else { return Ok(None) };
         let table = PlaceTable::read(&path, None, &PointColumns::default(), Some("path"), |_| false)?;
         let allow_absent = self.allow_absent || self.model.embedded.is_some();
         Ok(Some(matched(truth_file, truth, &path, &table, Matching { by_order: false, allow_absent })?.0))
@@ -207,11 +201,6 @@ impl Evaluate {
             _ => Ok(system),
         }
     }
-}
-
-/// Whether two paths lead to the same file; `None` if one leads to none.
-fn same_file(one: &Path, other: &Path) -> Option<bool> {
-    Some(std::fs::canonicalize(one).ok()? == std::fs::canonicalize(other).ok()?)
 }
 
 fn matched(

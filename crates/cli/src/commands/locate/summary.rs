@@ -2,10 +2,8 @@
 
 use crate::verbosity;
 use locdiff::Answer;
-use locdiff::get::{Installed, Published};
+use locdiff::get::Published;
 use locdiff_base::counted;
-
-const GEOCLIP: &str = "geoclip";
 
 /// How many photos of each kind there were; each is of one.
 #[derive(Debug, Default)]
@@ -27,27 +25,17 @@ impl Summary {
         } += 1;
     }
 
-    /// Says, once a run, what helps if the bundled model can tell few of many photos.
+    /// Says, once a run, what helps if the bundled model can tell few of ten photos or more.
     pub(super) fn hint_at_geoclip(&self) {
-        const MANY: usize = 10;
         let photos = self.answered + self.cannot_tell + self.already_tagged;
-        if photos < MANY || 2 * self.cannot_tell <= photos {
-            return;
+        if photos >= 10 && 2 * self.cannot_tell > photos {
+            let fetch = Published::missing_gb("geoclip").map_or(String::new(), |size| {
+                format!("fetch it with `locdiff get geoclip` (about {size:.1} GB to download), then ")
+            });
+            verbosity::note(&format!(
+                "the bundled model knows street views best; GeoCLIP knows photos of any kind: {fetch}add --model geoclip"
+            ));
         }
-        let is_here =
-            Installed::data_folder().is_some_and(|home| Installed::models_folder(&home).join(GEOCLIP).is_dir());
-        let megabytes =
-            |name: &str| Published::all().iter().find(|one| one.name == name).map_or(0, |one| one.download_mb);
-        let needs = Published::all().iter().find(|one| one.name == GEOCLIP).map_or(&[][..], |one| one.needs);
-        let gigabytes = f64::from(megabytes(GEOCLIP) + needs.iter().map(|name| megabytes(name)).sum::<u32>()) / 1e3;
-        let how = if is_here {
-            format!("add --model {GEOCLIP}")
-        } else {
-            format!(
-                "fetch it with `locdiff get {GEOCLIP}` (about {gigabytes:.1} GB to download), then add --model {GEOCLIP}"
-            )
-        };
-        verbosity::note(&format!("the bundled model knows street views best; GeoCLIP knows photos of any kind: {how}"));
     }
 
     /// Says it on standard error, with a hint at albums where they help.

@@ -82,15 +82,8 @@ impl OutputArgs {
                 bail!("{} is one of the photos: write the answer elsewhere", output.display());
             }
         }
-        output::check_ends(&[
-            ("--csv", &self.csv, "csv tsv txt"),
-            ("--geojson", &self.geojson, "geojson json"),
-            ("--kml", &self.kml, "kml"),
-            ("--gpx", &self.gpx, "gpx"),
-            ("--map", &self.map, "html htm"),
-            ("--png", &self.png, "png"),
-            ("--geotiff", &self.geotiff, "tif tiff"),
-        ])?;
+        let own = [&self.csv, &self.geojson, &self.kml, &self.map, &self.png, &self.geotiff];
+        output::check_ends("csv geojson kml map png geotiff", &own)?;
         if !self.tags.dry_run {
             output::claim(outputs.iter().copied(), self.json)?;
             folders.iter().try_for_each(|folder| output::claim_folder(folder))?;
