@@ -18,7 +18,10 @@ pub(crate) fn folded(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for letter in name.chars().flat_map(char::to_lowercase) {
         let plain = if letter.is_ascii_alphanumeric() { None } else { table.get(&letter) };
-        plain.map_or_else(|| text.push(letter), |plain| text.push_str(plain));
+        match plain {
+            Some(plain) => text.push_str(plain),
+            None => text.push(letter),
+        }
     }
     let words = text.split_whitespace().filter(|word| *word != "the");
     words.map(|word| if word == "st" { "saint" } else { word }).collect::<Vec<_>>().join(" ")
