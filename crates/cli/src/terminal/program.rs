@@ -99,7 +99,7 @@ fn refuse<P: Program>(error: &clap::Error) -> u8 {
         say::error(&format!("this command is in the program {other}: {other} {name}"));
         return 2;
     }
-    let _ = error.print(); // whoever does not read it knows
+    let _ = error.print(); // nobody may be reading
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
@@ -130,7 +130,7 @@ fn exit_code<P: Program>(error: &anyhow::Error) -> u8 {
     if error.is::<Usage>() { 2 } else { 1 }
 }
 
-/// Whoever reads our output has seen enough (`locdiff … | head`).
+/// The reader of our output has seen enough (`locdiff … | head`).
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<locdiff_io::data::DataError>().is_some_and(locdiff_io::data::DataError::is_broken_pipe)
