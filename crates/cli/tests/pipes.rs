@@ -61,8 +61,8 @@ fn closed_and_full_outputs_stop_no_files() {
         "decode codes.npy -o d.csv".to_owned(),
         "density codes.npy --geotiff d.tif".to_owned(),
         format!("sample --model run {rows} --samples 2 -o s.csv"),
-        format!("locate --model run {rows} --csv l.csv"),
-        format!("locate --model run {rows} --csv - --geojson l.geojson"),
+        format!("locate --model run {rows} --samples 2 --csv l.csv"),
+        format!("locate --model run {rows} --samples 2 --csv - --geojson l.geojson"),
         "evaluate --truth photos.csv --predictions photos.csv --prdc none --by none --replicates 40 --csv e.csv"
             .to_owned(),
         "gallery build --embeddings photos.npy --locations photos.csv -o g".to_owned(),
