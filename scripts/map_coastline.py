@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Packs Natural Earth's land and country borders into crates/map/assets/coast_{110m,50m}.bin.
+"""Packs Natural Earth's land and country borders into crates/map/assets/coast_{110m,50m,10m}.bin.
 
     scripts/fixtures coastline
     python3 scripts/map_coastline.py            # downloads world-atlas from the npm registry
@@ -138,7 +138,7 @@ def main() -> None:
     if hashlib.sha1(tarball).hexdigest() != SHA1:
         sys.exit(f"the tarball is not world-atlas 2.0.2: its SHA-1 is not {SHA1}")
     with tarfile.open(fileobj=io.BytesIO(tarball)) as archive:
-        for scale in ("110m", "50m"):
+        for scale in ("110m", "50m", "10m"):
             load = lambda name: json.load(archive.extractfile(f"package/{name}-{scale}.json"))
             data = pack(load("land"), load("countries"))
             (ASSETS / f"coast_{scale}.bin").write_bytes(data)

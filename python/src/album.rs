@@ -2,7 +2,6 @@
 
 use crate::errors::{OrRaise, SettingError};
 use locdiff::{LatLon, PhotoTime, Source};
-use locdiff_album::parse_time;
 use pyo3::prelude::*;
 
 /// Photos with their times and tags, where the caller knows them; else the photos say it themselves.
@@ -40,7 +39,7 @@ fn list<T>(
 /// A time: seconds since 1970, a text as in EXIF or ISO 8601, or a datetime.
 fn time(value: &Bound<'_, PyAny>) -> PyResult<PhotoTime> {
     if let Ok(text) = value.extract::<String>() {
-        return parse_time(&text, None).or_setting().map(PhotoTime::read);
+        return PhotoTime::read(&text, None).or_setting();
     }
     let seconds: f64 = match value.extract() {
         Ok(seconds) => seconds,

@@ -1,11 +1,11 @@
 //! What is said about a photo, as Python sees it.
 
 use crate::errors::{OrRaise, locate};
-use crate::places::{degrees, from_json, hypothesis, json_place, place};
+use crate::places::{Numbers, degrees, from_json, hypothesis, json_place, place};
 use crate::{again::MadeOf, density::pixel_density, pool::compute};
 use locdiff::{AnswerMap, EmbeddedPhoto, Embedding, FlatOptions, LatLon, LocateError};
 use locdiff_io::data::Fingerprint;
-use numpy::{AllowTypeChange, PyArray1, PyArrayLike1};
+use numpy::PyArray1;
 use pyo3::types::{PyBytes, PyList};
 use pyo3::{prelude::*, pybacked::PyBackedBytes};
 use serde_json::Value;
@@ -218,8 +218,8 @@ impl Answer {
     fn log_density<'py>(
         &self,
         py: Python<'py>,
-        lat: PyArrayLike1<'py, f64, AllowTypeChange>,
-        lon: PyArrayLike1<'py, f64, AllowTypeChange>,
+        lat: Numbers<'py>,
+        lon: Numbers<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let places = degrees(&lat, &lon)?;
         let answer = self.whole(py)?;

@@ -1,7 +1,7 @@
 //! SHDD codes of places, on numpy's arrays.
 
 use crate::errors::{OrRaise, SettingError};
-use crate::places::{array, degrees};
+use crate::places::{Numbers, array, degrees};
 use crate::{density::Density, pool::compute};
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, LatLon, UnitVec};
 use locdiff_shdd::{Coefficients, Decoder};
@@ -64,8 +64,8 @@ impl Codec {
     fn encode<'py>(
         &self,
         py: Python<'py>,
-        lat: PyArrayLike1<'py, f64, AllowTypeChange>,
-        lon: PyArrayLike1<'py, f64, AllowTypeChange>,
+        lat: Numbers<'py>,
+        lon: Numbers<'py>,
         dtype: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let places = degrees(&lat, &lon)?;

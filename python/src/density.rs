@@ -1,11 +1,11 @@
 //! The density that a coefficient vector means.
 
 use crate::errors::{OrRaise, SettingError};
-use crate::places::{array, degrees, place};
+use crate::places::{Numbers, array, degrees, place};
 use crate::pool::compute;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Pixels, UnitVec};
 use locdiff_shdd::{CodeDensity, Codec, Coefficients};
-use numpy::{AllowTypeChange, PyArray1, PyArray2, PyArrayLike1};
+use numpy::{PyArray1, PyArray2};
 use pyo3::{prelude::*, types::PyList};
 use rand::SeedableRng;
 use std::sync::Arc;
@@ -34,8 +34,8 @@ impl Density {
     fn log_density<'py>(
         &self,
         py: Python<'py>,
-        lat: PyArrayLike1<'py, f64, AllowTypeChange>,
-        lon: PyArrayLike1<'py, f64, AllowTypeChange>,
+        lat: Numbers<'py>,
+        lon: Numbers<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let points: Vec<UnitVec> = degrees(&lat, &lon)?.into_iter().map(LatLon::to_unit).collect();
         Ok(PyArray1::from_vec(py, self.with(py, |density| density.log_density(&points))?))

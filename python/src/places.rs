@@ -2,7 +2,7 @@
 
 use crate::errors::OrRaise;
 use locdiff::LatLon;
-use numpy::{PyArray2, PyArrayLike1, PyArrayLike2, TypeMustMatch};
+use numpy::{PyArray2, PyArrayLike2, PyArrayLikeDyn, TypeMustMatch};
 use pyo3::{prelude::*, sync::PyOnceLock};
 use serde_json::Value;
 
@@ -37,12 +37,17 @@ pub(crate) fn from_json<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py,
     py.import("json")?.call_method1("loads", (text,))
 }
 
-/// Degrees of two arrays of the same length.
-pub(crate) fn degrees(
-    lat: &PyArrayLike1<'_, f64, numpy::AllowTypeChange>,
-    lon: &PyArrayLike1<'_, f64, numpy::AllowTypeChange>,
-) -> PyResult<Vec<LatLon>> {
+/// Numbers of any type and shape.
+pub(crate) type Numbers<'py> = PyArrayLikeDyn<'py, f64, numpy::AllowTypeChange>;
+
+/// Degrees of two arrays of one dimension and the same length.
+pub(crate) fn degrees(lat: &Numbers<'_>, lon: &Numbers<'_>) -> PyResult<Vec<LatLon>> {
     let (lat, lon) = (lat.as_array(), lon.as_array());
+    if let Some(other) = [&lat, &lon].into_iter().find(|array| array.ndim() != 1) {
+        let shape = other.shape();
+        let message = format!("latitudes or longitudes of shape {shape:?}: give one dimension, such as lat.ravel()");
+        return Err(crate::errors::SettingError::new_err(message));
+    }
     if lat.len() != lon.len() {
         let message = format!("{} latitudes and {} longitudes: give as many of both", lat.len(), lon.len());
         return Err(crate::errors::SettingError::new_err(message));

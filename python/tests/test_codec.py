@@ -42,5 +42,7 @@ def test_a_density_is_one() -> None:
     assert drawn.shape == (100, 2) and numpy.abs(drawn[:, 0] + 1.29).mean() < 3
     assert numpy.array_equal(drawn, density.sample(100, seed=3))
     assert density.log_density([-1.29], [36.82])[0] > density.log_density([0.0], [0.0])[0]
+    with pytest.raises(locdiff.SettingError, match=r"shape \[2, 2\]: give one dimension"):
+        density.log_density([[0.0, 1.0], [2.0, 3.0]], [[0.0, 1.0], [2.0, 3.0]])
     with pytest.raises(locdiff.SettingError, match="power of two"):
         density.healpix(3)

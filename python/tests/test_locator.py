@@ -136,9 +136,15 @@ def test_samples_mean_a_place(locator: locdiff.Locator, china: str, run) -> None
     assert locator.locate(china, **options).to_json() == said.stdout.strip(), said.stderr
     with pytest.raises(locdiff.SettingError, match="pool"):
         locator.locate(china, pool="mean", within="Japan")
+    for idle in ({"steps": 5}, {"sampler": "ddpm"}):
+        with pytest.raises(locdiff.SettingError, match="no samples are made"):
+            locator.locate(china, **idle)
 
 
-def test_one_tree_of_errors(tmp_path: Path) -> None:
+def test_one_tree_of_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCDIFF_HOME", str(tmp_path))
+    with pytest.raises(locdiff.ModelError, match="geoclip is not fetched. Fetch it with: locdiff get geoclip"):
+        locdiff.Locator("geoclip")
     kinds = [locdiff.PhotoError, locdiff.SettingError, locdiff.ModelError, locdiff.DataError, locdiff.DeviceError, locdiff.JobError]
     assert all(issubclass(kind, locdiff.LocDiffError) for kind in kinds)
     with pytest.raises(locdiff.ModelError):

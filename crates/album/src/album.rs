@@ -2,13 +2,14 @@
 
 use crate::answer::{AlbumAnswer, Outlier};
 use crate::chain::{Chain, PhotoPosterior};
-use crate::explain::{because, distance, duration};
+use crate::explain::{because, duration};
 use crate::likelihood::{EVEN, LikelihoodRatio};
 use crate::soft::{SoftPlace, SoftRegion};
 use crate::{
     PhotoTime, Result, cloud::Cloud, earth::Earth, message::Message, photo::AlbumPhoto, prior::KnownPlace,
     settings::AlbumSettings,
 };
+use locdiff_base::distance;
 use locdiff_map::places::{Region, describe};
 use locdiff_model::answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict};
 use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
@@ -22,8 +23,8 @@ const SURELY_STRAY: f64 = 0.99;
 /// What answers for albums need: a model's calibration and the settings.
 #[derive(Debug)]
 pub struct Album {
-    earth: Earth,
-    calibration: Calibration,
+    pub(crate) earth: Earth,
+    pub(crate) calibration: Calibration,
     pub(crate) settings: AlbumSettings,
 }
 
@@ -33,7 +34,8 @@ impl Album {
         Ok(Self { earth: Earth::new(&calibration)?, calibration, settings })
     }
 
-    /// Returns an answer for each photo, in their order, from all photos together. With `truths`, one for each photo, each
+    /// Returns an answer for each photo, in their order, from all photos together. All have a moment: [`Album::untimed`] answers for
+    /// those that have none. With `truths`, one for each photo, each
     /// answer carries the verdict on its truth. `done` is called after each photo, the last first.
     /// Fails if a photo's coefficients have another degree than the calibration.
     pub fn answers(&self, all: &[AlbumPhoto], truths: &[LatLon], done: impl FnMut(usize)) -> Result<Vec<AlbumAnswer>> {
@@ -176,7 +178,7 @@ impl Album {
     }
 
     /// The answer that a cloud gives.
-    fn read_cloud(&self, photo: &AlbumPhoto, cloud: &Cloud) -> AlbumAnswer {
+    pub(crate) fn read_cloud(&self, photo: &AlbumPhoto, cloud: &Cloud) -> AlbumAnswer {
         let spots = cloud.spots(5);
         let best = spots[0].at;
         let radii = cloud.radii_km(best, &[0.5, 0.9]);

@@ -65,7 +65,7 @@ impl AlbumAnswer {
     /// The answer of a photo that is alone in its album.
     pub fn without_others(mut answer: Answer, time: PhotoTime) -> Self {
         answer.from_density = None;
-        let because = "its own look; there are no other photos".to_owned();
+        let because = "its own image; there are no other photos".to_owned();
         Self { alone: Some(answer.best), because, ..Self::new(answer, time) }
     }
 

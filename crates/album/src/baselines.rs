@@ -14,10 +14,11 @@ pub struct ByTime {
     pub median: LatLon,
 }
 
-/// By time alone, for each photo; `None` where no other photo has a tag. A photo's own tag does not count.
+/// By time alone, for each photo; `None` where no other photo has a tag, and for a photo without a moment. A photo's own tag does not count.
 pub fn by_time(photos: &[AlbumPhoto]) -> Vec<Option<ByTime>> {
+    let timed = || photos.iter().enumerate().filter(|(_, photo)| photo.time.is_moment());
     let mut tags: Vec<(f64, usize, LatLon)> =
-        photos.iter().enumerate().filter_map(|(k, photo)| Some((photo.time.seconds, k, photo.gps?))).collect();
+        timed().filter_map(|(k, photo)| Some((photo.time.seconds, k, photo.gps?))).collect();
     tags.sort_by(|a, b| a.0.total_cmp(&b.0));
     let median = |nearest: LatLon, k: usize| {
         let around = tags.iter().filter(|tag| tag.1 != k && haversine_km(tag.2, nearest) < 10.0);
@@ -32,7 +33,7 @@ pub fn by_time(photos: &[AlbumPhoto]) -> Vec<Option<ByTime>> {
         LatLon::new(lat, (lon + 540.0).rem_euclid(360.0) - 180.0).unwrap_or(nearest)
     };
     let one = |k: usize, photo: &AlbumPhoto| {
-        let now = photo.time.seconds;
+        let now = photo.time.is_moment().then_some(photo.time.seconds)?;
         let at = tags.partition_point(|tag| tag.0 < now);
         let before = tags[..at].iter().rev().find(|tag| tag.1 != k);
         let after = tags[at..].iter().find(|tag| tag.1 != k);

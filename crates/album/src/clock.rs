@@ -4,7 +4,7 @@ use crate::likelihood::{one_moment, weights};
 use crate::likeness::{Similarities, odds_of};
 use crate::{AlbumSettings, PhotoTime, Result, album::Album, photo::AlbumPhoto, prior::KnownPlace};
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Whole hours that clocks are off by: time zones that were not set, and half a day.
@@ -18,7 +18,7 @@ const ONE_THING_S: f64 = 3600.0;
 
 /// A camera whose clock is ahead by so much, as a log of positions or the other cameras have it, and by how many nats the album of its
 /// photos fits better without that.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it all")]
 pub struct WrongClock {
     pub camera: String,
@@ -33,8 +33,9 @@ impl Album {
     /// Cameras whose clocks contradict those of the camera with most photos (or most tags), found one after the other.
     /// Photos without a camera have the clock of that one. `known` are other known places. Fails as [`Album::answers`].
     pub fn wrong_clocks(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<Vec<WrongClock>> {
+        let photos: Vec<&AlbumPhoto> = photos.iter().filter(|photo| photo.time.is_moment()).collect();
         let mut cameras: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for photo in photos {
+        for photo in &photos {
             let entry = cameras.entry(photo.camera.as_deref().unwrap_or_default()).or_default();
             *entry = (entry.0 + usize::from(photo.gps.is_some()), entry.1 + 1);
         }
@@ -45,8 +46,8 @@ impl Album {
         let mut found = Vec::new();
         for (camera, (_, count)) in cameras.iter().filter(|(name, _)| **name != reference) {
             let of = |photo: &&AlbumPhoto, name: &str| photo.camera.as_deref().unwrap_or_default() == name;
-            let own: Vec<&AlbumPhoto> = photos.iter().filter(|photo| of(photo, camera)).collect();
-            let other: Vec<&AlbumPhoto> = photos.iter().filter(|photo| of(photo, reference)).collect();
+            let own: Vec<&AlbumPhoto> = photos.iter().copied().filter(|photo| of(photo, camera)).collect();
+            let other: Vec<&AlbumPhoto> = photos.iter().copied().filter(|photo| of(photo, reference)).collect();
             if own.len() < 3 || other.len() < 3 {
                 continue;
             }
@@ -127,7 +128,7 @@ fn shift(mut photo: AlbumPhoto, hours: i32) -> AlbumPhoto {
 
 /// Puts the times of the cameras right.
 pub fn set_clocks(photos: &mut [AlbumPhoto], wrong: &[WrongClock]) {
-    for photo in photos {
+    for photo in photos.iter_mut().filter(|photo| photo.time.is_moment()) {
         let camera = photo.camera.as_deref().unwrap_or_default();
         if let Some(clock) = wrong.iter().find(|clock| clock.camera == camera) {
             photo.time.seconds -= clock.ahead_s;

@@ -2,6 +2,7 @@
 
 use crate::likeness::{most_alike, odds_of};
 use crate::{chain::PhotoPosterior, photo::AlbumPhoto, settings::AlbumSettings};
+use locdiff_base::distance;
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 
 /// A time in words.
@@ -14,15 +15,6 @@ pub(crate) fn duration(seconds: f64) -> String {
     };
     let number = number.round();
     format!("{number} {unit}{}", if number == 1.0 { "" } else { "s" })
-}
-
-/// A distance in words.
-pub(crate) fn distance(km: f64) -> String {
-    match km {
-        km if km < 0.95 => format!("{:.0} m", (km * 100.0).round() * 10.0),
-        km if km < 10.0 => format!("{km:.1} km"),
-        km => format!("{km:.0} km"),
-    }
 }
 
 /// The sentence. `tags` are the nearest tagged photos before and after in time.
@@ -71,7 +63,7 @@ pub(crate) fn because(
         }
     }
     if posterior.stray > 0.5 {
-        return "its own look: it does not fit the photos around it".to_owned();
+        return "its own image: it does not fit the photos around it".to_owned();
     }
     if moved > 50.0 && photo.soft.iter().any(|soft| soft.holds(place)) {
         return format!("the place stated for its time; by its look alone it would be {} away", distance(moved));
@@ -79,5 +71,5 @@ pub(crate) fn because(
     if moved > 50.0 {
         return format!("the photos around it in time point here; alone it would be {} away", distance(moved));
     }
-    "its own look; the photos around it agree".to_owned()
+    "its own image; the photos around it agree".to_owned()
 }

@@ -5,6 +5,7 @@
 //! | answers for an album | [`Album::answers`], [`AlbumPhoto`], [`AlbumAnswer`] |
 //! | one answer for views of one place | [`Album::same_place`] |
 //! | trips of a folder or a library | [`trips`], [`cut`], [`Album::answers_in_trips`] |
+//! | photos without a time | [`Album::untimed`], [`AlbumPlaces`] |
 //! | places known beside the photos' tags | [`KnownPlace`], [`Album::answers_knowing`] |
 //! | cameras whose clocks are off | [`Album::wrong_clocks`], [`set_clocks`] |
 //! | times of photos | [`parse_time`], [`time_in_name`], [`PhotoTime`] |
@@ -44,8 +45,12 @@ mod times;
 mod track;
 mod track_clock;
 mod track_files;
+mod track_gpx;
 mod track_json;
+mod track_nmea;
+mod track_points;
 mod trips;
+mod untimed;
 
 pub use album::Album;
 pub use answer::{AlbumAnswer, Outlier};
@@ -59,8 +64,7 @@ pub use prior::KnownPlace;
 pub use roaming::Traveller;
 pub use settings::AlbumSettings;
 pub use soft::{SoftPlace, SoftRegion};
-pub use times::{
-    GUESSED_GAP_S, PhotoTime, TimeSource, iso_time, parse_duration, parse_offset, parse_time, time_in_name,
-};
+pub use times::{PhotoTime, TimeSource, iso_time, parse_duration, parse_offset, parse_time, time_in_name};
 pub use track::Track;
 pub use trips::{TRIP_PAUSE_S, Trip, TripStop, beside, cut, trips};
+pub use untimed::AlbumPlaces;

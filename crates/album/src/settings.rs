@@ -53,6 +53,9 @@ pub struct AlbumSettings {
     pub together: f64,
     /// What one photo may say for or against that at the most, in nats.
     pub most_apart: f64,
+    /// The log odds that a photo without a time belongs to the album: at a cosine of 0.5 to the photo of the album most like it, and the
+    /// slope by that cosine.
+    pub untimed: (f64, f64),
     /// Places this near look alike.
     pub alike_km: f64,
     /// The cosine of two embeddings at which being at one place is as likely as not, and the slope of the log odds there.
@@ -95,6 +98,7 @@ impl Default for AlbumSettings {
             one_tag: 0.06,
             together: 0.99,
             most_apart: 3.0,
+            untimed: (-1.8, 8.5),
             alike_km: 0.5,
             likeness: (0.70, 10.0),
             likeness_dependence: 0.3,
@@ -130,6 +134,8 @@ impl AlbumSettings {
             && (0.0..=1.0).contains(&s.can_tell_from)
             && (0.0..=0.2).contains(&s.one_tag)
             && s.same_view.0.is_finite()
+            && s.untimed.0.is_finite()
+            && s.untimed.1 >= 0.0
             && s.elsewhere.iter().all(|number| number.is_finite());
         if !fits {
             let reason = "shares lie between 0 and ½, those of travellers sum to 1, sizes are above 0".to_owned();

@@ -1,4 +1,4 @@
-//! When a photo was taken: from EXIF data, a file's name, a table, or its place in the folder.
+//! When a photo was taken: from EXIF data, a file's name or a table. What none of them says stays unknown.
 
 use crate::{AlbumError, Result};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
@@ -13,10 +13,12 @@ pub enum TimeSource {
     Exif,
     /// EXIF data without an offset: the camera's own clock.
     Clock,
-    /// Digits in the file's name.
+    /// A date and a clock in the file's name.
     Name,
-    /// Only the order of the files: a guess of the time between them.
-    Order,
+    /// A date without a clock, or one that says when a message came: a day, not a moment.
+    Day,
+    /// Nobody: a clock that was never set says nothing, either.
+    Unknown,
 }
 
 impl TimeSource {
@@ -27,15 +29,18 @@ impl TimeSource {
             Self::Exif => "EXIF with its offset",
             Self::Clock => "the camera's clock, no offset",
             Self::Name => "the file's name",
-            Self::Order => "the order of the files only",
+            Self::Day => "a date without a clock",
+            Self::Unknown => "no time",
         }
     }
 }
 
-/// When a photo was taken. As JSON it has `seconds` and `text`, null where only the order is known, and `source`.
+/// When a photo was taken. As JSON it has `seconds`, null without a moment, `text`, a date for a day and null for an unknown time, and
+/// `source`. [`PhotoTime::at`] has an example.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PhotoTime {
-    /// Seconds since 1970 to reckon with: of UTC where the offset is known, else by the offset that is assumed.
+    /// Seconds since 1970 to reckon with: of UTC where the offset is known, else by the offset that is assumed. A day's are of its
+    /// beginning; those of an unknown time say nothing.
     pub seconds: f64,
     /// Who says so.
     pub source: TimeSource,
@@ -48,36 +53,77 @@ pub struct PhotoTime {
 /// The years 1 to 9999: no time is outside of them.
 const SECONDS: std::ops::Range<f64> = -62_135_596_800.0..253_402_300_800.0;
 
-/// Files without a time are taken to be this far apart.
-pub const GUESSED_GAP_S: f64 = 600.0;
+/// Clocks that were never set begin in 1970 or 1980 (and those of films in 1904), and run on for some days.
+const UNSET: [f64; 3] = [-2_082_844_800.0, 0.0, 315_532_800.0];
+const DAY_S: f64 = 86_400.0;
+
+/// Names that messengers and screenshots have: a clock in them says when the file came.
+const MESSAGES: [&str; 8] =
+    ["whatsapp", "signal-", "telegram", "photo_2", "viber", "snapchat", "screenshot", "screen shot"];
 
 impl PhotoTime {
+    /// No time.
+    pub const UNKNOWN: Self = Self { seconds: 0.0, source: TimeSource::Unknown, ahead_s: 0.0, is_utc: false };
+
     /// A time of UTC from a table.
+    ///
+    /// ```
+    /// assert_eq!(locdiff_album::PhotoTime::at(86_400.0).seconds, 86_400.0);
+    /// ```
     pub fn at(seconds: f64) -> Self {
         Self { seconds, source: TimeSource::Table, ahead_s: 0.0, is_utc: true }
     }
 
-    /// A time that [`parse_time`] read in a table; without an offset it is some clock's.
-    pub fn read((seconds, is_utc): (f64, bool)) -> Self {
-        Self { is_utc, ..Self::at(seconds) }
+    /// The time that a text of a table says, as [`parse_time`] reads it; without an offset it is some clock's. A date alone, or with a
+    /// midnight that has no offset, is a day. Fails if the text is no time.
+    pub fn read(text: &str, offset: Option<&str>) -> Result<Self> {
+        let (seconds, is_utc) = parse_time(text, offset)?;
+        let is_number = text.trim().parse::<f64>().is_ok();
+        let is_unset = |start: &f64| (start - DAY_S..start + 31.0 * DAY_S).contains(&seconds);
+        Ok(if !is_number && UNSET.iter().any(is_unset) {
+            Self::UNKNOWN
+        } else if !is_utc && seconds % DAY_S == 0.0 {
+            Self::day(seconds)
+        } else {
+            Self { is_utc, ..Self::at(seconds) }
+        })
+    }
+
+    fn day(seconds: f64) -> Self {
+        Self { seconds, source: TimeSource::Day, ..Self::UNKNOWN }
+    }
+
+    /// Whether it is a moment: neither a day nor unknown. Only photos of a moment stand in order.
+    pub fn is_moment(&self) -> bool {
+        !matches!(self.source, TimeSource::Day | TimeSource::Unknown)
+    }
+
+    /// The seconds from the first to the last that it may be of; a day is one of any time zone.
+    pub fn span(&self) -> std::ops::RangeInclusive<f64> {
+        match self.source {
+            TimeSource::Day => self.seconds..=self.seconds + DAY_S,
+            TimeSource::Unknown => f64::NEG_INFINITY..=f64::INFINITY,
+            _ => self.seconds..=self.seconds,
+        }
     }
 
     /// The time if clocks without an offset are so many seconds ahead of UTC.
     #[must_use]
     pub fn in_zone(self, offset_s: f64) -> Self {
-        if self.is_utc || self.source == TimeSource::Order {
+        if self.is_utc || !self.is_moment() {
             return self;
         }
         Self { seconds: self.seconds + self.ahead_s - offset_s, ahead_s: 0.0, is_utc: true, ..self }
     }
 
-    /// As ISO 8601: of UTC, with a `Z`, where the offset is known, else as the clock had it; `None` where only the order is known.
+    /// As ISO 8601: of UTC, with a `Z`, where the offset is known, else as the clock had it; a date for a day; `None` for an unknown time.
     pub fn text(&self) -> Option<String> {
         let seconds = self.seconds + self.ahead_s;
-        let is_known = self.source != TimeSource::Order && SECONDS.contains(&seconds);
+        let is_known = self.source != TimeSource::Unknown && SECONDS.contains(&seconds);
         is_known.then(|| {
             let text = iso_time(seconds);
-            if self.is_utc { text } else { text.trim_end_matches('Z').to_owned() }
+            let length = if self.is_utc { text.len() } else { text.len() - 1 };
+            text[..if self.is_moment() { length } else { 10 }].to_owned()
         })
     }
 
@@ -98,7 +144,7 @@ impl PhotoTime {
 impl Serialize for PhotoTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_struct("PhotoTime", 3)?;
-        object.serialize_field("seconds", &(self.source != TimeSource::Order).then_some(self.seconds))?;
+        object.serialize_field("seconds", &self.is_moment().then_some(self.seconds))?;
         object.serialize_field("source", &self.source)?;
         object.serialize_field("text", &self.text())?;
         object.end()
@@ -136,18 +182,22 @@ pub fn parse_time(text: &str, offset: Option<&str>) -> Result<(f64, bool)> {
     if SECONDS.contains(&seconds) { Ok((seconds, offset.is_some())) } else { Err(bad()) }
 }
 
-/// The time in a file's name, such as `IMG_20240512_134510.jpg`, `2024-05-12 13.45.10.jpg` or `PXL_20240512_134510123.jpg`.
-pub fn time_in_name(name: &str) -> Option<f64> {
+/// The time in a file's name: a moment for `IMG_20240512_134510.jpg`, `2024-05-12 13.45.10.jpg` or `PXL_20240512_134510123.jpg`, a day
+/// for a date without a clock and for what messengers name (`IMG-20240512-WA0007.jpg`, `signal-2024-05-12-134510.jpg`).
+pub fn time_in_name(name: &str) -> Option<PhotoTime> {
     let name = name.rsplit(['/', '\\']).next()?;
     let bytes = name.as_bytes();
-    (0..bytes.len()).find_map(|start| {
+    let time = (0..bytes.len()).find_map(|start| {
         let fresh = bytes[start].is_ascii_digit() && (start == 0 || !bytes[start - 1].is_ascii_digit());
         if fresh { date_at(&name[start..]) } else { None }
-    })
+    })?;
+    let lower = name.to_ascii_lowercase();
+    let is_message = MESSAGES.iter().any(|mark| lower.contains(mark));
+    Some(if is_message { PhotoTime::day(time.seconds - time.seconds.rem_euclid(DAY_S)) } else { time })
 }
 
-/// A date at the start of a text, and the time of day after it where there is one.
-fn date_at(text: &str) -> Option<f64> {
+/// A date at the start of a text, and the time of day after it where there is one; a midnight is none.
+fn date_at(text: &str) -> Option<PhotoTime> {
     let mut digits = Vec::new();
     let mut between = 0;
     for c in text.chars() {
@@ -159,17 +209,17 @@ fn date_at(text: &str) -> Option<f64> {
         } else {
             break;
         }
-        if digits.len() == 14 {
-            break;
-        }
     }
     let number = |from: usize, to: usize| digits[from..to].iter().fold(0.0, |sum, digit| 10.0 * sum + digit);
     if digits.len() < 8 || !(1990.0..2100.0).contains(&number(0, 4)) {
         return None;
     }
     let day = [number(0, 4), number(4, 6), number(6, 8)];
-    let clock = if digits.len() >= 14 { [number(8, 10), number(10, 12), number(12, 14)] } else { [0.0; 3] };
-    civil([day[0], day[1], day[2], clock[0], clock[1], clock[2]])
+    let start = civil([day[0], day[1], day[2], 0.0, 0.0, 0.0])?;
+    let clock =
+        (digits.len() >= 14).then(|| civil([day[0], day[1], day[2], number(8, 10), number(10, 12), number(12, 14)]));
+    let moment = |seconds: f64| PhotoTime { seconds, source: TimeSource::Name, ..PhotoTime::UNKNOWN };
+    Some(clock.flatten().filter(|seconds| *seconds > start).map_or(PhotoTime::day(start), moment))
 }
 
 /// An offset from UTC such as `+02:00`, `-0530`, `+2` or `Z`, in seconds.
@@ -255,10 +305,19 @@ mod tests {
         assert_eq!(parse_time("2024:05:12 13:45:10", Some("+02:00")).unwrap(), (utc, true));
         assert_eq!(parse_time("1970-01-02", None).unwrap(), (86_400.0, false));
         assert_eq!(iso_time(utc), "2024-05-12T11:45:10Z");
-        let (clock, day) = (Some(utc + 7200.0), Some(1_715_472_000.0));
-        let names = ["trip/IMG_20240512_134510.jpg", "2024-05-12 13.45.10 (2).jpg", "IMG-20240512-WA0007.jpg"];
-        assert_eq!(names.map(time_in_name), [clock, clock, day]);
-        assert_eq!(time_in_name("DSC_1234.jpg"), None);
+        let clock = "trip/IMG_20240512_134510.jpg|2024-05-12 13.45.10 (2).jpg|PXL_20240512_134510123.jpg";
+        for name in clock.split('|') {
+            let time = time_in_name(name).unwrap();
+            assert_eq!((time.seconds, time.source), (utc + 7200.0, TimeSource::Name), "{name}");
+        }
+        // A date without a clock, a midnight, and when a message came are days.
+        let days = "IMG-20240512-WA0007.jpg|IMG_20240512_000000.jpg|signal-2024-05-12-134510.jpg|Screenshot_20240512-134510.png|\
+                    WhatsApp Image 2024-05-12 at 13.45.10.jpeg|photo_2024-05-12_13-45-10.jpg|20240512.jpg";
+        for name in days.split('|') {
+            let time = time_in_name(name).unwrap();
+            assert_eq!((time, time.text().as_deref()), (PhotoTime::day(1_715_472_000.0), Some("2024-05-12")), "{name}");
+        }
+        assert_eq!(["DSC_1234.jpg", "006.jpg", "19700101_120000.jpg"].map(time_in_name), [None; 3]);
         assert_eq!(["+02:00", "-0530", "Z"].map(parse_offset), [Some(7200.0), Some(-19_800.0), Some(0.0)]);
         assert_eq!(["Europe/Rome", "+99", "+2h"].map(parse_offset), [None; 3]);
         assert_eq!(["90s", "-5m", "+2h"].map(parse_duration), [Some(90.0), Some(-300.0), Some(7200.0)]);
@@ -280,9 +339,9 @@ mod tests {
     }
 
     #[test]
-    fn clocks_stay_local_and_the_order_is_no_time() {
+    fn clocks_stay_local_and_what_is_unknown_stays_unknown() {
         assert_eq!(iso_time(parse_time("9999-12-31T23:59:59Z", None).unwrap().0), "9999-12-31T23:59:59Z");
-        let local = PhotoTime::read(parse_time("2024:05:12 13:45:10", None).unwrap());
+        let local = PhotoTime::read("2024:05:12 13:45:10", None).unwrap();
         assert_eq!(local.text().as_deref(), Some("2024-05-12T13:45:10"));
         assert_eq!(local.in_zone(7200.0).text().as_deref(), Some("2024-05-12T11:45:10Z"));
         // An offset that is assumed moves the seconds, and not the clock.
@@ -291,10 +350,17 @@ mod tests {
         let known = clock.in_zone(3600.0);
         assert_eq!((known.seconds, known.utc().as_deref()), (3700.0, Some("1970-01-01T01:01:40Z")));
         assert!(known.in_zone(0.0) == known && known.words() != clock.words());
-        let order = PhotoTime { source: TimeSource::Order, ..clock };
-        assert_eq!((order.text(), order.in_zone(3600.0)), (None, order));
-        let json = serde_json::to_value([order, clock]).unwrap();
-        assert_eq!(json[0], serde_json::json!({ "seconds": null, "source": "order", "text": null }));
+        let read = |text: &str, offset| PhotoTime::read(text, offset).unwrap();
+        for unset in ["1970:01:01 00:00:00", "1970:01:03 07:08:09", "1980:01:01 00:00:12", "1904-01-01T00:00:00Z"] {
+            assert_eq!(read(unset, None), PhotoTime::UNKNOWN, "{unset}");
+        }
+        assert!(["2024:05:12 00:00:00", "2024-05-12"].iter().all(|day| read(day, None).source == TimeSource::Day));
+        assert!(read("2024:05:12 00:00:00", Some("+02:00")).is_moment() && read("0", None).is_moment());
+        let unknown = PhotoTime::UNKNOWN;
+        assert_eq!((unknown.text(), unknown.in_zone(3600.0)), (None, unknown));
+        let json = serde_json::to_value([unknown, clock, read("2024-05-12", None)]).unwrap();
+        assert_eq!(json[0], serde_json::json!({ "seconds": null, "source": "unknown", "text": null }));
+        assert_eq!(json[2], serde_json::json!({ "seconds": null, "source": "day", "text": "2024-05-12" }));
         assert_eq!(json[1], serde_json::json!({ "seconds": 100.0, "source": "clock", "text": "1970-01-01T02:01:40" }));
         assert_eq!(PhotoTime::at(3e11).text(), None);
     }

@@ -37,18 +37,30 @@ pub(crate) struct TrackPoint {
 pub struct Track {
     /// In order of time.
     points: Vec<TrackPoint>,
+    pub(crate) faults: Vec<String>,
 }
 
 impl Track {
     pub(crate) fn new(mut points: Vec<TrackPoint>) -> Self {
         points.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
-        Self { points }
+        Self { points, faults: Vec::new() }
     }
 
     /// Several as one.
     #[must_use]
     pub fn joined(tracks: impl IntoIterator<Item = Self>) -> Self {
-        Self::new(tracks.into_iter().flat_map(|track| track.points).collect())
+        let mut faults = Vec::new();
+        let points = tracks.into_iter().flat_map(|mut track| {
+            faults.append(&mut track.faults);
+            track.points
+        });
+        let joined = Self::new(points.collect());
+        Self { faults, ..joined }
+    }
+
+    /// What had to be left out of each file, and why, a line each.
+    pub fn faults(&self) -> &[String] {
+        &self.faults
     }
 
     /// Shifts all positions by so many seconds: the track as clocks that are ahead of it show it.

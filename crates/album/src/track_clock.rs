@@ -1,6 +1,6 @@
 //! Cameras whose clocks are off, by a log of positions.
 
-use crate::{Result, TimeSource, album::Album, clock::WrongClock, photo::AlbumPhoto, track::Track};
+use crate::{Result, album::Album, clock::WrongClock, photo::AlbumPhoto, track::Track};
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::{collections::BTreeMap, f64::consts::TAU};
 
@@ -28,7 +28,7 @@ impl Album {
     /// their images. Only what is clear is found. Fails as [`Album::answers`].
     pub fn clocks_by_track(&self, photos: &[AlbumPhoto], track: &Track) -> Result<Vec<WrongClock>> {
         let mut cameras: BTreeMap<&str, Vec<&AlbumPhoto>> = BTreeMap::new();
-        for photo in photos.iter().filter(|photo| photo.time.source != TimeSource::Order) {
+        for photo in photos.iter().filter(|photo| photo.time.is_moment()) {
             cameras.entry(photo.camera.as_deref().unwrap_or_default()).or_default().push(photo);
         }
         let mut found = Vec::new();

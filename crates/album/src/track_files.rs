@@ -1,22 +1,22 @@
-//! Logs of positions in files: GPX, GeoJSON with times, Google's Timeline of phones and Takeout's Records.
+//! Logs of positions in files: GPX, NMEA, GeoJSON with times, Google's Timeline of phones and Takeout's Records, each also gzipped.
 
-use crate::track_json::{self, point, utc};
-use crate::{AlbumError, Result, track::Track, track::TrackPoint};
-use locdiff_base::{excerpt, special_kind};
-use locdiff_shdd::sphere::LatLon;
+use crate::track_points::LogPoints;
+use crate::{AlbumError, Result, track::Track, track_gpx, track_json, track_nmea};
+use flate2::read::MultiGzDecoder;
+use locdiff_base::special_kind;
 use std::io::{BufRead, BufReader, Read};
 use std::{fs::File, path::Path};
 
-/// The largest files: GPX is read as a tree, JSON as a stream.
-const MOST_GPX: u64 = 128 << 20;
+/// The largest files: GPX, NMEA and what was compressed are read as a text, JSON as a stream.
+const MOST_TEXT: u64 = 128 << 20;
 const MOST_JSON: u64 = 2 << 30;
-/// How well a GPS logger knows a place, km.
-const LOGGER_KM: f64 = 0.02;
+/// How a gzipped file begins.
+const GZIP: &[u8] = &[0x1f, 0x8b];
 
 impl Track {
-    /// The positions in a file: GPX (points with times), GeoJSON (lines with `coordTimes` or `times`, points with `time`), Timeline.json of
-    /// Android phones, location-history.json of iPhones, or Takeout's Records.json.
-    /// Fails with [`AlbumError::Track`] and the line or the number of the element.
+    /// The positions in a file: GPX (points with times), NMEA (RMC and GGA), GeoJSON (lines with `coordTimes` or `times`, points with
+    /// `time`), Timeline.json of Android phones, location-history.json of iPhones, or Takeout's Records.json, each also gzipped. Points
+    /// that cannot be read are left out ([`Track::faults`]). Fails with [`AlbumError::Track`] if none is left.
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let bad = |reason: String| AlbumError::Track { file: name.clone(), reason };
@@ -36,20 +36,50 @@ impl Track {
     }
 
     fn read(from: impl Read, name: &str) -> Result<Self> {
-        let points = points(from).map_err(|reason| AlbumError::Track { file: name.to_owned(), reason })?;
-        if points.is_empty() {
-            let reason = "it has no point with a time".to_owned();
-            return Err(AlbumError::Track { file: name.to_owned(), reason });
+        let bad = |reason: String| AlbumError::Track { file: name.to_owned(), reason };
+        let log = points(from).map_err(bad)?;
+        let faults = log.faults();
+        if log.points.is_empty() {
+            let why = faults.map_or(String::new(), |faults| format!(": {faults}"));
+            return Err(bad(format!("it has no point with a time{why}")));
         }
-        Ok(Self::new(points))
+        let mut track = Self::new(log.points);
+        track.faults.extend(faults.map(|faults| format!("{name}: {faults}")));
+        Ok(track)
     }
 }
 
-fn points(from: impl Read) -> Result<Vec<TrackPoint>, String> {
+fn points(from: impl Read) -> Result<LogPoints, String> {
     let mut from = BufReader::with_capacity(1 << 16, from.take(MOST_JSON + 1));
+    if from.fill_buf().map_err(|error| error.to_string())?.starts_with(GZIP) {
+        let (text, is_cut) = text_of(MultiGzDecoder::new(from))?;
+        let mut log = of_text(text.as_bytes())?;
+        log.is_cut |= is_cut;
+        return Ok(log);
+    }
+    of_text(from)
+}
+
+/// A text, and whether it ends with an error: what was read before it counts.
+fn text_of(from: impl Read) -> Result<(String, bool), String> {
+    let mut bytes = Vec::new();
+    let is_cut = match from.take(MOST_TEXT + 1).read_to_end(&mut bytes) {
+        Ok(_) => false,
+        Err(error) if bytes.is_empty() => return Err(error.to_string()),
+        Err(_) => true,
+    };
+    if bytes.len() as u64 > MOST_TEXT {
+        return Err(format!("it is larger than {} MiB", MOST_TEXT >> 20));
+    }
+    // A name in another encoding, or a damaged byte, is not a point.
+    Ok((String::from_utf8_lossy(&bytes).into_owned(), is_cut))
+}
+
+fn of_text(mut from: impl BufRead) -> Result<LogPoints, String> {
     let first = loop {
         let head = from.fill_buf().map_err(|error| error.to_string())?;
         match head.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0xef | 0xbb | 0xbf)) {
+            Some(_) if track_nmea::is_nmea(head) && !head.starts_with(b"<") => break b'$',
             Some(at) => break head[at],
             None if head.is_empty() => return Err("it is empty".to_owned()),
             None => {
@@ -59,38 +89,14 @@ fn points(from: impl Read) -> Result<Vec<TrackPoint>, String> {
         }
     };
     // Lines are counted from the start: only the mark of UTF-8 is passed over.
-    if from.buffer().starts_with(&[0xef, 0xbb, 0xbf]) {
+    if from.fill_buf().is_ok_and(|head| head.starts_with(&[0xef, 0xbb, 0xbf])) {
         from.consume(3);
     }
     match first {
-        b'<' => {
-            let mut text = String::new();
-            from.take(MOST_GPX + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
-            if text.len() as u64 > MOST_GPX {
-                return Err(format!("it is larger than {} MiB", MOST_GPX >> 20));
-            }
-            gpx(&text)
-        }
+        b'<' => track_gpx::read(&text_of(from)?.0),
+        b'$' => Ok(track_nmea::read(&text_of(from)?.0)),
         b'[' => track_json::of_iphone(from),
         b'{' => track_json::of_document(from),
-        _ => Err("it is neither GPX nor JSON".to_owned()),
+        _ => Err("it is neither GPX nor JSON nor NMEA".to_owned()),
     }
-}
-
-/// Points with times of a GPX file, whether of tracks, routes or alone.
-fn gpx(text: &str) -> Result<Vec<TrackPoint>, String> {
-    let document = roxmltree::Document::parse(text).map_err(|error| format!("it is no GPX: {error}"))?;
-    let mut points = Vec::new();
-    for node in document.descendants().filter(|node| matches!(node.tag_name().name(), "trkpt" | "wpt" | "rtept")) {
-        let bad = |reason: String| format!("line {}: {reason}", document.text_pos_at(node.range().start).row);
-        let time = node.children().find(|child| child.tag_name().name() == "time");
-        let Some(time) = time.and_then(|time| time.text()) else { continue };
-        let number = |name: &str| {
-            let text = node.attribute(name).unwrap_or_default();
-            text.trim().parse::<f64>().map_err(|_| bad(format!("'{}' is no {name}", excerpt(text))))
-        };
-        let at = LatLon::new(number("lat")?, number("lon")?).map_err(|error| bad(error.to_string()))?;
-        points.push(point(utc(time).map_err(bad)?, at, LOGGER_KM));
-    }
-    Ok(points)
 }

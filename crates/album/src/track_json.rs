@@ -1,6 +1,7 @@
 //! Positions in JSON: what Google's programs export, and GeoJSON with times.
 
-use crate::{times::parse_time, track::TrackPoint};
+use crate::track::TrackPoint;
+use crate::track_points::{LogPoints, utc};
 use locdiff_base::excerpt;
 use locdiff_shdd::sphere::LatLon;
 use serde::Deserialize;
@@ -15,13 +16,8 @@ const OF_RADIUS: f64 = 0.66;
 const WRAP_E7: i64 = 1 << 32;
 
 /// A point at a moment.
-pub(crate) fn point(time_s: f64, at: LatLon, deviation_km: f64) -> TrackPoint {
+fn point(time_s: f64, at: LatLon, deviation_km: f64) -> TrackPoint {
     TrackPoint { time_s, until_s: time_s, at, deviation_km }
-}
-
-/// A time; logs are of UTC where they give no offset.
-pub(crate) fn utc(text: &str) -> Result<f64, String> {
-    parse_time(text, Some("+00:00")).map(|(seconds, _)| seconds).map_err(|_| format!("'{}' is no time", excerpt(text)))
 }
 
 /// Any of the documents that are objects.
@@ -102,45 +98,49 @@ struct Position {
 }
 
 /// The list that iPhones write.
-pub(crate) fn of_iphone(from: impl Read) -> Result<Vec<TrackPoint>, String> {
-    of_segments(&read::<Vec<Segment>>(from)?)
+pub(crate) fn of_iphone(from: impl Read) -> Result<LogPoints, String> {
+    let mut log = LogPoints::default();
+    numbered("segment", &read::<Vec<Segment>>(from)?, &mut log, of_segment);
+    Ok(log)
 }
 
 /// Timeline.json, Records.json or GeoJSON.
-pub(crate) fn of_document(from: impl Read) -> Result<Vec<TrackPoint>, String> {
+pub(crate) fn of_document(from: impl Read) -> Result<LogPoints, String> {
     let document: Document = read(from)?;
-    if let Some(locations) = &document.locations {
-        return numbered("location", locations, of_location);
-    }
-    if let Some(segments) = &document.segments {
-        let mut points = of_segments(segments)?;
-        points.extend(numbered("raw signal", document.signals.as_deref().unwrap_or_default(), of_signal)?);
-        return Ok(points);
-    }
-    match (document.kind.as_deref(), document.features) {
-        (Some("FeatureCollection"), Some(features)) => numbered("feature", &features, of_feature),
-        (Some("Feature"), _) => {
-            of_feature(&serde_json::json!({ "geometry": document.geometry, "properties": document.properties }))
+    let mut log = LogPoints::default();
+    match (&document.locations, &document.segments, document.kind.as_deref(), &document.features) {
+        (Some(locations), ..) => numbered("location", locations, &mut log, of_location),
+        (_, Some(segments), ..) => {
+            numbered("segment", segments, &mut log, of_segment);
+            numbered("raw signal", document.signals.as_deref().unwrap_or_default(), &mut log, of_signal);
         }
-        _ => Err("it is no GPX, no GeoJSON of features, no Timeline.json and no Records.json".to_owned()),
+        (_, _, Some("FeatureCollection"), Some(features)) => numbered("feature", features, &mut log, of_feature),
+        (_, _, Some("Feature"), _) => {
+            let feature = serde_json::json!({ "geometry": document.geometry, "properties": document.properties });
+            numbered("feature", &[feature], &mut log, of_feature);
+        }
+        _ => return Err("it is no GPX, no GeoJSON of features, no Timeline.json and no Records.json".to_owned()),
     }
+    Ok(log)
 }
 
 fn read<T: for<'a> Deserialize<'a>>(from: impl Read) -> Result<T, String> {
     serde_json::from_reader(from).map_err(|error| format!("it is no log of positions: {error}"))
 }
 
-/// The points of each, errors with its number.
+/// The points of each; what cannot be read is left out, with its number.
 fn numbered<T, P: IntoIterator<Item = TrackPoint>>(
     what: &str,
     all: &[T],
+    log: &mut LogPoints,
     of: impl Fn(&T) -> Result<P, String>,
-) -> Result<Vec<TrackPoint>, String> {
-    let mut points = Vec::new();
+) {
     for (k, one) in all.iter().enumerate() {
-        points.extend(of(one).map_err(|reason| format!("{what} {}: {reason}", k + 1))?);
+        match of(one) {
+            Ok(points) => log.points.extend(points),
+            Err(reason) => log.leave_out(format!("{what} {}: {reason}", k + 1)),
+        }
     }
-    Ok(points)
 }
 
 fn of_location(location: &Location) -> Result<Option<TrackPoint>, String> {
@@ -168,36 +168,34 @@ fn of_signal(signal: &Signal) -> Result<Option<TrackPoint>, String> {
     Ok(Some(point(utc(time)?, place(at)?, of_meters(position.accuracy_meters))))
 }
 
-fn of_segments(segments: &[Segment]) -> Result<Vec<TrackPoint>, String> {
-    numbered("segment", segments, |segment| {
-        let start = segment.start_time.as_deref().map(utc).transpose()?;
-        let end = segment.end_time.as_deref().map(utc).transpose()?;
-        let mut points = Vec::new();
-        for step in segment.timeline_path.iter().flatten() {
-            let minutes = step.duration_minutes_offset_from_start_time.as_ref().and_then(number);
-            let time = match (&step.time, start.zip(minutes)) {
-                (Some(text), _) => utc(text)?,
-                (None, Some((start, minutes))) => start + 60.0 * minutes,
-                (None, None) => continue,
-            };
-            if let Some(at) = &step.point {
+fn of_segment(segment: &Segment) -> Result<Vec<TrackPoint>, String> {
+    let start = segment.start_time.as_deref().map(utc).transpose()?;
+    let end = segment.end_time.as_deref().map(utc).transpose()?;
+    let mut points = Vec::new();
+    for step in segment.timeline_path.iter().flatten() {
+        let minutes = step.duration_minutes_offset_from_start_time.as_ref().and_then(number);
+        let time = match (&step.time, start.zip(minutes)) {
+            (Some(text), _) => utc(text)?,
+            (None, Some((start, minutes))) => start + 60.0 * minutes,
+            (None, None) => continue,
+        };
+        if let Some(at) = &step.point {
+            points.push(point(time, place(at)?, PHONE_KM));
+        }
+    }
+    let visited = segment.visit.as_ref().and_then(|visit| visit.top_candidate.as_ref()?.place_location.as_ref());
+    if let (Some(at), Some((start, end))) = (visited, start.zip(end)) {
+        let until_s = end.max(start);
+        points.push(TrackPoint { time_s: start, until_s, at: place(at)?, deviation_km: PHONE_KM });
+    }
+    if let Some(activity) = &segment.activity {
+        for (at, time) in [(&activity.start, start), (&activity.end, end)] {
+            if let Some((at, time)) = at.as_ref().zip(time) {
                 points.push(point(time, place(at)?, PHONE_KM));
             }
         }
-        let visited = segment.visit.as_ref().and_then(|visit| visit.top_candidate.as_ref()?.place_location.as_ref());
-        if let (Some(at), Some((start, end))) = (visited, start.zip(end)) {
-            let until_s = end.max(start);
-            points.push(TrackPoint { time_s: start, until_s, at: place(at)?, deviation_km: PHONE_KM });
-        }
-        if let Some(activity) = &segment.activity {
-            for (at, time) in [(&activity.start, start), (&activity.end, end)] {
-                if let Some((at, time)) = at.as_ref().zip(time) {
-                    points.push(point(time, place(at)?, PHONE_KM));
-                }
-            }
-        }
-        Ok(points)
-    })
+    }
+    Ok(points)
 }
 
 /// A number, also as a text.

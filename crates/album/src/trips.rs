@@ -1,6 +1,6 @@
 //! Where an album, or a library, falls into trips.
 
-use crate::{AlbumAnswer, Result, album::Album, photo::AlbumPhoto, prior::KnownPlace};
+use crate::{AlbumAnswer, AlbumPlaces, Result, album::Album, photo::AlbumPhoto, prior::KnownPlace};
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::ops::RangeInclusive;
 
@@ -77,24 +77,27 @@ pub struct Trip {
     pub known: Vec<KnownPlace>,
 }
 
-/// The trips of an album, or all of it as one.
+/// The trips of an album, or all of it as one. Photos without a moment are in none: see [`Album::untimed`].
 pub fn cut(photos: &[AlbumPhoto], is_one: bool) -> Vec<Trip> {
+    let timed: Vec<usize> = (0..photos.len()).filter(|k| photos[*k].time.is_moment()).collect();
     if is_one {
-        return vec![Trip { members: (0..photos.len()).collect(), known: Vec::new() }];
+        return vec![Trip { members: timed, known: Vec::new() }];
     }
     // How far people are from tags was fitted to tags: their error is in it.
     let known = |photo: &AlbumPhoto| {
         let (name, time_s, embedding) = (photo.name.clone(), photo.time.seconds, photo.embedding.clone());
         Some(KnownPlace { name, time_s, at: photo.gps?, deviation_km: 0.0, embedding })
     };
-    let mut tags: Vec<KnownPlace> = photos.iter().filter_map(known).collect();
+    let mut tags: Vec<KnownPlace> = timed.iter().filter_map(|k| known(&photos[*k])).collect();
     tags.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
     let time_s = |k: Option<&usize>| k.map_or(0.0, |k| photos[*k].time.seconds);
     let trip = |members: Vec<usize>| {
         let known = beside(&tags, &(time_s(members.first())..=time_s(members.last()))).cloned().collect();
         Trip { members, known }
     };
-    trips(&photos.iter().map(stop).collect::<Vec<_>>(), TRIP_PAUSE_S).into_iter().map(trip).collect()
+    let stops: Vec<TripStop<'_>> = timed.iter().map(|k| stop(&photos[*k])).collect();
+    let found = trips(&stops, TRIP_PAUSE_S).into_iter();
+    found.map(|members| trip(members.into_iter().map(|k| timed[k]).collect())).collect()
 }
 
 fn stop(photo: &AlbumPhoto) -> TripStop<'_> {
@@ -112,6 +115,14 @@ impl Album {
             let answers = self.answers_knowing(&own, &known, &places, |_| ())?;
             for (k, both) in members.into_iter().zip(answers.into_iter().zip(self.by_travel(&own, &known)?)) {
                 found[k] = Some(both);
+            }
+        }
+        let places = AlbumPlaces::of(all, &[]);
+        for (k, photo) in all.iter().enumerate().filter(|(_, photo)| !photo.time.is_moment()) {
+            let alone =
+                self.answers_knowing(std::slice::from_ref(photo), &[], truth.get(k..=k).unwrap_or_default(), |_| ())?;
+            for alone in alone {
+                found[k] = Some((self.untimed(photo, alone, &places)?, None));
             }
         }
         Ok(found.into_iter().flatten().collect())

@@ -1,5 +1,6 @@
 //! What is known beside tags: logs of positions, places of other times, towns, countries and time zones.
 
+use flate2::{Compression, write::GzEncoder};
 use locdiff_album::{
     Album, AlbumAnswer, AlbumPhoto, AlbumSettings, KnownPlace, PhotoTime, SoftPlace, TimeSource, Track, set_clocks,
 };
@@ -7,6 +8,7 @@ use locdiff_map::places::Region;
 use locdiff_model::answer::{Calibration, Globe};
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::{LatLon, haversine_km};
+use std::io::Write;
 
 const HOUR: f64 = 3600.0;
 /// 2024-05-12T10:00:00Z
@@ -30,12 +32,17 @@ fn photo(name: &str, seconds: f64, look: LatLon, sureness: f64) -> AlbumPhoto {
 }
 
 /// The same two points in every form: 48° N 2° E at ten, 48° N 2.1° E ten minutes later.
-const LOGS: [(&str, &str); 7] = [
+const LOGS: [(&str, &str); 8] = [
     (
         "gpx",
         r#"<?xml version="1.0"?><gpx xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>
         <trkpt lat="48" lon="2"><ele>3</ele><time>2024-05-12T10:00:00Z</time></trkpt>
         <trkpt lat="48" lon="2.1"><time>2024-05-12T12:10:00+02:00</time></trkpt><trkpt lat="0" lon="0"/></trkseg></trk></gpx>"#,
+    ),
+    (
+        "nmea",
+        "$GPGSV,3,1,11*7B\r\n$GPRMC,100000.000,A,4800.0000,N,00200.0000,E,0.0,0.0,120524,,*0C\r\n\
+        $GPRMC,100500,V,,,,,,,120524,,*35\r\n2024 $GNGGA,101000,4800.0000,N,00206.0000,E,1,08,0.9,35.0,M,,M,,\r\n",
     ),
     (
         "line",
@@ -100,8 +107,9 @@ fn every_form_of_log_gives_a_place_for_a_time() {
 fn bad_logs_are_named_with_the_line_or_the_element() {
     for (text, message) in [
         ("", "it is empty"),
-        ("hello", "neither GPX nor JSON"),
-        ("<gpx><trkpt", "it is no GPX"),
+        ("hello", "neither GPX nor JSON nor NMEA"),
+        ("<gpx><trkpt lat=\"1\"", "the file is cut off"),
+        ("<html><body></html>", "it is no GPX"),
         ("<gpx>\n<trkpt lat=\"x\" lon=\"2\"><time>2024-05-12T10:00:00Z</time></trkpt></gpx>", "line 2: 'x' is no lat"),
         ("<gpx>\n\n<wpt lat=\"95\" lon=\"2\"><time>2024-05-12T10:00:00Z</time></wpt></gpx>", "line 3: "),
         ("<gpx><wpt lat=\"5\" lon=\"2\"><time>noon</time></wpt></gpx>", "line 1: 'noon' is no time"),
@@ -127,6 +135,46 @@ fn bad_logs_are_named_with_the_line_or_the_element() {
     }
     let folder = Track::open(std::path::Path::new("/")).unwrap_err().to_string();
     assert!(folder.contains("it is a folder"), "{folder}");
+}
+
+/// A bad point, a cut file and a damaged one give the points that are whole, and say what is missing.
+#[test]
+fn good_points_of_bad_logs_are_used() {
+    let point = |lat: &str, minute: u32| {
+        format!("<trkpt lat=\"{lat}\" lon=\"2\"><name>&bad;</name><time>2024-05-12T10:{minute:02}:00Z</time></trkpt>\n")
+    };
+    let head = "<gpx xmlns:x=\"y\">\n<!-- <trkpt lat=\"1\" lon=\"1\"><time>2024</time></trkpt> --><trk><trkseg>\n";
+    let good: String = (0..3).map(|k| point("48", k)).collect();
+    let end = "</trkseg></trk></gpx>";
+    let whole = format!("{head}{good}{}{good}{end}", point("x", 5));
+    let cut = format!("{head}{good}<trkpt lat=\"48\" lon=\"2\"><time>2024-05-1");
+    let damaged = format!("{head}{good}<trkpt lat=\"48\" lon=<time>\u{fffd}{good}{end}");
+    let nmea = format!("{}$GPRMC,100100,A,4800.0,N,00200.0,E,,,120524,,*00\n$GPRMC,1001", LOGS[1].1);
+    for (text, count, faults) in [
+        (&whole, 6, &["log: 1 point left out (line 6: 'x' is no lat)"][..]),
+        (&cut, 3, &["log: the file is cut off, 1 point left out (line 6: a point that does not end)"]),
+        (&format!("{head}{good}{end}"), 3, &[]),
+        (&nmea, 2, &["log: 2 points left out (line 5: its checksum 00 is wrong)"]),
+    ] {
+        let track = Track::parse(text.as_bytes(), "log").unwrap();
+        assert_eq!(
+            (track.len(), track.faults()),
+            (count, &faults.iter().map(|&one| one.to_owned()).collect::<Vec<_>>()[..])
+        );
+    }
+    let track = Track::parse(damaged.as_bytes(), "log").unwrap();
+    assert!(track.len() == 6 && track.faults().len() == 1, "{track:?}");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::none());
+    packed.write_all(whole.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    assert_eq!(Track::parse(&packed, "log").unwrap(), Track::parse(whole.as_bytes(), "log").unwrap());
+    let half = Track::parse(&packed[..packed.len() / 2], "log").unwrap();
+    assert!(half.len() >= 2 && half.faults()[0].contains("cut off"), "{half:?}");
+    let records = r#"{"locations":[{"timestamp":"x"},{"latitudeE7":480000000,"longitudeE7":20000000,"timestampMs":"1715508600000"}]}"#;
+    let track = Track::parse(records.as_bytes(), "log").unwrap();
+    assert_eq!((track.len(), &track.faults()[0][..]), (1, "log: 1 point left out (location 1: 'x' is no time)"));
+    let both = Track::joined([track, Track::parse(cut.as_bytes(), "other").unwrap()]);
+    assert_eq!((both.len(), both.faults().len()), (4, 2));
 }
 
 #[test]

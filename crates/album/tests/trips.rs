@@ -1,6 +1,6 @@
 //! Albums of a made-up world: a network that is as sure as a clean code of degree 15, tempered.
 
-use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, set_clocks};
+use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, TimeSource, set_clocks};
 use locdiff_model::answer::{Calibration, Globe};
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::{LatLon, haversine_km};
@@ -144,7 +144,7 @@ fn a_wrong_tag_and_a_photo_of_another_trip_are_named() {
             assert!(haversine_km(answer.best, rome) < 2.0, "{k} is harmed: {answer:?}");
         }
     }
-    assert!(answers[3].outlier.as_ref().unwrap().reason.contains("16322 km from"), "{:?}", answers[3].outlier);
+    assert!(answers[3].outlier.as_ref().unwrap().reason.contains("16,300 km from"), "{:?}", answers[3].outlier);
     assert!(haversine_km(answers[5].alone.unwrap(), sydney) < 800.0);
     assert!(answers[5].outlier.as_ref().unwrap().reason.contains("Australia"), "{:?}", answers[5].outlier);
 }
@@ -398,4 +398,46 @@ fn a_camera_at_home_does_not_travel_with_the_other() {
         assert!(answer.outlier.is_none(), "{answer:?}");
     }
     assert!(answers.iter().filter(|answer| answer.name() == "a").all(|answer| answer.outlier.is_none()));
+}
+
+/// A photo without a time is between no others, says nothing of them, and is sure only where its image alone is.
+#[test]
+fn a_photo_without_a_time_is_not_sure_by_the_album() {
+    let world = World::new();
+    let (prague, lima) = (at(50.08, 14.43), at(-12.0, -77.0));
+    let look = |x: f32| vec![x, (1.0 - x * x).sqrt()];
+    let timed = |k: u32| {
+        let photo = world.photo("t", f64::from(k) * 10.0 * MINUTE, prague, 0.1).with_embedding(look(1.0), 0.0);
+        photo.with_gps((k % 2 == 0).then_some(prague))
+    };
+    let timed: Vec<AlbumPhoto> = (0..8).map(timed).collect();
+    let untimed = |looks_like, sureness, alike, source| {
+        let mut photo = world.photo("u", 25.0 * MINUTE, looks_like, sureness).with_embedding(look(alike), 0.0);
+        photo.time.source = source;
+        photo
+    };
+    let answers = |photos: &[AlbumPhoto]| -> Vec<_> {
+        world.album.answers_in_trips(photos, &[]).unwrap().into_iter().map(|(answer, _)| answer).collect()
+    };
+    let before = answers(&timed);
+    assert!(before[1].radius_90_km < 25.0 && before[1].because.contains("minutes"), "{:?}", before[1]);
+    for source in [TimeSource::Unknown, TimeSource::Day] {
+        let foreign = untimed(lima, 0.3, 0.0, source);
+        let own = untimed(prague, 0.05, 1.0, source);
+        let after = answers(&[&timed[..], &[foreign, own]].concat());
+        for (a, b) in before.iter().zip(&after) {
+            assert_eq!((a.best, a.radius_90_km, &a.because), (b.best, b.radius_90_km, &b.because));
+        }
+        // It looks like Peru; the other like all photos here, which makes it likely, and not sure.
+        assert!(haversine_km(after[8].best, lima) < 1000.0, "{:?}", after[8]);
+        assert!(haversine_km(after[9].best, prague) < 1.0, "{:?}", after[9]);
+        for answer in &after[8..] {
+            assert!(answer.radius_90_km > 500.0 && answer.because.starts_with("no time"), "{answer:?}");
+        }
+    }
+    // Its own tag stays, and counts as a place of the album.
+    let tagged = untimed(lima, 0.3, 1.0, TimeSource::Unknown).with_gps(Some(lima));
+    let answers = answers(&[tagged, untimed(lima, 0.3, 1.0, TimeSource::Unknown)]);
+    assert!(answers[0].radius_90_km < 1.0 && answers[0].because.starts_with("its own GPS tag"), "{:?}", answers[0]);
+    assert!(haversine_km(answers[1].best, lima) < 1.0 && answers[1].radius_90_km > 500.0, "{:?}", answers[1]);
 }

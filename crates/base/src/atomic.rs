@@ -1,7 +1,7 @@
 //! An output file that appears whole or not at all.
 
-use crate::display_name;
-use std::collections::BTreeSet;
+use crate::{display_name, mode::no_wider};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,8 @@ pub struct WriteError {
 impl WriteError {
     /// The error for a file by the name that messages give it.
     pub fn new(file: &str, reason: io::Error) -> Self {
-        Self { file: file.to_owned(), reason }
+        // A writer that knows its name has said it.
+        reason.downcast().unwrap_or_else(|reason| Self { file: file.to_owned(), reason })
     }
 
     /// Whether the reader of our output has gone away (`locdiff … | head`): no error worth a message.
@@ -63,11 +64,20 @@ impl AtomicFile {
     /// Opens a temporary file next to `target`, whose content stays until the commit and whose permissions stay.
     /// Links are followed. Fails if the folder does not exist or may not be written, or the target is a folder.
     pub fn create(target: &Path) -> Result<Self, WriteError> {
-        let name = display_name(target, "-");
-        Self::create_inner(target, name.clone()).map_err(|source| WriteError::new(&name, source))
+        Self::create_with(target, &mut OpenOptions::new())
     }
 
-    fn create_inner(target: &Path, name: String) -> io::Result<Self> {
+    /// [`AtomicFile::create`] for what is made of another file: whoever may not read that one may not read this one, at no moment.
+    pub fn create_like(target: &Path, like: &fs::Metadata) -> Result<Self, WriteError> {
+        Self::create_with(target, no_wider(&mut OpenOptions::new(), like))
+    }
+
+    fn create_with(target: &Path, options: &mut OpenOptions) -> Result<Self, WriteError> {
+        let name = display_name(target, "-");
+        Self::create_inner(target, name.clone(), options).map_err(|source| WriteError::new(&name, source))
+    }
+
+    fn create_inner(target: &Path, name: String, options: &mut OpenOptions) -> io::Result<Self> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let existing = match fs::metadata(target) {
             Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
@@ -76,15 +86,13 @@ impl AtomicFile {
             Err(error) => return Err(error),
         };
         let target = if existing.is_some() { fs::canonicalize(target)? } else { target.to_owned() };
-        let file_name = target.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_string_lossy();
-        // Most file systems allow 255 bytes a name: leave room for the suffix.
-        let stem: String = file_name.chars().take(50).collect();
+        let stem = stem(&target).ok_or(io::ErrorKind::IsADirectory)?;
         loop {
             let serial = COUNTER.fetch_add(1, Ordering::Relaxed);
             let temporary = target.with_file_name(format!(".{stem}.{}-{serial}.tmp", std::process::id()));
             // The lock is held while the file comes to be: no moment is left in which a signal would miss it.
             let mut registry = pending();
-            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            match options.write(true).create_new(true).open(&temporary) {
                 Ok(file) => {
                     registry.insert(temporary.clone());
                     drop(registry);
@@ -105,6 +113,34 @@ impl AtomicFile {
         let mut file = Self::create(target)?;
         file.file.write_all(contents).map_err(|reason| WriteError::new(&file.name, reason))?;
         file.commit()
+    }
+
+    /// Removes the temporary files that killed processes left beside these targets. For whoever holds the lock of their folder: nobody
+    /// else writes them now. Fails if a folder cannot be read or a file cannot be removed.
+    pub fn remove_left(targets: impl IntoIterator<Item = PathBuf>) -> Result<(), WriteError> {
+        let mut folders: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
+        for target in targets {
+            let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            folders.entry(folder.to_owned()).or_default().extend(stem(&target));
+        }
+        for (folder, stems) in folders {
+            let failed = |path: &Path, reason| WriteError::new(&path.display().to_string(), reason);
+            let entries = match fs::read_dir(&folder) {
+                Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                    continue;
+                }
+                entries => entries.map_err(|reason| failed(&folder, reason))?,
+            };
+            for entry in entries {
+                let entry = entry.map_err(|reason| failed(&folder, reason))?;
+                let (path, name) = (entry.path(), entry.file_name());
+                let is_left = name.to_str().and_then(temporary_stem).is_some_and(|stem| stems.contains(stem));
+                if is_left && entry.file_type().is_ok_and(|kind| kind.is_file()) && !pending().contains(&path) {
+                    fs::remove_file(&path).map_err(|reason| failed(&path, reason))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The path that [`AtomicFile::commit`] will create.
@@ -144,6 +180,19 @@ impl AtomicFile {
         registry.clear();
         removed
     }
+}
+
+/// What a temporary name holds of its target's name: most file systems allow 255 bytes, and the rest needs room.
+fn stem(target: &Path) -> Option<String> {
+    Some(target.file_name()?.to_string_lossy().chars().take(50).collect())
+}
+
+/// The [`stem`] in a temporary name, `.STEM.PROCESS-SERIAL.tmp`.
+fn temporary_stem(name: &str) -> Option<&str> {
+    let (stem, numbers) = name.strip_prefix('.')?.strip_suffix(".tmp")?.rsplit_once('.')?;
+    let (process, serial) = numbers.split_once('-')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number(process) && is_number(serial)).then_some(stem)
 }
 
 impl Drop for AtomicFile {
@@ -210,6 +259,25 @@ mod tests {
             panic!("on purpose");
         });
         assert!(result.is_err() && names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn what_killed_processes_left_is_known_by_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = "x".repeat(80);
+        let (left, cut) = (".a.jpg.12-0.tmp".to_owned(), format!(".{}.7-31.tmp", &long[..50]));
+        let others = ["a.jpg", ".b.jpg.12-0.tmp", ".a.jpg.12.tmp", ".a.jpg.12-x.tmp", "a.jpg.12-0.tmp"];
+        for name in others.iter().copied().chain([left.as_str(), &cut]) {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let own = AtomicFile::create(&folder.path().join("a.jpg")).unwrap();
+        AtomicFile::remove_left(["a.jpg", &long, "no/such.jpg"].map(|name| folder.path().join(name))).unwrap();
+        assert!(own.temporary.exists(), "this process still writes it");
+        drop(own);
+        let (mut found, mut expected) = (names(folder.path()), others.map(str::to_owned));
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected);
     }
 
     #[test]

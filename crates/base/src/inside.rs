@@ -1,4 +1,4 @@
-//! Names of files in a file of ours, such as a journal: whoever wrote it, they stay inside their folder.
+//! Names of files in a file of ours, such as a journal. They stay inside their folder, even if somebody else wrote the file.
 
 use crate::special_kind;
 use std::path::{Path, PathBuf};
@@ -32,6 +32,30 @@ pub fn inside(folder: &Path, name: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
+/// Checks that a file of our own, such as a journal, a lock or a part, is absent or a regular file with one name. Fails for links of
+/// both kinds, folders and devices: writing there would change something else.
+pub fn own_file(path: &Path) -> io::Result<()> {
+    let there = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        there => there?,
+    };
+    let reason = match there.file_type() {
+        kind if kind.is_symlink() => "it is a link, which leads elsewhere: remove it",
+        kind if !kind.is_file() => "it is not a regular file: remove it",
+        _ if name_count(&there) > 1 => "it has a second name (a hard link): remove it",
+        _ => return Ok(()),
+    };
+    Err(io::Error::other(reason))
+}
+
+/// The number of names (hard links) of a file.
+pub fn name_count(file: &fs::Metadata) -> u64 {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::nlink(file);
+    #[cfg(not(unix))]
+    return u64::from(file.is_file());
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
@@ -55,5 +79,11 @@ mod tests {
         }
         assert_eq!(inside(&folder, "day 1/a.jpg").unwrap(), folder.join("day 1/a.jpg"));
         assert!(inside(&folder, &"a".repeat(300)).is_err(), "no system takes it");
+        fs::hard_link(outer.path().join("x"), folder.join("second")).unwrap();
+        for name in ["link", "dangling", "up", "sub", "second"] {
+            assert!(own_file(&folder.join(name)).is_err(), "{name}");
+        }
+        fs::write(folder.join("own"), "").unwrap();
+        assert!(own_file(&folder.join("own")).is_ok() && own_file(&folder.join("new")).is_ok());
     }
 }

@@ -1,6 +1,6 @@
 //! Acts in a file of JSON lines, so that they can be undone.
 
-use crate::{AtomicFile, WriteError, read_bounded};
+use crate::{AtomicFile, WriteError, own_file, private, read_bounded};
 use serde::{Serialize, de::DeserializeOwned};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -20,7 +20,7 @@ pub enum JournalError {
     Write(#[from] WriteError),
 }
 
-/// A file of entries, one per line. The first entry creates it; entries are appended to a file that exists. An entry is on
+/// A file of entries, one per line. The first entry creates it, for its owner alone; entries are appended to a file that exists. An entry is on
 /// the disk before [`Journal::append`] returns: append it before the act, and an interrupt leaves no act without an entry.
 #[derive(Debug)]
 pub struct Journal<E> {
@@ -42,7 +42,10 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
 
     /// Appends an entry and flushes it to the disk. Fails if the file cannot be written.
     pub fn append(&mut self, entry: &E) -> Result<(), JournalError> {
-        Ok(self.append_inner(entry).map_err(|reason| self.failed(reason))?)
+        Ok(self.append_inner(entry).map_err(|reason| {
+            self.file = None; // the line may be cut: the next entry begins a new one
+            self.failed(reason)
+        })?)
     }
 
     fn append_inner(&mut self, entry: &E) -> io::Result<()> {
@@ -51,8 +54,8 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         let file = if let Some(file) = &mut self.file {
             file
         } else {
-            no_link(&self.path)?;
-            let mut file = OpenOptions::new().create(true).read(true).append(true).open(&self.path)?;
+            own_file(&self.path)?;
+            let mut file = private(&mut OpenOptions::new()).create(true).read(true).append(true).open(&self.path)?;
             if is_cut(&mut file)? {
                 line.insert(0, b'\n');
             }
@@ -63,10 +66,10 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
     }
 
     /// All entries, in their order. A line that an interrupt cut is left out: its act never happened. Fails, with its
-    /// number, for a line that is no entry or that `check` refuses, and for a file that cannot be read, is too large or a link.
+    /// number, for a line that is no entry or that `check` refuses, and for a file that cannot be read, is too large or a link of either kind.
     pub fn entries(&self, check: impl Fn(&E) -> Result<(), String>) -> Result<Vec<E>, JournalError> {
         let unusable = |reason| JournalError::Unusable { file: self.path.clone(), reason };
-        let bytes = no_link(&self.path).and_then(|()| read_bounded(&self.path, MOST_BYTES));
+        let bytes = own_file(&self.path).and_then(|()| read_bounded(&self.path, MOST_BYTES));
         let bytes = bytes.map_err(|error| unusable(error.to_string()))?;
         let mut entries = Vec::new();
         for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
@@ -99,14 +102,6 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
 
     fn failed(&self, reason: io::Error) -> WriteError {
         WriteError::new(&self.path.display().to_string(), reason)
-    }
-}
-
-/// A journal is a file of its own: a link would be followed to where nothing of ours is.
-fn no_link(path: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_symlink() => Err(io::Error::other("it is a link, which no journal is")),
-        _ => Ok(()),
     }
 }
 

@@ -6,6 +6,9 @@
 //! | why it could not be written, in one line | [`WriteError`] |
 //! | acts in a file, so that they can be undone | [`Journal`], [`JournalError`] |
 //! | the file that a name in such a file means, never one outside a folder | [`inside`] |
+//! | a file of our own that leads nowhere else | [`own_file`], [`name_count`] |
+//! | files and folders that nobody else may read | [`private`], [`make_folder`], [`make_private_folder`], [`AtomicFile::create_like`] |
+//! | standard output that may be closed or full | [`StandardOutput`] |
 //! | an output that no other run writes to meanwhile | [`OutputLock`], [`LockError`] |
 //! | the error for a setting out of range | [`BadSetting`], [`setting`] |
 //! | an enum whose values a user chooses by name | [`Named`] |
@@ -25,9 +28,11 @@ mod inside;
 mod journal;
 mod lock;
 mod markup;
+mod mode;
 mod named;
 mod one_line;
 mod setting;
+mod standard;
 mod tensor_file;
 mod timing;
 
@@ -35,12 +40,14 @@ pub use atomic::{AtomicFile, WriteError};
 pub use bounded::{read_bounded, read_text_bounded, special_kind};
 pub use civil::{civil_time, days_from_civil};
 pub use element::Element;
-pub use inside::inside;
+pub use inside::{inside, name_count, own_file};
 pub use journal::{Journal, JournalError};
 pub use lock::{LockError, OutputLock};
 pub use markup::escape_markup;
+pub use mode::{make_folder, make_private_folder, private};
 pub use named::Named;
-pub use one_line::{counted, display_name, excerpt, kilometres, one_line};
+pub use one_line::{counted, display_name, distance, excerpt, kilometres, one_line};
 pub use setting::{BadSetting, setting};
+pub use standard::StandardOutput;
 pub use tensor_file::{TensorFile, TensorFileError, TensorHeader, TensorPlace};
 pub use timing::{tell_times, timed};

@@ -74,3 +74,19 @@ pub fn kilometres(km: f64) -> String {
     let whole = rounded as u64;
     if whole >= 1000 { format!("{},{:03}", whole / 1000, whole % 1000) } else { whole.to_string() }
 }
+
+/// A distance with its unit, never 0.
+///
+/// ```
+/// for (km, text) in [(0.004, "under 10 m"), (0.063, "60 m"), (0.97, "1.0 km"), (3.21, "3.2 km"), (347.0, "350 km")] {
+///     assert_eq!(locdiff_base::distance(km), text);
+/// }
+/// ```
+pub fn distance(km: f64) -> String {
+    match km {
+        km if km < 0.01 => "under 10 m".to_owned(),
+        km if km < 0.95 => format!("{:.0} m", (km * 100.0).round() * 10.0),
+        km if km < 9.95 => format!("{km:.1} km"),
+        km => kilometres(km) + " km",
+    }
+}

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     env,
+    io::{self, Write},
     sync::{LazyLock, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -28,6 +29,6 @@ pub fn timed<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
 pub fn tell_times() {
     let Some(spent) = &*SPENT else { return };
     for (what, (time, count)) in &*spent.lock().unwrap_or_else(PoisonError::into_inner) {
-        eprintln!("time: {what}: {:.3} s in {count} calls", time.as_secs_f64());
+        let _ = writeln!(io::stderr(), "time: {what}: {:.3} s in {count} calls", time.as_secs_f64());
     }
 }

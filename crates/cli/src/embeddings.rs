@@ -1,8 +1,10 @@
 //! Embeddings and truths, as commands name them: each flag defined once.
 
+use crate::say;
 use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff_io::data::{PointColumns, RowFile, read_points};
+use locdiff_model::train::trained_share;
 use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +30,17 @@ pub(crate) fn read_truth(path: &Path, name: &str, rows: usize) -> Result<Vec<Lat
     let truth = read_points(path, None, &PointColumns::default())?;
     same_rows((name, rows), ("--truth", truth.len()))?;
     Ok(truth)
+}
+
+/// Warns if a model was trained on rows that it is judged or calibrated by: what they say is too good.
+pub(crate) fn warn_of_trained(model: &Path, file: &RowFile) -> Result<()> {
+    if let Some(share) = trained_share(model, file)?.filter(|share| *share > 0.0) {
+        let (name, model, percent) = (file.name(), model.display(), (100.0 * share).ceil());
+        say::warning(&format!(
+            "{name}: {model} was trained on {percent} % of these rows, so the result is too good: use rows that it has not seen"
+        ));
+    }
+    Ok(())
 }
 
 /// Fails where two files, each with the number of its rows, are not of the same photos.

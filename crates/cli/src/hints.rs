@@ -26,7 +26,7 @@ pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
             TagError::Exists { .. } => "--force",
             ReportError::FewForPrdc { .. } => "--prdc none",
             ImmichError::Key { .. } => "--key-file",
-            GetError::Unreachable { .. } | GetError::Missing { .. } => "--from",
+            GetError::Unreachable { .. } | GetError::Missing { .. } | GetError::NoFolder { .. } | GetError::Broken { .. } => "--from",
             ServeError::Open { .. } => "--key-file, --insecure",
             RowError::Absent { .. } => "--allow-absent, --by-order",
             RowError::Strange { .. } => "--allow-absent",

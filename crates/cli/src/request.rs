@@ -89,8 +89,8 @@ pub(crate) struct AnswerArgs {
     /// GeoCLIP alone: look for better places than its own about the best of them (docs/eyes.md)
     #[arg(long, hide_short_help = true)]
     refine: bool,
-    /// It must be here: a continent, a country, a state or province (name or ISO code), "50 km around 48.85,2.35",
-    /// "lat0,lon0,lat1,lon1" or a GeoJSON file; repeated, in one of these
+    /// Restrict the answer to a region: a continent, a country, a state or province (name or ISO code), "50 km around Paris" (a town
+    /// or coordinates), "lat0,lon0,lat1,lon1" or a GeoJSON file. Repeat to allow several
     #[arg(long, value_name = "REGION", allow_hyphen_values = true)]
     within: Vec<String>,
     /// Weights on places: an Esri ASCII raster (.asc), or a CSV with lat, lon and weight

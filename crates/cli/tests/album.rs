@@ -35,7 +35,7 @@ fn of_world(command: &str) -> String {
 fn a_table_of_embeddings_is_an_album() {
     let folder = tempfile::tempdir().unwrap();
     let truths = table(folder.path());
-    let files = "--csv a.csv --geojson a.geojson --kml a.kml --gpx a.gpx --map a.html";
+    let files = "--csv a.csv --geojson a.geojson --kml a.kml --gpx a.gpx --map a.html --png a.png";
     let answers = json_lines(folder.path(), &of_world(&format!("album --times times.csv {files}")));
     assert_eq!(answers.len(), 4);
     common::is_documented(&answers[0]);
@@ -50,6 +50,8 @@ fn a_table_of_embeddings_is_an_album() {
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_eq!(csv(folder.path().join("a.csv")).len(), 5);
     assert!(read("a.gpx").contains("<time>2024-05-12T11:05:00Z</time>"));
+    assert!(read("a.gpx").contains(" % within ") && !read("a.gpx").contains("within 0 km"), "{}", read("a.gpx"));
+    assert!(fs::read(folder.path().join("a.png")).unwrap().starts_with(b"\x89PNG"));
     assert!(read("a.kml").contains("<LineString>") && read("a.geojson").contains("MultiLineString"));
     assert!(read("a.html").contains("default-src 'none'") && read("a.html").contains("5 minutes after p0"));
 }
@@ -112,6 +114,27 @@ fn tags_spread_to_photos_of_the_same_minutes_and_are_taken_back() {
     ok(path, "album trip --device cpu --folder-is-place");
 }
 
+/// Neither the order of names, a number in one, the day of a message nor a file's date makes a place sure.
+#[cfg(feature = "bundled")]
+#[test]
+fn photos_without_a_time_are_never_tagged_by_the_album() {
+    let path = &*common::scratch();
+    fs::create_dir(path.join("trip")).unwrap();
+    let copy = |from: &Path, name: &str| fs::copy(from, path.join("trip").join(name)).unwrap();
+    copy(&common::root().join("crates/io/tests/tags/fixtures/gps.jpg"), "IMG_20240506_070809.jpg");
+    for name in ["IMG_20240506_070950.jpg", "IMG-20240506-WA0001.jpg", "006.jpg", "x.jpg"] {
+        copy(&fixture("vision/china.jpg"), name);
+    }
+    let plan = ok(path, "album trip --device cpu --write-exif tagged --dry-run");
+    let created: Vec<&str> = plan.lines().filter(|line| line.contains("create")).collect();
+    assert!(created.len() == 1 && created[0].contains("IMG_20240506_070950"), "{plan}");
+    for answer in json_lines(path, "album trip --device cpu") {
+        let is_timed = answer["photo"].as_str().unwrap().contains("_07");
+        assert_eq!(answer["because"].as_str().unwrap().starts_with("no time"), !is_timed, "{answer}");
+        assert!(is_timed || number(&answer["radius_90_km"]) > 25.0 && answer["time"]["seconds"].is_null(), "{answer}");
+    }
+}
+
 /// Two trips of one folder are answered as each alone, and say which they are; one that is kept whole is not cut.
 #[test]
 fn a_folder_of_two_trips_is_cut() {
@@ -136,7 +159,8 @@ fn a_folder_of_two_trips_is_cut() {
     let lines = fs::read_to_string(path.join("out.geojson")).unwrap();
     assert_eq!(lines.matches("\"track\":true").count(), 2);
     let text = ok(path, &format!("{album} both.csv"));
-    assert!(text.contains("  trip         2\n") && text.contains("6 photos of 2 trips"), "{text}");
+    assert!(text.contains("   trip 2\n") && text.contains("6 photos of 2 trips"), "{text}");
+    assert_eq!(text.lines().count(), 6 * 3 + 1, "{text}");
     let whole = json_lines(path, &format!("{album} both.csv --one-trip"));
     assert!(whole.iter().all(|answer| answer["trip"].is_null()) && whole[0]["radius_50_km"] != both[0]["radius_50_km"]);
 }

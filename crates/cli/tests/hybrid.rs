@@ -81,13 +81,13 @@ fn a_gallery_is_mixed_with_the_model_and_says_what_it_did() {
         assert!(word["match"]["distance_km"].as_f64().unwrap() < 500.0 && word["match"]["lat"].is_f64());
     }
     let table = csv(path.join("mixed.csv"));
-    let columns = table[0].len() - 8;
+    let columns = table[0].len() - 10;
     assert_eq!(
         table[0][columns..].join(","),
-        "answered_by,gallery_share,match_row,match_name,match_lat,match_lon,match_km,match_similarity"
+        "answered_by,gallery_share,match_row,match_name,match_lat,match_lon,match_km,match_similarity,gps_lat,gps_lon"
     );
     // The words of a place hold commas.
-    assert_eq!(table[1][table[1].len() - 8], "gallery", "{:?}", table[1]);
+    assert_eq!(table[1][table[1].len() - 10], "gallery", "{:?}", table[1]);
     let text = ok(path, &format!("{locate} --gallery gallery --details"));
     assert!(
         text.contains("answered by  the gallery; the gallery has") && text.contains("  match        row "),

@@ -46,7 +46,6 @@ fn photos_are_suggested_written_and_taken_back() {
     let done = said(&immich(path, &fake, "suggest --device cpu"), 0);
     assert!(done.contains("going on after 3 photos") && done.contains("2 suggestions, 2 of them ticked"), "{done}");
     assert_eq!(fake.asked("thumbnail"), 1);
-    assert!(!path.join("immich-suggestions.json.partial").exists());
     let text = fs::read_to_string(path.join("immich-suggestions.json")).unwrap();
     let suggestions: Value = serde_json::from_str(&text).unwrap();
     for one in suggestions["suggestions"].as_array().unwrap() {
@@ -78,6 +77,27 @@ fn keys_and_addresses_are_asked_for() {
     assert!(said(&immich(path, &fake, "undo"), 1).contains("give the journal that `apply` named"));
 }
 
+/// Runs `immich review` until its page is done, beside a client that asks for routes.
+fn reviewed(folder: &Path, fake: &Fake, client: impl FnOnce(&dyn Fn(&str, &str) -> Response)) -> Output {
+    let mut review = command(folder, &format!("immich {} review", fake.url));
+    let mut review = review.env("IMMICH_API_KEY", KEY).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut notes = BufReader::new(review.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let line = notes.find(|line| line.contains("/?token=")).unwrap();
+    let (host, rest) = line.split_once("http://").unwrap().1.split_once('/').unwrap();
+    let visit = |request: &str, headers: &str, body: &str| {
+        let headers = format!("Host: {host}\r\nOrigin: http://{host}\r\n{headers}");
+        Response::to(host, &http::request(request, &headers, body.as_bytes()))
+    };
+    let first = visit(&format!("GET /{}", rest.split([';', ' ']).next().unwrap()), "", "");
+    let cookie = first.header("set-cookie").unwrap().split(';').next().unwrap();
+    let cookie = format!("Cookie: {cookie}\r\n");
+    let ask = |request: &str, body: &str| visit(request, &cookie, body);
+    wait_until("the photos are read", || ask("GET /review/state", "").json()["is_read"] == true);
+    client(&ask);
+    assert_eq!(ask("POST /review/done", "").status, 200);
+    review.wait_with_output().unwrap()
+}
+
 #[test]
 fn the_page_is_reviewed() {
     let fake = Fake::new(&[None]);
@@ -88,25 +108,57 @@ fn the_page_is_reviewed() {
         id(0)
     );
     fs::write(folder.path().join("immich-suggestions.json"), text).unwrap();
-    let mut review = command(folder.path(), &format!("immich {} review", fake.url));
-    let mut review = review.env("IMMICH_API_KEY", KEY).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(review.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    let (host, rest) = line.split_once("http://").unwrap().1.split_once('/').unwrap();
-    let visit = |request: &str, headers: &str, body: &str| {
-        let headers = format!("Host: {host}\r\nOrigin: http://{host}\r\n{headers}");
-        Response::to(host, &http::request(request, &headers, body.as_bytes()))
-    };
-    let first = visit(&format!("GET /{}", rest.split(';').next().unwrap()), "", "");
-    let cookie = first.header("set-cookie").unwrap().split(';').next().unwrap();
-    let cookie = format!("Cookie: {cookie}\r\n");
-    assert!(visit("GET /", &cookie, "").text().contains("LocDiff: review"));
-    wait_until("the photos are read", || visit("GET /desk/state", &cookie, "").json()["is_read"] == true);
-    let act = format!(r#"{{"act":"take","photos":["{}"],"take":true}}"#, id(0));
-    assert_eq!(visit("POST /desk/act", &cookie, &act).status, 200);
-    assert_eq!(visit("POST /desk/act", &cookie, r#"{"act":"burn"}"#).status, 409);
-    assert!(fs::read_to_string(folder.path().join("immich-suggestions.json")).unwrap().contains("\"take\": true"));
-    assert_eq!(visit("POST /desk/done", &cookie, "").status, 200);
-    let output = review.wait_with_output().unwrap();
+    let output = reviewed(folder.path(), &fake, |ask| {
+        assert!(ask("GET /", "").text().contains("LocDiff: review"));
+        let act = format!(r#"{{"act":"take","photos":["{}"],"take":true}}"#, id(0));
+        assert_eq!(ask("POST /review/act", &act).status, 200);
+        assert_eq!(ask("POST /review/act", r#"{"act":"burn"}"#).status, 409);
+        assert!(fs::read_to_string(folder.path().join("immich-suggestions.json")).unwrap().contains("\"take\": true"));
+    });
     assert!(String::from_utf8_lossy(&output.stdout).contains("1 of 1 are ticked"));
+}
+
+#[test]
+fn a_place_by_hand_places_the_other_photos_of_its_trip_again() {
+    let fake = Fake::new(&[None, None, None]);
+    fake.set(|state| {
+        state.photo = fs::read(fixture("vision/china.jpg")).unwrap();
+        for (k, asset) in state.assets.iter_mut().enumerate() {
+            // The last one is of another trip.
+            asset.time = format!("2024-0{}-12T10:0{k}:00.000Z", 5 + k / 2);
+        }
+    });
+    let path = &*common::scratch();
+    said(&immich(path, &fake, "suggest --device cpu"), 0);
+    fake.set(|state| state.log.clear());
+    let file = || -> Value {
+        let text = fs::read_to_string(path.join("immich-suggestions.json")).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()["suggestions"].clone()
+    };
+    let before = file();
+    reviewed(path, &fake, |ask| {
+        let settled = || {
+            let state = || ask("GET /review/state", "").json();
+            wait_until("nothing is left to do", || state()["is_busy"] == false);
+            state()["photos"].clone()
+        };
+        let first = settled();
+        let rome = r#""lat":41.9,"lon":12.5,"radius_km":0.05,"how":"coordinates""#;
+        let act = format!(r#"{{"act":"move","photos":["{}"],{rome}}}"#, id(0));
+        assert_eq!(ask("POST /review/act", &act).status, 200);
+        let photos = settled();
+        let [moved, beside, other] = [0, 1, 2].map(|k| &photos[k]["said"]);
+        let off = (beside["best"]["lat"].as_f64().unwrap() - 41.9).abs();
+        assert!(off < 0.1 && beside["because"].as_str().unwrap().contains("which you placed"), "{beside}");
+        assert!(photos[1]["take"] == true && beside["trip"] == moved["trip"] && beside["trip"] != other["trip"]);
+        assert_eq!(other, &first[2]["said"], "another trip stays");
+        // What `apply` would write is in the file, and what was suggested is still known.
+        let saved = file();
+        assert_eq!(saved[1]["corrected"]["lat"], beside["best"]["lat"]);
+        assert_eq!((&saved[1]["lat"], &saved[1]["take"]), (&before[1]["lat"], &Value::Bool(true)));
+        assert_eq!(ask("POST /review/act", r#"{"act":"undo"}"#).status, 200);
+        assert_eq!(settled(), first);
+        assert_eq!(file()[1]["corrected"], Value::Null);
+    });
+    assert_eq!(fake.asked("thumbnail"), 0, "no photo is read again");
 }

@@ -1,11 +1,13 @@
-//! The same ten photos, a broken one and a HEIC among them, through every door: the same bytes. The fifth door, Python, sends the same
+//! The same ten photos, a broken one and a HEIC among them, through every interface: the same bytes. The fifth interface, Python, sends the same
 //! photos in python/tests/test_interfaces.py.
 #![cfg(all(unix, feature = "bundled"))]
 
 use crate::{common, geoclip_models as geoclip, immich_server as immich, server};
 use common::{command, fixture, ok, read, run, stderr};
 use immich::{Fake, KEY, id};
+use locdiff::batch::{Job, Task};
 use locdiff_io::data::TableReader;
+use locdiff_vision::sources::Photos;
 use serde_json::Value;
 use server::{Server, received};
 use std::{fs, path::Path};
@@ -39,17 +41,17 @@ fn form(folder: &Path, names: &[String]) -> Vec<u8> {
 const FORM: &str = "Content-Type: multipart/form-data; boundary=x\r\n";
 
 #[test]
-fn every_door_gives_the_same_bytes() {
+fn every_interface_gives_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    send_through_every_door(folder.path(), "");
+    send_through_every_interface(folder.path(), "");
 }
 
 /// The same with GeoCLIP's heads of random weights and a CLIP of random weights, by their names in the data folder.
 #[test]
-fn every_door_gives_the_same_bytes_with_geoclip() {
+fn every_interface_gives_the_same_bytes_with_geoclip() {
     let folder = tempfile::tempdir().unwrap();
     geoclip::prepare(folder.path());
-    let lines = send_through_every_door(folder.path(), " --model geoclip");
+    let lines = send_through_every_interface(folder.path(), " --model geoclip");
     for answer in lines.iter().filter(|line| line["error"].is_null()) {
         geoclip::check_coherent(answer);
         assert_eq!((&answer["not_calibrated"], &answer["gallery"]["answered_by"]), (&true.into(), &"model".into()));
@@ -57,7 +59,7 @@ fn every_door_gives_the_same_bytes_with_geoclip() {
 }
 
 /// Ten photos through the command, the server, a job and immich; the command's lines.
-fn send_through_every_door(folder: &Path, model: &str) -> Vec<Value> {
+fn send_through_every_interface(folder: &Path, model: &str) -> Vec<Value> {
     let home = folder.join("home");
     let names = photos(folder);
     let listed: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -166,4 +168,35 @@ fn another_model_is_never_ignored() {
     let (status, text) = received(server.send("/v1/locate?model=nowhere", &photo, "Content-Type: image/jpeg\r\n"));
     server.end();
     assert!(status == 400 && text.contains("'model' is no parameter"), "{text}");
+}
+
+/// A sampler or its steps without anything that makes samples are refused by every interface. Python's test is in python/tests.
+#[test]
+fn a_sampler_without_samples_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::copy(fixture("vision/china.jpg"), folder.join("a.jpg")).unwrap();
+    for words in ["locate a.jpg --steps 7 --device cpu", "batch plan a.jpg --out job --sampler ddpm"] {
+        let output = run(folder, words);
+        assert!(output.status.code() == Some(2) && stderr(&output).contains("--pool"), "{words}: {}", stderr(&output));
+    }
+    assert!(!folder.join("job").exists());
+    let locator = locdiff::Locator::bundled().unwrap();
+    let mut options = locdiff::LocateOptions::new();
+    options.steps = 7;
+    let refused = locator.locate_with(folder.join("a.jpg"), &options).unwrap_err();
+    assert!(refused.kind() == locdiff::ErrorKind::Setting && refused.to_string().contains("steps"), "{refused}");
+    let photos = Photos::gather(&[folder.join("a.jpg")], None).unwrap();
+    let flat = locdiff::FlatOptions::new(locdiff::LocatorOptions::default(), options.clone());
+    assert!(Job::plan(&photos, &folder.join("job"), Task::Locate, flat, 1).is_err());
+    assert!(locator.locate_album([folder.join("a.jpg")], &album_of(options.clone())).is_err());
+    assert!(locator.locate_with(folder.join("a.jpg"), &options.clone().pool(locdiff::Pooling::Mean)).is_ok());
+    let traced = locator.locate_all([folder.join("a.jpg")], &options.with_trace(true)).unwrap().next().unwrap();
+    assert!(traced.answer.is_ok() && !traced.trace.is_empty());
+}
+
+fn album_of(photos: locdiff::LocateOptions) -> locdiff::AlbumOptions {
+    let mut options = locdiff::AlbumOptions::default();
+    options.photos = photos;
+    options
 }

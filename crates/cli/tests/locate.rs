@@ -21,6 +21,7 @@ fn a_model_is_calibrated_and_its_answers_are_coherent() {
     let calibrate = "calibrate --model run --embeddings photos.npy --truth photos.csv --device cpu --samples 4";
     let told = json(path, calibrate);
     assert!(told["fit"]["n"] == 120 && told["evidence"].as_f64().unwrap() > 0.0, "{told}");
+    assert!(stderr(&run(path, calibrate)).contains("run was trained on 100 % of these rows"));
     assert!(read(path.join("run/calibration.json")).contains("background"));
     // Weights of half the size give the same places to within their rounding.
     let said = ok(path, &format!("{calibrate} --export small"));
@@ -256,4 +257,31 @@ fn many_photos_have_a_line_each_and_a_summary() {
     assert_eq!(String::from_utf8(few.stdout.clone()).unwrap().matches("best place").count(), 10);
     assert!(!stderr(&few).contains("can't tell, "));
     assert_eq!(json_lines(path, locate).len(), 10);
+}
+
+/// Many photos that the bundled model cannot tell name the model that may, and what it costs, once.
+#[test]
+fn many_untold_photos_name_geoclip_once() {
+    let path = &*common::scratch();
+    fs::create_dir(path.join("in")).unwrap();
+    for k in 0..10 {
+        fs::copy(fixture("vision/rgb.png"), path.join(format!("in/{k}.png"))).unwrap();
+    }
+    let said = |flags: &str| {
+        let words = format!("locate in --device cpu --samples 2{flags}");
+        let output = command(path, &words).env("LOCDIFF_HOME", path.join("home")).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        (String::from_utf8(output.stdout.clone()).unwrap(), stderr(&output))
+    };
+    let (out, note) = said("");
+    assert_eq!(out.matches("I can't tell").count(), 10, "{out}");
+    assert!(note.contains("`locdiff get geoclip` (about 1.2 GB to download)"), "{note}");
+    assert_eq!(note.matches("locdiff get geoclip").count(), 1, "{note}");
+    assert!(!said(" -q").1.contains("geoclip") && !said(" --json").1.contains("geoclip"));
+    for name in ["geoclip", "clip-vit-large-patch14"] {
+        fs::create_dir_all(path.join("home/models").join(name)).unwrap();
+    }
+    assert!(said("").1.contains("any kind: add --model geoclip\n"));
+    fs::remove_file(path.join("in/0.png")).unwrap();
+    assert!(!said("").1.contains("geoclip"), "nine are few");
 }

@@ -6,6 +6,7 @@ use crate::{common, server};
 use common::{fixture, ok, refused_with};
 use locdiff_testing::wait_until;
 use server::{Server, received};
+use std::io::Write;
 use std::{net::TcpStream, thread};
 
 #[test]
@@ -86,4 +87,39 @@ fn addresses_that_others_reach_need_a_key() {
         refused_with(&folder, arguments, words);
     }
     Server::start(&folder, "--address 0.0.0.0:0 --insecure", &[]).end();
+    let server = Server::start(&folder, "--address localhost:8080 --port 0", &[]);
+    assert!(server.address().starts_with("127.0.0.1:") || server.address().starts_with("[::1]:"));
+    server.end();
+}
+
+/// A PNG file of 24 × 17 pixels whose colour profile is a gigabyte of zeros, compressed.
+fn with_large_profile() -> Vec<u8> {
+    let mut packed = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+    let (zeros, count) = (vec![0; 1 << 20], 1 << 10);
+    (0..count).for_each(|_| packed.write_all(&zeros).unwrap());
+    // After the zeros the first sum of Adler-32 is 1, the second their number.
+    let adler = ((zeros.len() * count % 65_521) as u32) << 16 | 1;
+    let stream = [&[0x78, 0xDA], &packed.finish().unwrap()[..], &adler.to_be_bytes()].concat();
+    let body = [b"iCCP", &b"big\0\0"[..], &stream].concat();
+    let chunk = [&(body.len() as u32 - 4).to_be_bytes()[..], &body, &crc32fast::hash(&body).to_be_bytes()].concat();
+    let whole = std::fs::read(fixture("vision/rgb.png")).unwrap();
+    [&whole[..33], &chunk, &whole[33..]].concat()
+}
+
+/// Sixteen of them at once take no more memory than photos do, and are answered without their profiles.
+#[cfg(target_os = "linux")]
+#[test]
+fn compressed_profiles_have_a_budget() {
+    let folder = fixture("vision");
+    let server = Server::start(&folder, "--address 127.0.0.1:0 --no-log", &[]);
+    let body = with_large_profile();
+    assert!(body.len() < 2_000_000, "{} bytes", body.len());
+    let plain = received(server.send("/v1/locate?name=a", &std::fs::read(folder.join("rgb.png")).unwrap(), ""));
+    let clients: Vec<TcpStream> = (0..16).map(|_| server.send("/v1/locate?name=a", &body, "")).collect();
+    for client in clients {
+        assert_eq!(received(client), plain);
+    }
+    let peak = server.peak_kib();
+    server.end();
+    assert!(peak < 1_000_000, "{peak} KiB");
 }

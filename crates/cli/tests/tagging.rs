@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{csv, fixture, json, ok, read, run, skipped, stderr};
+use common::{fixture, json, ok, read, run, skipped, stderr};
 use locdiff_testing::files;
 use serde_json::Value;
 use std::path::Path;
@@ -68,37 +68,6 @@ fn the_plan_is_shown_before_the_question() {
     assert_eq!(files(path), before);
 }
 
-/// `locdiff locate … | head`: files and tags are finished, and the exit code says that not all was read.
-#[test]
-fn closed_standard_output_stops_no_files() {
-    let path = &*common::scratch();
-    photos(path);
-    let closed = |words: &str| {
-        let mut child = common::command(path, words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        drop(child.stdout.take());
-        child.wait_with_output().unwrap()
-    };
-    for command in ["locate", "album"] {
-        let words = format!(
-            "{command} in --device cpu --tag-guesses --write-exif t-{command} --csv {command}.csv --allow-bad --yes"
-        );
-        let output = closed(&words);
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        assert_eq!(csv(path.join(format!("{command}.csv"))).len(), 6);
-        assert_eq!(files(&path.join(format!("t-{command}"))).len(), 4, "three copies and the journal");
-    }
-    // All photos can hold a sidecar: nothing else is wrong.
-    let output = closed(&format!("{GUESS} --xmp --yes"));
-    assert!(
-        output.status.code() == Some(1) && stderr(&output).contains("standard output was closed"),
-        "{}",
-        stderr(&output)
-    );
-    assert!(path.join("in/rgb.bmp.xmp").exists());
-    // Without files there is nothing left to do.
-    assert!(closed(LOCATE).status.success());
-}
-
 #[test]
 fn an_output_belongs_to_one_run() {
     let path = &*common::scratch();
@@ -106,6 +75,9 @@ fn an_output_belongs_to_one_run() {
     let lock = locdiff_base::OutputLock::file(&path.join("o.csv")).unwrap();
     assert!(common::refused(path, &format!("{LOCATE} --csv o.csv")).contains("in use by another run"));
     drop(lock);
+    fs::write(path.join("o.csv.lock"), "mine").unwrap();
+    assert!(common::refused(path, &format!("{LOCATE} --csv o.csv")).contains("o.csv.lock is not a lock of LocDiff"));
+    assert!(read(path.join("o.csv.lock")) == "mine" && !path.join("o.csv").exists());
     let _lock = locdiff_base::OutputLock::folder(&path.join("in")).unwrap();
     assert!(stderr(&run(path, &format!("{GUESS} --xmp --yes"))).contains("in use by another run"));
 }
@@ -133,6 +105,65 @@ fn exiftool_takes_the_table() {
         assert!((back - said).abs() < 1e-4, "{name}: {back}, {said}");
     }
     assert!(back[0]["GPSHPositioningError"].as_f64().unwrap() > 1000.0);
+    // Names are written as exiftool will be given them, and what is written is valid EXIF.
+    fs::copy(fixture("vision/china.jpg"), path.join("=b.jpg")).unwrap();
+    ok(path, "locate =b.jpg --device cpu --samples 2 --tag-guesses --exiftool-csv q.csv --write-exif t --yes");
+    assert!(read(path.join("q.csv")).lines().nth(1).unwrap().starts_with("=b.jpg,"), "{}", read(path.join("q.csv")));
+    let valid = exiftool(&["-validate", "-warning", "-a", "-GPSAreaInformation", "t/=b.jpg"]).unwrap();
+    let said = String::from_utf8_lossy(&valid.stdout).into_owned();
+    assert!(!said.contains("GPSProcessingMethod") && said.contains("LocDiff estimate from the picture"), "{said}");
+}
+
+#[test]
+fn a_folder_without_tags_has_nothing_to_take_back() {
+    let path = &*common::scratch();
+    photos(path);
+    let before = files(path);
+    for words in ["undo in", "undo in --dry-run"] {
+        let output = run(path, words);
+        assert!(output.status.success() && stderr(&output).contains("nothing to take back: in lists no tags"));
+        assert_eq!(files(path), before);
+    }
+    common::refused_with(path, "undo in/other.jsonl", "give the journal that locate named");
+}
+
+/// Tags, sidecars, journals and the review's cache of photos that their owner alone may read.
+#[cfg(unix)]
+#[test]
+fn others_may_not_read_what_is_made_of_private_photos() {
+    use std::os::unix::{fs::PermissionsExt, process::CommandExt};
+    let path = &*common::scratch();
+    photos(path);
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    set(path, 0o755);
+    for photo in files(path).into_keys() {
+        set(&photo, 0o600);
+    }
+    ok(path, &format!("{GUESS} --xmp --yes"));
+    run(path, &format!("{GUESS} --in-place --write-exif t --copy-all --yes --replace-tags"));
+    run(path, &format!("{GUESS} --write-exif t --copy-all --yes --replace-tags"));
+    let mut review = common::command(path, "review in --device cpu").stderr(Stdio::null()).spawn().unwrap();
+    let cache = path.join("in/.locdiff-review/photos.jsonl");
+    locdiff_testing::wait_until("photos are read", || fs::metadata(&cache).is_ok_and(|file| file.len() > 0));
+    locdiff_testing::signal(&review, "TERM");
+    review.wait().unwrap();
+    let made = files(path);
+    assert!(made.contains_key(&cache) && made.contains_key(&path.join("t/sub/a.png")), "{:?}", made.keys());
+    for file in made.keys() {
+        let mode = fs::metadata(file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}", file.display());
+    }
+    assert_eq!(fs::metadata(path.join("in/.locdiff-review")).unwrap().permissions().mode() & 0o777, 0o700);
+    // By the system's own word.
+    let read_by_other = |file: &Path| Command::new("cat").arg(file).uid(65_534).gid(65_534).output();
+    fs::write(path.join("open.txt"), "x").unwrap();
+    if !read_by_other(&path.join("open.txt")).is_ok_and(|output| output.stdout == b"x") {
+        skipped("cannot run here: what another user may read of private photos: this needs root");
+        return;
+    }
+    for file in made.keys() {
+        assert!(!read_by_other(file).unwrap().status.success(), "{}", file.display());
+    }
 }
 
 #[test]

@@ -60,6 +60,9 @@ transcripts! {
     geoclip_is_imported_and_retrieves after geoclip_features;
     idle_flags_and_wrong_pictures_are_refused after model_of_towns;
     local_times_stay_local;
+    models_that_are_not_fetched_name_the_command after common::photos_of_towns;
+    outputs_are_checked_before_any_work;
+    rows_are_matched_by_name after four_rows;
     one_output_alone_goes_to_standard_output after towns_and_few;
     hybrid_rules_and_refusals after hybrid::train_and_test;
     places_of_many_photos_are_one_file;
@@ -78,6 +81,7 @@ transcripts! {
     a_dry_run_says_all_and_writes_nothing after tagging::photos;
     a_photo_comes_through_standard_input;
     a_tag_is_replaced_only_when_asked_by_name after tagging::photos;
+    a_tagged_photo_is_placed_at_its_tag after two_photos;
     a_folder_of_photos_with_places_trains_a_model after embed::with_places;
     bad_photos_have_one_exit_code;
     copies_of_photos_are_trained_with after |path| belonging::embed(path, "mine", "--augment 2");
@@ -116,6 +120,18 @@ fn cut_matrix(folder: &Path) {
 
 fn flat_codes(folder: &Path) {
     write(folder, "flat.csv", vec![vec!["0"; 144].join(","); 4].join("\n"));
+}
+
+fn two_photos(folder: &Path) {
+    fs::create_dir(folder.join("in")).unwrap();
+    fs::copy(fixture("vision/china.jpg"), folder.join("in/a.jpg")).unwrap();
+    let tagged = root().join("crates/io/tests/tags/fixtures/xmp_gps.jpg");
+    fs::copy(tagged, folder.join("in/gps.jpg")).unwrap();
+}
+
+fn four_rows(folder: &Path) {
+    let row = |k: usize| (0..5).map(|c| ((k * 5 + c) as f32 * 0.7).sin()).collect();
+    write_npy(folder.join("photos.npy"), &(0..4).map(row).collect::<Vec<_>>());
 }
 
 /// A model of the towns, and three photos.

@@ -6,8 +6,8 @@ use crate::pipeline::Read;
 use crate::source::Origin;
 use crate::{AlbumOptions, Control, EmbeddedPhoto, LocateError, LocateOptions, Located, Locator, Progress, Source};
 use locdiff_album::{
-    Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock, cut, parse_offset,
-    parse_time, set_clocks,
+    Album, AlbumAnswer, AlbumPhoto, AlbumPlaces, AlbumSettings, PhotoTime, TimeSource, Trip, WrongClock, cut,
+    parse_offset, parse_time, set_clocks,
 };
 use locdiff_io::data::Embedding;
 use locdiff_model::answer::PlaceField;
@@ -171,8 +171,17 @@ impl Locator {
                 knowledge.give(&mut own);
                 changes.place_roughly(&mut own, &members);
             }
-            let trips = cut(&own, are_views || told.one_trip);
+            let all = || vec![Trip { members: (0..own.len()).collect(), known: Vec::new() }];
+            let trips = if are_views { all() } else { cut(&own, told.one_trip) };
             let is_one = trips.len() == 1;
+            if !are_views && own.iter().any(|photo| !photo.time.is_moment()) {
+                let places = AlbumPlaces::of(&own, &known);
+                for (photo, k) in own.iter().zip(&members).filter(|(photo, _)| !photo.time.is_moment()) {
+                    control.advance(Progress::Placed);
+                    let alone = self.alone(&read[*k], photo, (album, options))?;
+                    answers[*k] = Some(album.untimed(photo, alone, &places)?);
+                }
+            }
             let mut own: Vec<Option<AlbumPhoto>> = own.into_iter().map(Some).collect();
             for (number, trip) in trips.into_iter().enumerate() {
                 let photos: Vec<AlbumPhoto> = trip.members.iter().filter_map(|k| own[*k].take()).collect();
@@ -181,7 +190,7 @@ impl Locator {
                 let found = match &photos[..] {
                     [photo] if is_unknown(photo) && known.is_empty() => {
                         control.advance(Progress::Placed);
-                        vec![self.alone(&read[members[trip.members[0]]], photo, options)?]
+                        vec![self.alone(&read[members[trip.members[0]]], photo, (album, options))?]
                     }
                     photos if are_views => {
                         photos.iter().for_each(|_| control.advance(Progress::Placed));
@@ -204,8 +213,16 @@ impl Locator {
         Ok(PlacedAlbum { answers, clocks })
     }
 
-    /// The answer of a photo of which nothing else is known: what it is by itself.
-    fn alone(&self, read: &Read, photo: &AlbumPhoto, options: &LocateOptions) -> Result<AlbumAnswer, LocateError> {
+    /// The answer of a photo by itself: as [`Locator::locate`] has it, unless its place is known.
+    fn alone(
+        &self,
+        read: &Read,
+        photo: &AlbumPhoto,
+        (album, options): (&Album, &LocateOptions),
+    ) -> Result<AlbumAnswer, LocateError> {
+        if !is_unknown(photo) {
+            return Ok(album.answers_knowing(std::slice::from_ref(photo), &[], &[], |_| ())?.remove(0));
+        }
         let Ok(embedded) = &read.photo else { return Err(LocateError::stopped()) };
         let answer = self.answer(embedded, options)?.about(&*photo.name, None);
         Ok(AlbumAnswer::without_others(answer, photo.time))
@@ -232,7 +249,7 @@ impl Locator {
         for (time, (origin, _)) in times.iter_mut().zip(&good) {
             if let Some(known) = origin.known.time {
                 *time = zone.map_or(known, |zone| known.in_zone(zone));
-            } else if origin.known.time_text.is_some() {
+            } else if origin.known.time_text.is_some() && time.is_moment() {
                 time.source = TimeSource::Table;
             }
         }
@@ -306,31 +323,23 @@ fn is_unknown(photo: &AlbumPhoto) -> bool {
     photo.gps.is_none() && photo.track.is_none() && photo.soft.is_empty()
 }
 
-/// When each photo was taken: by its EXIF data, else the digits in its name, else by the order of the files. Clocks without an
-/// offset have that of `zone`, else they are taken to have the one that most photos with an offset have.
+/// When each photo was taken: by its EXIF data, else the digits in its name. Clocks without an offset have that of `zone`, else they are
+/// taken to have the one that most photos with an offset have.
 fn album_times<'a>(photos: impl Iterator<Item = &'a EmbeddedPhoto> + Clone, zone: Option<f64>) -> Vec<PhotoTime> {
-    let read: Vec<Option<(f64, TimeSource)>> = photos.clone().map(EmbeddedPhoto::own_time).collect();
     let offset = |photo: &EmbeddedPhoto| {
         let (time, offset) = (photo.taken.time.as_deref()?, photo.taken.offset.as_deref()?);
         let (with, without) = (parse_time(time, Some(offset)).ok()?, parse_time(time, None).ok()?);
         with.1.then_some(without.0 - with.0)
     };
-    let mut offsets: Vec<f64> = photos.filter_map(offset).collect();
+    let mut offsets: Vec<f64> = photos.clone().filter_map(offset).collect();
     offsets.sort_by(f64::total_cmp);
     let usual = offsets.get(offsets.len() / 2).copied().unwrap_or(0.0);
-    let mut last = 0.0;
-    let each = read.into_iter().map(|found| {
-        let time = |seconds, source, ahead_s| PhotoTime { seconds, source, ahead_s, is_utc: false };
-        let time = match found {
-            Some((seconds, source @ TimeSource::Exif)) => PhotoTime { is_utc: true, ..time(seconds, source, 0.0) },
-            Some((seconds, source)) => {
-                let clock = time(seconds - usual, source, usual);
-                zone.map_or(clock, |zone| clock.in_zone(zone))
-            }
-            None => time(last + GUESSED_GAP_S, TimeSource::Order, 0.0),
-        };
-        last = time.seconds;
-        time
+    let each = photos.map(EmbeddedPhoto::own_time).map(|time| {
+        if time.is_utc || !time.is_moment() {
+            return time;
+        }
+        let clock = PhotoTime { seconds: time.seconds - usual, ahead_s: usual, ..time };
+        zone.map_or(clock, |zone| clock.in_zone(zone))
     });
     each.collect()
 }
@@ -367,21 +376,24 @@ mod tests {
     }
 
     #[test]
-    fn times_come_from_exif_then_names_then_the_order() {
+    fn times_come_from_exif_then_names_and_are_never_invented() {
         let photos = [
             photo("a.jpg", Some("2024:05:12 13:45:10"), Some("+02:00")),
             photo("b.jpg", Some("2024:05:12 13:55:10"), None),
             photo("IMG_20240512_140510.jpg", None, None),
             photo("d.jpg", Some("0000:00:00 00:00:00"), None),
+            photo("007.jpg", Some("1970:01:01 00:00:00"), None),
+            photo("IMG-20240512-WA0001.jpg", None, None),
         ];
         let times = album_times(photos.iter(), None);
-        let sources = [TimeSource::Exif, TimeSource::Clock, TimeSource::Name, TimeSource::Order];
-        for (k, (time, source)) in times.iter().zip(sources).enumerate() {
-            assert_eq!((time.seconds, time.source), (1_715_514_310.0 + 600.0 * k as f64, source));
+        for (k, source) in [TimeSource::Exif, TimeSource::Clock, TimeSource::Name].into_iter().enumerate() {
+            assert_eq!((times[k].seconds, times[k].source), (1_715_514_310.0 + 600.0 * k as f64, source));
         }
+        assert_eq!((times[3], times[4], times[5].source), (PhotoTime::UNKNOWN, PhotoTime::UNKNOWN, TimeSource::Day));
+        let (photos, times) = (&photos[..4], &times[..4]);
         // Only the first is surely of UTC; the clocks of the others say what they said, and the last has none.
         let text = |times: &[PhotoTime]| times.iter().map(|time| time.text().unwrap_or_default()).collect::<Vec<_>>();
-        assert_eq!(text(&times), ["2024-05-12T11:45:10Z", "2024-05-12T13:55:10", "2024-05-12T14:05:10", ""]);
+        assert_eq!(text(times), ["2024-05-12T11:45:10Z", "2024-05-12T13:55:10", "2024-05-12T14:05:10", ""]);
         let told = album_times(photos.iter(), Some(3600.0));
         assert_eq!(text(&told), ["2024-05-12T11:45:10Z", "2024-05-12T12:55:10Z", "2024-05-12T13:05:10Z", ""]);
     }

@@ -1,8 +1,11 @@
 //! The answers of an album as files: a track with its uncertainty.
 
-use crate::{LocateError, maps::labelled};
+use crate::{
+    LocateError,
+    maps::{dots_png, labelled, shown},
+};
 use locdiff_album::AlbumAnswer;
-use locdiff_base::kilometres;
+use locdiff_base::distance;
 use locdiff_io::data::TableWriter;
 use locdiff_map::{FeatureCollection, GpxPoint, KmlDocument, KmlFolder, TrackMap, TrackPhoto, gpx};
 use locdiff_shdd::sphere::LatLon;
@@ -37,7 +40,8 @@ impl<'a> AlbumFiles<'a> {
     /// Of an album of this name.
     pub fn new(name: &'a str, answers: &'a [AlbumAnswer]) -> Self {
         let mut order: Vec<usize> = (0..answers.len()).collect();
-        order.sort_by(|&a, &b| answers[a].time.seconds.total_cmp(&answers[b].time.seconds));
+        let start = |k: usize| *answers[k].time.span().end(); // unknown times come last
+        order.sort_by(|&a, &b| start(a).total_cmp(&start(b)));
         Self { name, given: answers, order }
     }
 
@@ -115,12 +119,12 @@ impl<'a> AlbumFiles<'a> {
 
     /// The track for navigation programs; with times where they are surely of UTC, as GPX wants them.
     pub fn gpx(&self) -> String {
-        let fitting = self.answers().filter(|answer| answer.outlier.is_none());
+        let fitting = self.answers().filter(|answer| is_on_track(answer));
         let point = |answer: &AlbumAnswer| {
             let (place, time, name) = (answer.best, answer.time.utc(), answer.name().to_owned());
             GpxPoint { place, time, name, description: words(answer) }
         };
-        gpx(self.name, &fitting.map(point).collect::<Vec<_>>())
+        gpx(self.name, &fitting.map(point).collect::<Vec<_>>(), true)
     }
 
     /// A page with a map and a slider through time, one file that needs no network; with small JPEGs of the photos where there are
@@ -138,6 +142,7 @@ impl<'a> AlbumFiles<'a> {
                 radius_90_km: answer.radius_90_km,
                 is_tagged: answer.gps.is_some(),
                 can_tell: answer.can_tell,
+                is_timed: answer.time.is_moment(),
                 outlier: answer.outlier.as_ref().map(|outlier| outlier.reason.clone()),
             };
             page = page.photo(photo, pictures.get(k).copied().flatten());
@@ -147,9 +152,14 @@ impl<'a> AlbumFiles<'a> {
         text
     }
 
+    /// A picture of the photos on a map: at their GPS tags, else where they are placed. Fails on a map that cannot be drawn.
+    pub fn png(&self) -> Result<Vec<u8>, LocateError> {
+        dots_png(&self.answers().map(|answer| shown(answer)).collect::<Vec<_>>(), 0)
+    }
+
     fn tracks(&self) -> BTreeMap<Option<usize>, Vec<LatLon>> {
         let mut tracks: BTreeMap<Option<usize>, Vec<LatLon>> = BTreeMap::new();
-        for answer in self.answers().filter(|answer| answer.outlier.is_none()) {
+        for answer in self.answers().filter(|answer| is_on_track(answer)) {
             tracks.entry(answer.trip).or_default().push(answer.best);
         }
         tracks.retain(|_, track| track.len() > 1);
@@ -157,7 +167,12 @@ impl<'a> AlbumFiles<'a> {
     }
 }
 
+/// What does not fit, or has no moment, is not on a track.
+fn is_on_track(answer: &AlbumAnswer) -> bool {
+    answer.outlier.is_none() && answer.time.is_moment()
+}
+
 fn words(answer: &AlbumAnswer) -> String {
-    let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
-    format!("{}; 50 % within {half} km, 90 % within {most} km; {}", answer.place, answer.because)
+    let (half, most) = (distance(answer.radius_50_km), distance(answer.radius_90_km));
+    format!("{}; 50 % within {half}, 90 % within {most}; {}", answer.place, answer.because)
 }

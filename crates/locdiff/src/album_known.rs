@@ -3,13 +3,13 @@
 use crate::{AlbumOptions, LocateError, StatedPlace};
 use locdiff_album::{Album, AlbumPhoto, KnownPlace, SoftPlace, Track, WrongClock, parse_time, set_clocks};
 use locdiff_base::setting;
-use locdiff_map::places::{Countries, Places, Region};
+use locdiff_map::places::{Countries, Region, find_place};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 
 /// Countries smaller than this are a place with a size, km².
 const SMALL_KM2: f64 = 40_000.0;
-/// Inhabitants of a square kilometre of a town.
-const CROWD: f64 = 4000.0;
+/// How well a stated point is known, km.
+const POINT_KM: f64 = 1.0;
 
 /// A stated place with its time: from, to, and whether they are of UTC.
 type Stated = ([Option<(f64, bool)>; 2], SoftPlace);
@@ -44,7 +44,7 @@ impl AlbumKnowledge {
     /// Positions of the log around the photos, as places known of other times.
     pub(crate) fn known(&self, photos: &[AlbumPhoto]) -> Vec<KnownPlace> {
         let Some(track) = &self.track else { return Vec::new() };
-        let times = || photos.iter().map(|photo| photo.time.seconds);
+        let times = || photos.iter().filter(|photo| photo.time.is_moment()).map(|photo| photo.time.seconds);
         let (first, last) = (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max));
         track.known(&(first..=last), "a point of the track")
     }
@@ -52,12 +52,13 @@ impl AlbumKnowledge {
     /// Gives each photo what is known of its time.
     pub(crate) fn give(&self, photos: &mut [AlbumPhoto]) {
         for photo in photos {
-            photo.track = self.track.as_ref().and_then(|track| track.at(photo.time.seconds));
-            let clock = photo.time.seconds + photo.time.ahead_s;
-            let time = |is_utc: bool| if is_utc || photo.time.is_utc { photo.time.seconds } else { clock };
+            let track = self.track.as_ref().filter(|_| photo.time.is_moment());
+            photo.track = track.and_then(|track| track.at(photo.time.seconds));
+            let span = photo.time.span();
+            let ahead_s = |is_utc: bool| if is_utc || photo.time.is_utc { 0.0 } else { photo.time.ahead_s };
             let holds = |[from, to]: &[Option<(f64, bool)>; 2]| {
-                from.is_none_or(|(from, is_utc)| time(is_utc) >= from)
-                    && to.is_none_or(|(to, is_utc)| time(is_utc) <= to)
+                from.is_none_or(|(from, is_utc)| span.start() + ahead_s(is_utc) >= from)
+                    && to.is_none_or(|(to, is_utc)| span.end() + ahead_s(is_utc) <= to)
             };
             photo.soft = self.stated.iter().filter(|(span, _)| holds(span)).map(|(_, soft)| soft.clone()).collect();
         }
@@ -84,14 +85,17 @@ fn stated_place(stated: &StatedPlace, album: &Album) -> Result<Stated, LocateErr
 }
 
 fn soft_place(text: &str, album: &Album) -> Result<SoftPlace, LocateError> {
-    if Countries::bundled().find(text).is_err()
-        && let Some(town) = Places::bundled().find(text)?
-    {
-        let radius_km = (f64::from(town.population) / (CROWD * std::f64::consts::PI)).sqrt().clamp(5.0, 30.0);
-        let at = LatLon::new(town.lat_deg, town.lon_deg).map_err(locdiff_album::AlbumError::from)?;
-        return Ok(SoftPlace::Around(at, radius_km + 5.0));
-    }
-    let region = Region::in_words(text)?;
+    let is_country = Countries::bundled().find(text).is_ok();
+    let found = if is_country { Ok(None) } else { find_place(text) };
+    // A region goes before a town that is also called so, not before one whose own name it is.
+    let region = match (found, Region::in_words(text)) {
+        (Ok(Some(place)), region) if place.is_own_name || region.is_err() => {
+            let is_town = place.radius_km > POINT_KM;
+            return Ok(SoftPlace::Around(place.at, if is_town { place.radius_km.max(5.0) + 5.0 } else { POINT_KM }));
+        }
+        (Err(several), Err(_)) => return Err(several.into()),
+        (_, region) => region?,
+    };
     let area_km2: f64 = region.polygons().iter().map(|polygon| polygon.area_km2().abs()).sum();
     let corners = || {
         let all = region.polygons().iter().flat_map(|polygon| &polygon.outer);

@@ -2,7 +2,7 @@
 
 use crate::names::is_default;
 use crate::{LocateError, LocateOptions};
-use locdiff_album::{AlbumSettings, KnownPlace, Track, parse_time};
+use locdiff_album::{AlbumSettings, KnownPlace, PhotoTime, Track};
 use locdiff_base::setting;
 use locdiff_vision::PhotoFacts;
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,8 @@ impl AlbumOptions {
         let before = self.known.len();
         self.known.extend(videos.iter().filter_map(|video| {
             let facts = PhotoFacts::of_video(video).ok()?;
-            let (time_s, _) = parse_time(facts.taken.time.as_deref()?, facts.taken.offset.as_deref()).ok()?;
+            let time = PhotoTime::read(facts.taken.time.as_deref()?, facts.taken.offset.as_deref()).ok()?;
+            let time_s = time.is_moment().then_some(time.seconds)?;
             let name = video.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
             Some(KnownPlace { name, time_s, at: facts.gps?, deviation_km: VIDEO_KM, embedding: Vec::new() })
         }));

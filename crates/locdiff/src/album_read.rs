@@ -33,7 +33,7 @@ impl PlacedTrips {
         self.last = std::mem::take(&mut self.now);
     }
 
-    /// The answers for photos of these numbers, made anew only where something is known otherwise.
+    /// The answers for photos of these numbers, computed again only if something else is known now.
     pub(crate) fn answers<E>(
         &mut self,
         numbers: &[usize],
@@ -120,7 +120,7 @@ impl ReadAlbum {
 
     fn timed(&self) -> impl Iterator<Item = (usize, &AlbumPhoto)> {
         let all = self.photos.iter().enumerate().filter_map(|(k, photo)| Some((k, photo.as_ref()?)));
-        all.filter(|(_, photo)| photo.time.source != locdiff_album::TimeSource::Order)
+        all.filter(|(_, photo)| photo.time.is_moment())
     }
 }
 

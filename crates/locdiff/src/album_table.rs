@@ -1,7 +1,7 @@
 //! A table of photos with times, for albums of embeddings.
 
 use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, Source};
-use locdiff_album::{AlbumTrip, parse_time};
+use locdiff_album::AlbumTrip;
 use locdiff_base::excerpt;
 use locdiff_io::data::{RowFile, TableReader};
 use locdiff_shdd::sphere::LatLon;
@@ -50,14 +50,17 @@ impl AlbumRow {
                 let made = LatLon::new(number(lat)?, number(lon)?);
                 made.map(Some).map_err(|error| LocateError::table(&at, error))
             };
-            let read = parse_time(fields[time].trim(), None).map_err(|error| LocateError::table(&at, error))?;
+            let time = match fields[time].trim() {
+                "" => PhotoTime::UNKNOWN,
+                text => PhotoTime::read(text, None).map_err(|error| LocateError::table(&at, error))?,
+            };
             let number = field(row).map(|text| text.parse::<usize>().map_err(|_| bad("row", text))).transpose()?;
             let row = number.unwrap_or(rows.len());
             rows.push(Self {
                 row,
                 album: field(album).unwrap_or("album").to_owned(),
                 name: field(name).map_or_else(|| format!("row {}", row + 1), str::to_owned),
-                time: PhotoTime::read(read),
+                time,
                 gps: place(gps)?,
                 truth: place(truth)?,
                 camera: field(camera).map(str::to_owned),
@@ -86,7 +89,8 @@ impl AlbumRow {
 impl Source {
     /// The photos of an album's table, with their embeddings from a file. The table has the column `time`, and may have `row` (of the
     /// embedding, from 0), `album`, `name`, `gps_lat`, `gps_lon` and `camera`.
-    /// Fails on a table that cannot be read, and rows without a time or an embedding, which are named.
+    /// A row without a time is a photo without one. Fails on a table that cannot be read, and rows with a bad time or without an
+    /// embedding, which are named.
     pub fn album_rows(table: &Path, file: &Arc<RowFile>) -> Result<Vec<Self>, LocateError> {
         AlbumRow::read(table)?.iter().map(|row| row.source(file)).collect()
     }

@@ -1,11 +1,11 @@
 //! Answers into files: a table, and maps of all photos or of each.
 
-use crate::maps::{add_places, answers_page, crowd_page, crowd_photo, dots_png, places_folder};
-use crate::table::{ANSWER_COLUMNS, AnswerRow};
+use crate::maps::{Shown, add_places, answers_page, crowd_page, crowd_photo, dots_png, places_folder, shown, words};
+use crate::table::{ANSWER_COLUMNS, AnswerRow, TAG_COLUMNS};
 use crate::{Answer, AnswerMap, LocateError};
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_io::data::TableWriter;
-use locdiff_map::{CrowdMap, FeatureCollection, HtmlMap, HtmlPhoto, KmlDocument};
+use locdiff_map::{CrowdMap, FeatureCollection, GpxPoint, HtmlMap, HtmlPhoto, KmlDocument, gpx};
 use locdiff_model::TraceStep;
 use locdiff_model::answer::{GalleryContribution, Match};
 use locdiff_shdd::Codec;
@@ -32,6 +32,8 @@ pub struct AnswerTargets {
     pub geojson: Option<PathBuf>,
     /// The same for Google Earth.
     pub kml: Option<PathBuf>,
+    /// Waypoints for navigation programs: GPS tags and answers, without guesses. One file.
+    pub gpx: Option<PathBuf>,
     /// A page with a map.
     pub map: Option<PathBuf>,
     /// A map as a picture: of the density of one photo, of the places of several.
@@ -105,11 +107,14 @@ pub struct AnswerFiles {
     with_gallery: bool,
     geojson: FeatureCollection,
     kml: KmlDocument,
+    waypoints: Vec<GpxPoint>,
     /// The page of all photos, made when the first is drawn on it: its names take longer than an answer.
     page: Option<HtmlMap>,
     crowd: Option<(CrowdMap<File>, PathBuf)>,
-    /// Best places, and whether they are answers, for the one picture of all.
-    dots: Vec<(LatLon, bool)>,
+    /// Where photos are shown, and as what, for the one picture of all.
+    dots: Vec<(LatLon, Shown)>,
+    /// Photos that could not be used.
+    failed: usize,
     wants_density: bool,
     named: Vec<PathBuf>,
     documents: Vec<Document>,
@@ -120,15 +125,30 @@ impl AnswerFiles {
     /// Fails on a table that cannot be written, or no room for the pictures of a crowd.
     pub fn new(targets: AnswerTargets, count: usize, with_gallery: bool) -> Result<Self, LocateError> {
         let gallery = GALLERY_COLUMNS.split(' ').filter(|_| with_gallery);
-        let columns: Vec<&str> = ANSWER_COLUMNS.split(' ').chain(gallery).collect();
+        let columns: Vec<&str> = ANSWER_COLUMNS.split(' ').chain(gallery).chain(TAG_COLUMNS.split(' ')).collect();
         let csv = targets.csv.as_deref().map(|path| TableWriter::create(path, &columns)).transpose()?;
         let spool =
             |path: &Path| Ok::<_, WriteError>((crowd_page(tempfile::tempfile().map_err(spool)?), path.to_owned()));
         let crowd = targets.crowd(count).map(spool).transpose()?;
         let (geojson, kml, page) = (FeatureCollection::new(), KmlDocument::new("LocDiff"), None);
-        let (dots, named, documents) = (Vec::new(), Vec::new(), Vec::new());
+        let (dots, failed, named, documents) = (Vec::new(), 0, Vec::new(), Vec::new());
         let wants_density = targets.wants_density(count);
-        Ok(Self { targets, count, csv, with_gallery, geojson, kml, page, crowd, dots, wants_density, named, documents })
+        Ok(Self {
+            targets,
+            count,
+            csv,
+            with_gallery,
+            geojson,
+            kml,
+            waypoints: Vec::new(),
+            page,
+            crowd,
+            dots,
+            failed,
+            wants_density,
+            named,
+            documents,
+        })
     }
 
     /// Takes one answer wherever it is wanted, with a small JPEG of the photo: the documents that are about it alone.
@@ -145,13 +165,18 @@ impl AnswerFiles {
             crowd.push(&crowd_photo(answer), thumbnail).map_err(spool)?;
         }
         if self.targets.dots(self.count).is_some() {
-            self.dots.push((answer.best, answer.can_tell));
+            self.dots.push(shown(answer));
         }
         if self.targets.geojson.as_ref().is_some_and(|path| holds_places_alone(path, self.count)) {
             add_places(answer, &mut self.geojson);
         }
         if self.targets.kml.as_ref().is_some_and(|path| holds_places_alone(path, self.count)) {
             self.kml.push(places_folder(answer));
+        }
+        let (place, kind) = shown(answer);
+        if self.targets.gpx.is_some() && kind != Shown::Guessed {
+            let name = answer.photo.clone().unwrap_or_default();
+            self.waypoints.push(GpxPoint { place, time: None, name, description: words(answer) });
         }
         if self.wants_density {
             self.add_maps(&AnswerMap::new(answer)?, answer.photo.as_deref().unwrap_or_default(), thumbnail)?;
@@ -171,17 +196,16 @@ impl AnswerFiles {
 
     /// Puts a photo that could not be used into the table. Fails on a table that cannot be written.
     pub fn add_failure(&mut self, photo: &str, reason: &str) -> Result<(), LocateError> {
-        let row = AnswerRow { photo: photo.to_owned(), found: Err(reason.to_owned()) };
-        self.write_row(&row, None)
+        self.failed += 1;
+        self.write_row(&AnswerRow::failed(photo, reason), None)
     }
 
     /// A photo's row with every column of the table; those of a gallery that had no part in it are empty.
     fn write_row(&mut self, row: &AnswerRow, gallery: Option<&GalleryContribution>) -> Result<(), LocateError> {
         let Some(csv) = &mut self.csv else { return Ok(()) };
-        let mut fields = row.fields();
-        if self.with_gallery {
-            fields.extend(gallery.map_or_else(Default::default, gallery_fields));
-        }
+        let none = <[String; 8]>::default;
+        let fields =
+            row.fields(self.with_gallery.then(|| gallery.map_or_else(none, gallery_fields)).into_iter().flatten());
         Ok(csv.write(&fields.iter().map(String::as_str).collect::<Vec<_>>())?)
     }
 
@@ -231,7 +255,7 @@ impl AnswerFiles {
     pub fn finish(self) -> Result<(Vec<PathBuf>, Vec<Document>), LocateError> {
         let (mut written, mut documents) = (Vec::new(), Vec::new());
         let dots = self.targets.dots(self.count).map(Path::to_owned);
-        let AnswerTargets { csv: csv_path, geojson, kml, map, .. } = self.targets;
+        let AnswerTargets { csv: csv_path, geojson, kml, gpx: gpx_path, map, .. } = self.targets;
         if let (Some(csv), Some(path)) = (self.csv, csv_path) {
             csv.finish()?;
             written.push(path);
@@ -243,6 +267,7 @@ impl AnswerFiles {
         };
         whole(geojson, &|| self.geojson.to_string());
         whole(kml, &|| self.kml.to_string());
+        whole(gpx_path, &|| gpx("LocDiff", &self.waypoints, false));
         if let Some((crowd, path)) = self.crowd {
             let failed = |reason| WriteError::new(&path.display().to_string(), reason);
             let mut file = BufWriter::new(AtomicFile::create(&path)?);
@@ -254,7 +279,7 @@ impl AnswerFiles {
             whole(map, &|| page.as_ref().map_or_else(|| answers_page().to_html(), HtmlMap::to_html));
         }
         if let Some(path) = dots {
-            documents.push((path, dots_png(&self.dots)?, false));
+            documents.push((path, dots_png(&self.dots, self.failed)?, false));
         }
         Ok((written, documents))
     }

@@ -2,7 +2,7 @@
 
 use crate::{EmbeddedPhoto, Embedding, LatLon, LocateError};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use locdiff_base::WriteError;
+use locdiff_base::{WriteError, private};
 use locdiff_vision::{Encoder, Taken};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -50,12 +50,13 @@ pub(crate) struct EmbeddingCache {
 }
 
 impl EmbeddingCache {
-    /// Opens or makes the file. Lines of another encoder or another format are ignored, and so is a line that an interrupt cut.
+    /// Opens or makes the file, for its owner alone. Lines of another encoder or another format are ignored, and so is a line that an interrupt cut.
     /// Fails on a file that cannot be read or written.
     pub(crate) fn open(path: &Path, encoder: Option<&Encoder>) -> Result<Self, LocateError> {
         let name = encoder.map_or(String::new(), |encoder| encoder.fingerprint().to_string());
         let failed = |error: io::Error| LocateError::of_source(format!("{}: {error}", path.display()));
         let (mut known, mut is_cut) = (HashMap::new(), false);
+        locdiff_base::own_file(path).map_err(failed)?;
         if path.exists() {
             let text = locdiff_base::read_bounded(path, MOST_BYTES).map_err(failed)?;
             is_cut = text.last().is_some_and(|byte| *byte != b'\n');
@@ -66,7 +67,7 @@ impl EmbeddingCache {
             });
             known = own.map(|line| (line.key.clone(), line)).collect();
         }
-        let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+        let mut file = private(&mut OpenOptions::new()).create(true).append(true).open(path).map_err(failed)?;
         if is_cut {
             file.write_all(b"\n").map_err(failed)?;
         }
@@ -110,12 +111,6 @@ impl EmbeddingCache {
         }
         Ok(self.file.write_all(&text).and_then(|()| self.file.sync_data()).map_err(failed)?)
     }
-
-    #[cfg(feature = "immich")]
-    pub(crate) fn remove(self) -> Result<(), LocateError> {
-        let failed = |reason| WriteError::new(&self.path.display().to_string(), reason);
-        Ok(fs::remove_file(&self.path).map_err(failed)?)
-    }
 }
 
 fn values(line: &Line) -> Option<Vec<f32>> {
@@ -147,10 +142,5 @@ mod tests {
         assert_eq!((found.0, found.1.as_deref()), (photo.clone(), Some(&b"jpeg"[..])));
         assert!(cache.get("a", Some(FileStamp { size: 2, ..stamp })).is_none(), "the file has changed");
         assert!(cache.get("a", None).is_some() && cache.get("b", None).is_some() && cache.get("c", None).is_none());
-        #[cfg(feature = "immich")]
-        {
-            cache.remove().unwrap();
-            assert!(!path.exists());
-        }
     }
 }

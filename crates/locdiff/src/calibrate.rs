@@ -2,8 +2,9 @@
 
 use crate::{Control, LocateError, Progress, locator::open_model};
 use locdiff_base::setting;
-use locdiff_io::data::{PointColumns, RowFile, TableReader, read_points};
+use locdiff_io::data::{RowFile, TableReader};
 use locdiff_model::answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, fit};
+use locdiff_model::report::places_of_rows;
 use locdiff_model::{Model, Predictor, SampleOptions};
 use locdiff_nn::{Device, DeviceSpec};
 use locdiff_shdd::sphere::LatLon;
@@ -66,16 +67,17 @@ impl EmbeddingRows {
         Self { embeddings: embeddings.into(), tensor, truth: truth.into() }
     }
 
-    /// Opens both files. Fails on files that cannot be read, or that have other numbers of rows.
-    fn open(&self) -> Result<(RowFile, Vec<LatLon>), LocateError> {
+    /// Opens both files: the embeddings, their places, and the rows of the truths that these stand in, if they were found by name.
+    /// Fails on files that cannot be read, or that do not belong together.
+    fn open(&self) -> Result<(RowFile, Vec<LatLon>, Option<Vec<usize>>), LocateError> {
         let file = RowFile::open(&self.embeddings, self.tensor.as_deref())?;
-        let truth = read_points(&self.truth, None, &PointColumns::default())?;
+        let (truth, order) = places_of_rows::<LocateError>(&self.embeddings, file.rows(), &self.truth)?;
         if truth.len() != file.rows() {
             let (count, rows, name) = (truth.len(), file.rows(), file.name());
             let remedy = format!("{name} has {rows}: row k of both must be the same photo");
             return Err(setting("truth", format!("{count} rows of {}", self.truth.display()), remedy));
         }
-        Ok((file, truth))
+        Ok((file, truth, order))
     }
 }
 
@@ -94,8 +96,8 @@ impl CalibrateRequest {
     /// Fits a calibration and writes it, whole or not at all: a run that is stopped leaves the old one as it is. Fails on files
     /// that cannot be used or do not belong together, on too few rows and on a failure of the device, and if it is stopped.
     pub fn run(&self, control: Control<'_>) -> Result<Calibration, LocateError> {
-        let (file, truth) = self.embeddings.open()?;
-        let groups = groups(self, file.rows())?;
+        let (file, truth, order) = self.embeddings.open()?;
+        let groups = groups(self, file.rows(), order.as_deref())?;
         let rows = chosen_rows(self.rows.as_deref(), file.rows())?;
         let device = Device::open(self.device)?;
         #[cfg(feature = "gallery")]
@@ -105,7 +107,7 @@ impl CalibrateRequest {
         let (mut model, _) = open_model(&self.model, &device)?;
         model.config().check_rows(&file)?;
         let out_of_domain = self.out_of_domain.as_ref().map(EmbeddingRows::open).transpose()?;
-        if let Some((file, _)) = &out_of_domain {
+        if let Some((file, ..)) = &out_of_domain {
             model.config().check_rows(file)?;
         }
         if let Some(folder) = &self.export {
@@ -118,7 +120,7 @@ impl CalibrateRequest {
         let background = observer.predictor.background(BACKGROUND_DRAWS)?;
         let seen = observer.observe(&file, &rows, &truth, &groups)?;
         let other = match &out_of_domain {
-            Some((file, truth)) => {
+            Some((file, truth, _)) => {
                 let rows: Vec<usize> = (0..file.rows().min(self.out_of_domain_first.unwrap_or(usize::MAX))).collect();
                 observer.observe(file, &rows, truth, &vec![0; file.rows()])?
             }
@@ -127,7 +129,8 @@ impl CalibrateRequest {
         let calibration = fit(&globe, &background, &seen, &other, self.samples, self.seed)?;
         let mut calibration = with_gallery(self, calibration, &globe, &model, (seen, other))?;
         calibration.encoder = model.config().encoder.clone().or_else(|| file.encoder().cloned());
-        save(calibration, self.export.as_ref().unwrap_or(&self.model), control)
+        let folder = crate::home::by_name(&self.model);
+        save(calibration, self.export.as_ref().unwrap_or(&folder), control)
     }
 }
 
@@ -219,7 +222,7 @@ fn with_gallery(
     }
 }
 
-fn groups(request: &CalibrateRequest, count: usize) -> Result<Vec<usize>, LocateError> {
+fn groups(request: &CalibrateRequest, count: usize, order: Option<&[usize]>) -> Result<Vec<usize>, LocateError> {
     let Some(column) = &request.groups else { return Ok(vec![0; count]) };
     let mut table = TableReader::open(&request.embeddings.truth)?;
     let at = table.column(&[column])?;
@@ -231,7 +234,10 @@ fn groups(request: &CalibrateRequest, count: usize) -> Result<Vec<usize>, Locate
             names.len() - 1
         }));
     }
-    Ok(groups)
+    Ok(match order {
+        Some(order) => order.iter().map(|row| groups[*row]).collect(),
+        None => groups,
+    })
 }
 
 fn chosen_rows(list: Option<&Path>, count: usize) -> Result<Vec<usize>, LocateError> {

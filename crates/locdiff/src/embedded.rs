@@ -1,6 +1,6 @@
 //! A photo as its embedding.
 
-use locdiff_album::{TimeSource, parse_time, time_in_name};
+use locdiff_album::{PhotoTime, TimeSource, time_in_name};
 use locdiff_io::data::Embedding;
 use locdiff_model::Query;
 use locdiff_shdd::sphere::LatLon;
@@ -26,12 +26,19 @@ pub struct EmbeddedPhoto {
 }
 
 impl EmbeddedPhoto {
-    /// When the photo was taken, by its EXIF data, else by the digits in its name.
-    pub(crate) fn own_time(&self) -> Option<(f64, TimeSource)> {
+    /// When the photo was taken, by its EXIF data, else by the digits in its name. A file's date says when it was copied, and is not used.
+    pub(crate) fn own_time(&self) -> PhotoTime {
         let taken = &self.taken;
-        let exif = taken.time.as_deref().and_then(|time| parse_time(time, taken.offset.as_deref()).ok());
-        exif.map(|(at, known)| (at, if known { TimeSource::Exif } else { TimeSource::Clock }))
-            .or_else(|| Some((time_in_name(self.name.as_deref()?)?, TimeSource::Name)))
+        let exif = taken.time.as_deref().and_then(|time| PhotoTime::read(time, taken.offset.as_deref()).ok());
+        let in_name = || self.name.as_deref().and_then(time_in_name);
+        match exif {
+            Some(time) if time.is_moment() => {
+                PhotoTime { source: if time.is_utc { TimeSource::Exif } else { TimeSource::Clock }, ..time }
+            }
+            // The name may know the hour of a day, and a day that a clock never set does not.
+            Some(time) => in_name().filter(|name| time.span().contains(&name.seconds)).unwrap_or(time),
+            None => in_name().unwrap_or(PhotoTime::UNKNOWN),
+        }
     }
 
     /// Of embeddings of a photo's views, or one of the photo itself.

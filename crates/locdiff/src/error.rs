@@ -161,6 +161,7 @@ from_lower! {
         _ => ErrorKind::Album,
     };
     DataError => |_| ErrorKind::Data;
+    locdiff_model::report::RowError => |_| ErrorKind::Data;
     locdiff_map::places::PlacesError => |_| ErrorKind::Region;
     #[cfg(feature = "maps")] locdiff_map::MapError => |_| ErrorKind::Map;
     #[cfg(feature = "gallery")] locdiff_retrieval::gallery::GalleryError => |_| ErrorKind::Gallery;
@@ -204,6 +205,8 @@ pub(crate) enum Failure {
     #[cfg_attr(feature = "bundled", expect(dead_code, reason = "both are here"))]
     #[error("this program was built without the bundled {what}: give a folder of one")]
     NotBundled { what: &'static str },
+    #[error("{name} is not fetched. Fetch it with: locdiff get {name}")]
+    NotFetched { name: String },
     #[error("stopped before the end: nothing was written")]
     Stopped,
     #[error("{file}: {reason}")]
@@ -221,6 +224,7 @@ impl Failure {
             Self::NoDensity => ErrorKind::NoDensity,
             Self::NotBundled { what: "encoder" } => ErrorKind::NoBundledEncoder,
             Self::NotBundled { .. } => ErrorKind::NoBundledModel,
+            Self::NotFetched { .. } => ErrorKind::Model,
             Self::Stopped => ErrorKind::Stopped,
             Self::Prior { .. } => ErrorKind::Prior,
         }

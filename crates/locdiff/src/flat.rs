@@ -1,6 +1,9 @@
 //! The three option types in one flat object, as job files, pickled answers and Python keywords write them.
 
-use crate::{AlbumOptions, LocateError, LocateOptions, LocatorOptions, home::by_name};
+use crate::{
+    AlbumOptions, LocateError, LocateOptions, LocatorOptions,
+    home::{by_name, is_name},
+};
 use locdiff_base::setting;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::{Map, Value};
@@ -65,12 +68,16 @@ impl FlatOptions {
     /// The same with whole paths, so that they mean the same in every folder.
     pub fn anchored(mut self, base: &Path) -> Self {
         let Self { locator, locate, album } = &mut self;
-        for path in [&mut locator.model, &mut locator.encoder] {
-            // A path that does not exist there may be the name of a model.
-            *path = path.take().map(|path| if base.join(&path).exists() { base.join(path) } else { by_name(&path) });
+        for path in [&mut locator.model, &mut locator.encoder, &mut locator.geoclip].into_iter().flatten() {
+            if !base.join(&*path).exists() {
+                *path = by_name(path);
+            }
+            // A name that is not fetched here may be fetched where a job runs.
+            if !is_name(path) || base.join(&*path).exists() {
+                *path = base.join(&*path);
+            }
         }
-        let files = [&mut locator.model, &mut locator.encoder, &mut locator.gallery, &mut locator.geoclip];
-        for path in files.into_iter().chain([&mut locate.prior]).flatten().chain(&mut album.tracks) {
+        for path in [&mut locator.gallery, &mut locate.prior].into_iter().flatten().chain(&mut album.tracks) {
             *path = base.join(&*path);
         }
         for text in &mut locate.within {

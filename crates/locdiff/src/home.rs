@@ -1,5 +1,6 @@
 //! Where models that were fetched lie, and what a name means there.
 
+use crate::{LocateError, error::Failure};
 use std::env;
 use std::path::{Component, Path, PathBuf};
 
@@ -18,10 +19,23 @@ pub(crate) fn models_folder(home: &Path) -> PathBuf {
     home.join("models")
 }
 
+/// The models and encoders that are published under a name.
+pub(crate) const PUBLISHED: [&str; 4] = ["geoclip", "clip-vit-large-patch14", "clip-vit-base-patch32", "dinov2-small"];
+
+pub(crate) fn is_name(given: &Path) -> bool {
+    matches!(given.components().collect::<Vec<_>>()[..], [Component::Normal(_)])
+}
+
+/// The folder that a user means, as [`by_name`] finds it. Fails on a published name that is not fetched.
+pub(crate) fn found(given: &Path) -> Result<PathBuf, LocateError> {
+    let folder = by_name(given);
+    let name = given.to_str().filter(|name| PUBLISHED.contains(name) && !folder.exists());
+    name.map_or(Ok(folder), |name| Err(Failure::NotFetched { name: name.to_owned() }.into()))
+}
+
 /// The folder that a user means: the path itself where there is something, else the model of that name in the data folder.
 pub(crate) fn by_name(given: &Path) -> PathBuf {
-    let is_name = matches!(given.components().collect::<Vec<_>>()[..], [Component::Normal(_)]);
-    if !is_name || given.exists() {
+    if !is_name(given) || given.exists() {
         return given.to_owned();
     }
     let found = data_folder().map(|home| models_folder(&home).join(given)).filter(|folder| folder.is_dir());

@@ -1,6 +1,6 @@
 //! LocDiff-H: retrieval inside the regions that diffusion proposes.
 
-use crate::{GalleryRule, LocateError, LocatorOptions};
+use crate::{GalleryRule, LocateError, LocatorOptions, home::found};
 use locdiff_base::setting;
 use locdiff_io::data::Fingerprint;
 use locdiff_model::Prediction;
@@ -98,6 +98,7 @@ pub(crate) fn open_geoclip(
     device: &Device,
     progress: impl FnMut(usize, usize),
 ) -> Result<GeoClipRetriever, LocateError> {
+    let folder = &found(folder)?;
     let model = GeoClip::open(folder, device)?;
     let gallery = if gallery.is_dir() {
         Gallery::open(gallery)?

@@ -2,13 +2,13 @@
 
 use crate::names::{is_default, named, optional_name};
 use crate::{Knowledge, LocateError, Pooling};
-use locdiff_base::setting;
+use locdiff_base::{Named, setting};
 use locdiff_map::places::{PlacesError, Region};
 use locdiff_model::SampleOptions;
 use locdiff_model::{answer::ReadOptions, diffusion::Sampler};
 use locdiff_vision::PhotoLimits;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What is asked of photos: region, prior, views, hypotheses, sampling, limits.
@@ -61,6 +61,11 @@ pub struct LocateOptions {
     /// The largest photo, in millions of pixels.
     pub max_megapixels: u32,
     #[serde(skip)]
+    pub(crate) with_trace: bool,
+    /// What the answers are restricted by, once it is resolved.
+    #[serde(skip)]
+    pub(crate) restricted_by: Vec<String>,
+    #[serde(skip)]
     knowledge: Option<SharedKnowledge>,
 }
 
@@ -94,6 +99,8 @@ impl Default for LocateOptions {
             prior: None,
             prior_km: PRIOR_KM,
             max_megapixels: 100,
+            with_trace: false,
+            restricted_by: Vec::new(),
             knowledge: None,
         }
     }
@@ -136,6 +143,11 @@ impl LocateOptions {
         Self { pool: Some(pooling), ..self }
     }
 
+    /// Records the backward process of each photo, in [`crate::Located::trace`].
+    pub fn with_trace(self, with_trace: bool) -> Self {
+        Self { with_trace, ..self }
+    }
+
     /// Sets the seed of noise and views.
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
@@ -175,6 +187,11 @@ impl LocateOptions {
 
     fn with_known(&self, known: Option<Knowledge>) -> Result<Self, LocateError> {
         let mut resolved = Self { within: Vec::new(), prior: None, ..self.clone() };
+        // Files by their names alone: a job has whole paths, and says the same.
+        let is_file = |text: &Path| text.extension().is_some_and(|end| end == "geojson" || end == "json");
+        let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let region = |text: &String| if is_file(text.as_ref()) { name(text.as_ref()) } else { text.clone() };
+        resolved.restricted_by.extend(self.within.iter().map(region).chain(self.prior.as_deref().map(name)));
         if self.knowledge.is_some() && known.is_some() {
             let remedy = "a region or prior goes with it: put that into the knowledge";
             return Err(setting("knowledge", "of the program's own", remedy));
@@ -198,6 +215,17 @@ impl LocateOptions {
             return Err(setting("pooling", "with prior knowledge", remedy));
         }
         Ok(())
+    }
+
+    /// Fails if a sampler or its steps are given, and no sample is made.
+    pub(crate) fn check_sampler(&self, makes_samples: bool) -> Result<(), LocateError> {
+        let remedy = "no samples are made here: say how they become one place (pool), or leave it out";
+        let steps = (!is_usual_steps(&self.steps)).then(|| ("steps", self.steps.to_string()));
+        let sampler = (!is_usual_sampler(&self.sampler)).then(|| ("sampler", self.sampler.name().to_owned()));
+        match sampler.or(steps).filter(|_| !makes_samples && self.pool.is_none() && !self.with_trace) {
+            Some((what, value)) => Err(setting(what, value, remedy)),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn sampling(&self) -> SampleOptions {
@@ -254,6 +282,7 @@ mod tests {
     fn nothing_that_is_asked_is_ignored() {
         let japan = || LocateOptions::new().within("Japan");
         assert!(japan().resolved().unwrap().known().is_some());
+        assert_eq!(japan().resolved().unwrap().restricted_by, ["Japan"]);
         assert!(japan().knowledge(Knowledge::new()).resolved().is_err(), "which of the two holds?");
         assert!(japan().pool(Pooling::Mean).resolved().is_err());
         let resolved = japan().resolved().unwrap();

@@ -342,6 +342,7 @@ impl Locator {
         }
         answer.photo.clone_from(&photo.name);
         answer.gps = photo.gps;
+        answer.restricted_by.clone_from(&options.restricted_by);
         Ok(answer)
     }
 
@@ -355,6 +356,7 @@ impl Locator {
     /// Fails on options out of range, or that the model or its gallery cannot honour.
     pub fn check(&self, options: &LocateOptions) -> Result<(), LocateError> {
         options.check()?;
+        options.check_sampler(self.settles())?;
         #[cfg(feature = "gallery")]
         if let Some(gallery) = &self.gallery {
             gallery.check(options)?;
@@ -402,7 +404,7 @@ impl Locator {
 
 /// A model's folder, or its name in the data folder, with its calibration, if it has one.
 pub(crate) fn open_model(folder: &Path, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
-    let folder = crate::home::by_name(folder);
+    let folder = crate::home::found(folder)?;
     let model = Model::load(device, &folder)?;
     let calibration = Calibration::load(folder, &shape_of(&model))?;
     Ok((model, calibration))

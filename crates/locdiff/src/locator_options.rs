@@ -48,6 +48,13 @@ pub struct LocatorOptions {
     pub without_encoder: bool,
 }
 
+impl LocatorOptions {
+    /// Whether the gallery's rule makes samples for every answer.
+    pub fn makes_samples(&self) -> bool {
+        self.gallery.is_some() && self.gallery_rule != GalleryRule::Mix
+    }
+}
+
 named! {
     /// What a gallery does for an answer: [`LocatorOptions::gallery_rule`].
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

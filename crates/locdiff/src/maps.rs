@@ -24,6 +24,10 @@ const CREDIT: &str = "Land and borders: Natural Earth. Towns: GeoNames, CC BY 4.
 /// Towns from this size on are named on a page's map.
 const LABEL_POPULATION: u32 = 300_000;
 const WORTH_A_MARKER: f64 = 0.02;
+const GPS_TAG: &str = "GPS tag";
+const GUESS: Colour = Colour::from_hex(0xd98c3f);
+/// As on the pages.
+const TAG: Colour = Colour::from_hex(0x0a7d32);
 
 /// An answer drawn on the world: what every kind of map file shows.
 ///
@@ -78,8 +82,37 @@ pub(crate) fn labelled(title: &str) -> MapPage {
     MapPage::new(title).labels(labels()).credit(CREDIT)
 }
 
+/// As what a photo is shown and counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    Answered,
+    Guessed,
+    Tagged,
+}
+
+/// Where a photo is shown, and as what: at its GPS tag if it has one.
+pub(crate) fn shown(answer: &Answer) -> (LatLon, Shown) {
+    let untagged = if answer.can_tell { Shown::Answered } else { Shown::Guessed };
+    answer.gps.map_or((answer.best, untagged), |gps| (gps, Shown::Tagged))
+}
+
+/// The answer for a photo in words; of a tagged one, how far it is from the tag.
+pub(crate) fn words(answer: &Answer) -> String {
+    let guess = if answer.can_tell { "" } else { "I can't tell; a guess: " };
+    let Some(gps) = answer.gps else { return format!("{guess}{}", answer.place) };
+    let off = kilometres(haversine_km(answer.best, gps));
+    let what = if answer.can_tell { "the answer" } else { "a guess" };
+    format!("GPS tag; {what} is {off} km away, {}", answer.place)
+}
+
 pub(crate) fn crowd_photo(answer: &Answer) -> CrowdPhoto {
-    let mut photo = CrowdPhoto::new(name(answer), answer.best, &answer.place);
+    let (place, shown) = shown(answer);
+    if shown == Shown::Tagged {
+        let mut photo = CrowdPhoto::new(name(answer), place, &words(answer));
+        photo.is_tagged = true;
+        return photo;
+    }
+    let mut photo = CrowdPhoto::new(name(answer), place, &answer.place);
     photo.radius_50_km = answer.radius_50_km;
     photo.radius_90_km = answer.radius_90_km;
     photo.confidence = answer.locatability;
@@ -89,6 +122,9 @@ pub(crate) fn crowd_photo(answer: &Answer) -> CrowdPhoto {
 
 /// Adds the places of an answer to a collection, without the regions: for many photos in one file.
 pub(crate) fn add_places(answer: &Answer, features: &mut FeatureCollection) {
+    if let Some(gps) = answer.gps {
+        features.push_point(gps, &[("photo", name(answer).into()), ("place", GPS_TAG.into()), ("is_tag", true.into())]);
+    }
     for (k, hypothesis) in answer.hypotheses.iter().enumerate() {
         let mut properties = vec![
             ("photo", name(answer).into()),
@@ -112,6 +148,9 @@ pub(crate) fn places_folder(answer: &Answer) -> KmlFolder {
 }
 
 fn push_places(answer: &Answer, folder: &mut KmlFolder) {
+    if let Some(gps) = answer.gps {
+        folder.push_point(gps, GPS_TAG, &words(answer));
+    }
     for (k, hypothesis) in answer.hypotheses.iter().enumerate() {
         let name = format!("{}: {:.0} %", k + 1, 100.0 * hypothesis.probability);
         folder.push_point(hypothesis.at, &name, &hypothesis.place);
@@ -200,9 +239,8 @@ impl<'a> AnswerMap<'a> {
 
     pub(crate) fn html_photo(&self) -> HtmlPhoto {
         let answer = self.answer;
-        let guess = if answer.can_tell { "" } else { "I can't tell; a guess: " };
         let mut photo = HtmlPhoto::new(name(answer))
-            .summary(&format!("{guess}{}", answer.place))
+            .summary(&words(answer))
             .fact("best place", &answer.best.to_string())
             .fact("50 % within", &format!("{} km", kilometres(answer.radius_50_km)))
             .fact("90 % within", &format!("{} km", kilometres(answer.radius_90_km)))
@@ -216,7 +254,7 @@ impl<'a> AnswerMap<'a> {
             photo = photo.marker(marker.probability(hypothesis.probability));
         }
         if let Some(gps) = answer.gps {
-            photo = photo.marker(HtmlMarker::new(gps, "the photo's GPS tag, not used").truth());
+            photo = photo.marker(HtmlMarker::new(gps, GPS_TAG).truth());
         }
         photo
     }
@@ -242,7 +280,8 @@ impl<'a> AnswerMap<'a> {
     /// A picture of the 90 % region where it is small, else of the world.
     pub fn png(&self) -> Result<Vec<u8>, LocateError> {
         let answer = self.answer;
-        let window = picture_window(answer.best, answer.radius_90_km)?;
+        let away_km = answer.gps.map_or(0.0, |gps| haversine_km(answer.best, gps));
+        let window = picture_window(answer.best, answer.radius_90_km.max(away_km))?;
         let mut image = MapImage::new(window).heat(self.raster.clone(), Heat::log_density());
         for (p, _, outline) in self.regions.iter().rev() {
             image = image.outline(outline.clone(), &format!("{:.0} %", 100.0 * p));
@@ -252,6 +291,9 @@ impl<'a> AnswerMap<'a> {
                 let label = format!("{:.0} %", 100.0 * hypothesis.probability);
                 image = image.marker(Marker::new(hypothesis.at).label(&label));
             }
+        }
+        if let Some(gps) = answer.gps {
+            image = image.marker(Marker::new(gps).shape(MarkerShape::Circle).colour(TAG).label(GPS_TAG));
         }
         let words = if answer.can_tell { &answer.place } else { "I can't tell" };
         let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
@@ -272,9 +314,8 @@ fn picture_window(place: LatLon, reach_km: f64) -> Result<Window, LocateError> {
     Ok(window.with_cells(rows, (aspect * rows as f64).round().clamp(400.0, 1440.0) as usize)?)
 }
 
-/// Many answers in one picture: a dot each, in another colour where it is a guess.
-pub(crate) fn dots_png(places: &[(LatLon, bool)]) -> Result<Vec<u8>, LocateError> {
-    const GUESS: Colour = Colour::from_hex(0xd98c3f);
+/// Many photos in one picture: a dot each, in the colour of what it is shown as.
+pub(crate) fn dots_png(places: &[(LatLon, Shown)], unreadable: usize) -> Result<Vec<u8>, LocateError> {
     let points: Vec<UnitVec> = places.iter().map(|(place, _)| place.to_unit()).collect();
     let window = match spherical_mean(&points).map(UnitVec::to_latlon) {
         Some(middle) => {
@@ -284,11 +325,54 @@ pub(crate) fn dots_png(places: &[(LatLon, bool)]) -> Result<Vec<u8>, LocateError
         None => Window::globe(WORLD.0, WORLD.1)?,
     };
     let mut image = MapImage::new(window);
-    for (place, can_tell) in places {
+    for (place, shown) in places {
         let dot = Marker::new(*place).shape(MarkerShape::Dot);
-        image = image.marker(if *can_tell { dot } else { dot.colour(GUESS) });
+        image = image.marker(match shown {
+            Shown::Answered => dot,
+            Shown::Guessed => dot.colour(GUESS),
+            Shown::Tagged => dot.colour(TAG),
+        });
     }
-    let answered = places.iter().filter(|(_, can_tell)| *can_tell).count();
-    let (photos, guesses) = (counted(places.len(), "photo"), places.len() - answered);
-    Ok(image.title(&format!("{photos}: {answered} answered (dark), {guesses} can't tell (orange)")).to_png())
+    Ok(image.title(&dots_title(places, unreadable)).to_png())
+}
+
+/// How many photos of each kind there are, in the words of the summary that `locdiff locate` prints.
+fn dots_title(places: &[(LatLon, Shown)], unreadable: usize) -> String {
+    let count = |kind: Shown| places.iter().filter(|(_, shown)| *shown == kind).count();
+    let [answered, guessed, tagged] = [Shown::Answered, Shown::Guessed, Shown::Tagged].map(count);
+    let photos = counted(places.len() + unreadable, "photo");
+    format!(
+        "{photos}: {answered} answered (dark), {guessed} can't tell (orange), {tagged} already tagged (green), {unreadable} unreadable"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tagged_photo_is_shown_and_counted_by_its_tag() {
+        let at = |lat| LatLon::new(lat, 2.0).unwrap();
+        let mut answer = Answer::at(at(10.0), [5.0, 9.0], Vec::new(), 0.5);
+        answer.can_tell = false;
+        let tagged = answer.clone().about("b.jpg", Some(at(20.0)));
+        assert_eq!((shown(&answer), shown(&tagged)), ((at(10.0), Shown::Guessed), (at(20.0), Shown::Tagged)));
+        let title = dots_title(&[shown(&answer), shown(&tagged)], 1);
+        assert_eq!(title, "3 photos: 0 answered (dark), 1 can't tell (orange), 1 already tagged (green), 1 unreadable");
+        let crowd = crowd_photo(&tagged);
+        assert!(
+            crowd.is_tagged && crowd.place == at(20.0) && crowd.words.contains("a guess is 1,100 km away"),
+            "{crowd:?}"
+        );
+        let mut features = FeatureCollection::new();
+        add_places(&tagged, &mut features);
+        assert!(features.to_string().contains("\"is_tag\":true"), "{features}");
+        assert!(places_folder_text(&tagged).contains("<name>GPS tag</name>"));
+    }
+
+    fn places_folder_text(answer: &Answer) -> String {
+        let mut document = KmlDocument::new("x");
+        document.push(places_folder(answer));
+        document.to_string()
+    }
 }

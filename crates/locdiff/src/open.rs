@@ -2,7 +2,7 @@
 
 #[cfg(feature = "gallery")]
 use crate::geoclip_model::{GeoClipModel, geoclip_folder};
-use crate::{LocateError, Locator, LocatorOptions, home::by_name, locator::open_model};
+use crate::{LocateError, Locator, LocatorOptions, home::found, locator::open_model};
 use locdiff_model::Model;
 use locdiff_model::answer::Calibration;
 use locdiff_nn::Device;
@@ -26,7 +26,7 @@ impl LocatorOptions {
     /// Opens the encoder alone. Fails on a folder that cannot be used, or a program without the bundled encoder.
     pub fn open_encoder(&self, device: &Device) -> Result<Encoder, LocateError> {
         match &self.encoder {
-            Some(folder) => Ok(Encoder::open_on(&by_name(folder), device)?),
+            Some(folder) => Ok(Encoder::open_on(&found(folder)?, device)?),
             #[cfg(feature = "bundled")]
             None => crate::in_memory::bundled().encoder(device),
             #[cfg(not(feature = "bundled"))]
@@ -88,7 +88,7 @@ fn open_geoclip(
 ) -> Result<Locator, LocateError> {
     let opened = GeoClipModel::open(folder, device, &mut *progress)?;
     let encoder = if options.without_encoder { None } else { Some(geoclip_encoder(options, &opened, folder)?) };
-    let encoder = encoder.map(|encoder| Encoder::open_on(&by_name(&encoder), device)).transpose()?;
+    let encoder = encoder.map(|encoder| Encoder::open_on(&encoder, device)).transpose()?;
     Locator::of_geoclip(opened, encoder)?.with_gallery_of(options, device, progress)
 }
 
@@ -96,13 +96,11 @@ fn open_geoclip(
 #[cfg(feature = "gallery")]
 fn geoclip_encoder(options: &LocatorOptions, opened: &GeoClipModel, folder: &Path) -> Result<PathBuf, LocateError> {
     if let Some(encoder) = &options.encoder {
-        return Ok(encoder.clone());
+        return found(encoder);
     }
     let Some(name) = opened.places.encoder() else {
         let remedy = "its folder names no encoder: give that of CLIP ViT-L/14";
         return Err(locdiff_base::setting("model", folder.display(), remedy));
     };
-    let encoder = by_name(Path::new(name));
-    let remedy = format!("GeoCLIP takes its features: fetch it with `locdiff get {name}`");
-    if encoder.is_dir() { Ok(encoder) } else { Err(locdiff_base::setting("encoder", name, remedy)) }
+    found(Path::new(name))
 }

@@ -12,7 +12,6 @@ use std::{collections::VecDeque, sync::Arc};
 pub struct Run<'a> {
     locator: &'a Locator,
     photos: EmbedSources<'a>,
-    with_trace: bool,
     ready: VecDeque<Located>,
     given: usize,
     is_over: bool,
@@ -69,7 +68,7 @@ impl Locator {
         self.check(&options)?;
         let sources: Boxed<'a> = Box::new(photos.into_iter().map(Into::into));
         let photos = self.read(sources, Arc::new(options), Control::new());
-        Ok(Run { locator: self, photos, with_trace: false, ready: VecDeque::new(), given: 0, is_over: false })
+        Ok(Run { locator: self, photos, ready: VecDeque::new(), given: 0, is_over: false })
     }
 
     /// Photos as embeddings, a block at a time.
@@ -113,11 +112,6 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// With the backward process of each photo.
-    pub fn with_trace(self, with_trace: bool) -> Self {
-        Self { with_trace, ..self }
-    }
-
     /// The next photos, as many as are worked on together; `None` after the last, or where the run was stopped.
     /// Fails on what is no photo's fault: settings, knowledge that leaves no place, the device.
     pub fn next_block(&mut self) -> Result<Option<Vec<Located>>, LocateError> {
@@ -125,7 +119,7 @@ impl<'a> Run<'a> {
             return Ok(None);
         }
         let read = self.photos.next_block();
-        let answer = |read| self.locator.answer_read(read, &self.photos.options, self.with_trace);
+        let answer = |read| self.locator.answer_read(read, &self.photos.options);
         let block = read.and_then(|read| read.map(answer).transpose());
         self.is_over = !matches!(block, Ok(Some(_)));
         block
@@ -133,20 +127,15 @@ impl<'a> Run<'a> {
 }
 
 impl Locator {
-    pub(crate) fn answer_read(
-        &self,
-        read: Vec<Read>,
-        options: &LocateOptions,
-        with_trace: bool,
-    ) -> Result<Vec<Located>, LocateError> {
+    pub(crate) fn answer_read(&self, read: Vec<Read>, options: &LocateOptions) -> Result<Vec<Located>, LocateError> {
         let mut traces = Vec::with_capacity(read.len());
         let (mut rest, mut photos) = (Vec::with_capacity(read.len()), Vec::with_capacity(read.len()));
         for Read { origin, photo, thumbnail } in read {
             traces.push(match &photo {
-                Ok(photo) if with_trace => self.trace(photo, options)?,
+                Ok(photo) if options.with_trace => self.trace(photo, options)?,
                 _ => Vec::new(),
             });
-            let has_time = photo.as_ref().is_ok_and(|photo| photo.own_time().is_some());
+            let has_time = photo.as_ref().is_ok_and(|photo| photo.own_time().is_moment());
             rest.push((origin, thumbnail, has_time));
             photos.push(photo);
         }

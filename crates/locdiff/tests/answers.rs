@@ -20,9 +20,7 @@ fn embedding(values: [f32; 5]) -> Embedding {
 }
 
 fn options() -> LocateOptions {
-    let mut options = LocateOptions::new().samples(4);
-    options.steps = 5;
-    options
+    LocateOptions::new().samples(4)
 }
 
 #[test]

@@ -98,26 +98,40 @@ fn answer(mut stream: TcpStream, behaviour: &Behaviour, files: &BTreeMap<String,
     Some(())
 }
 
+/// A file of the encoder that the fixtures hold.
+fn fixture(name: &str) -> Vec<u8> {
+    fs::read(locdiff_testing::fixture("clip/whole").join(name)).unwrap()
+}
+
+/// The vision tower's tensors, by name.
+fn tower() -> Vec<(String, Vec<usize>, Vec<f32>)> {
+    let bytes = fixture("model.safetensors");
+    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let is_seen = |(name, _): &(String, _)| name.starts_with("vision_model.") || name == "visual_projection.weight";
+    let mut tensors: Vec<_> = file.tensors().into_iter().filter(is_seen).collect();
+    tensors.sort_by(|a, b| a.0.cmp(&b.0));
+    let halves = |data: &[u8]| data.as_chunks().0.iter().map(|&two| half::f16::from_le_bytes(two).to_f32()).collect();
+    tensors.into_iter().map(|(name, tensor)| (name, tensor.shape().to_vec(), halves(tensor.data()))).collect()
+}
+
+/// The bytes that come: the tower's as f32, and two small files.
+fn wanted_bytes() -> u64 {
+    let tower: usize = tower().iter().map(|(.., values)| 4 * values.len()).sum();
+    (tower + fixture("config.json").len() + fixture("preprocessor_config.json").len()) as u64
+}
+
 /// A safetensors file with a text tower before the vision tower, and something behind it.
 fn weights() -> Vec<u8> {
-    let tensors: [(&str, usize); 5] = [
-        ("text_model.big", 40_000),
-        ("vision_model.embeddings.class_embedding", 3_000),
-        ("vision_model.encoder.layers.0.fc1.weight", 5_000),
-        ("visual_projection.weight", 2_000),
-        ("zzz_behind", 9_000),
-    ];
-    let (mut header, mut end) = (serde_json::Map::new(), 0);
-    let mut data = Vec::new();
-    for (name, count) in tensors {
-        let begin = end;
-        end += 4 * count;
-        let entry = serde_json::json!({"dtype": "F32", "shape": [count], "data_offsets": [begin, end]});
-        header.insert(name.to_owned(), entry);
-        for k in 0..count {
-            let value = if name == "visual_projection.weight" && k == 7 { 1e6 } else { k as f32 * 0.001 - 1.0 };
-            data.extend_from_slice(&value.to_le_bytes());
-        }
+    let mut tensors = vec![("text_model.big".to_owned(), vec![40_000], vec![0.5; 40_000])];
+    tensors.extend(tower());
+    tensors.last_mut().unwrap().2[7] = 1e6;
+    tensors.push(("zzz_behind".to_owned(), vec![9_000], vec![0.5; 9_000]));
+    let (mut header, mut data) = (serde_json::Map::new(), Vec::new());
+    for (name, shape, values) in tensors {
+        let begin = data.len();
+        data.extend(values.iter().flat_map(|value: &f32| value.to_le_bytes()));
+        let entry = serde_json::json!({"dtype": "F32", "shape": shape, "data_offsets": [begin, data.len()]});
+        header.insert(name, entry);
     }
     let header = serde_json::to_string(&header).unwrap();
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data[..]].concat()
@@ -126,8 +140,8 @@ fn weights() -> Vec<u8> {
 fn encoder_files() -> BTreeMap<String, Vec<u8>> {
     let file = |name: &str| format!("{ENCODER}/{name}");
     BTreeMap::from([
-        (file("config.json"), b"{\"model_type\": \"clip\"}".to_vec()),
-        (file("preprocessor_config.json"), b"{}".to_vec()),
+        (file("config.json"), fixture("config.json")),
+        (file("preprocessor_config.json"), fixture("preprocessor_config.json")),
         (file("model.safetensors"), weights()),
     ])
 }
@@ -157,14 +171,13 @@ fn check_encoder(home: &Path) {
     assert_eq!(here[0].name, ENCODER);
     let bytes = fs::read(here[0].folder.join("model.safetensors")).unwrap();
     let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
-    let mut names = file.names();
-    names.sort_unstable();
-    let wanted = ["vision_model.embeddings.class_embedding", "vision_model.encoder.layers.0.fc1.weight"];
-    assert_eq!(names, [wanted[0], wanted[1], "visual_projection.weight"]);
-    let tensor = file.tensor(wanted[0]).unwrap();
-    assert_eq!((tensor.dtype(), tensor.shape()), (safetensors::Dtype::F16, &[3_000][..]));
-    let value = half::f16::from_le_bytes([tensor.data()[2 * 250], tensor.data()[2 * 250 + 1]]);
-    assert_eq!(value, half::f16::from_f32(-0.75));
+    assert_eq!(file.len(), tower().len());
+    for (name, shape, values) in tower().iter().filter(|(name, ..)| name != "visual_projection.weight") {
+        let tensor = file.tensor(name).unwrap();
+        assert_eq!((tensor.dtype(), tensor.shape()), (safetensors::Dtype::F16, &shape[..]));
+        let halves: Vec<u8> = values.iter().flat_map(|value| half::f16::from_f32(*value).to_le_bytes()).collect();
+        assert_eq!(tensor.data(), halves);
+    }
     assert_eq!(file.tensor("visual_projection.weight").unwrap().dtype(), safetensors::Dtype::F32);
     let text = fs::read_to_string(here[0].folder.join("origin.json")).unwrap();
     let origin: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -184,16 +197,19 @@ fn names_in(folder: &Path) -> Vec<String> {
 fn only_the_vision_tower_comes_and_is_kept_as_f16() {
     let (home, server, settings) = start();
     let plan = GetPlan::new(ENCODER, settings.clone()).unwrap();
-    assert_eq!(plan.bytes(), 4 * 10_000 + 22 + 2, "the tower's bytes and two small files");
+    assert_eq!(plan.bytes(), wanted_bytes());
     let mut came = 0;
     plan.run(&mut |_, bytes| {
         came += bytes;
         true
     })
     .unwrap();
-    assert_eq!(came, 4 * 10_000 + 24);
+    assert_eq!(came, wanted_bytes());
     check_encoder(home.path());
-    assert!(server.behaviour.served.load(Ordering::SeqCst) < 60_000, "the text tower stayed where it is");
+    assert!(
+        server.behaviour.served.load(Ordering::SeqCst) < wanted_bytes() + 20_000,
+        "the text tower stayed where it is"
+    );
     assert!(GetPlan::new(ENCODER, settings).unwrap().is_empty(), "it is here already");
     assert!(Installed::remove(home.path(), ENCODER).unwrap() > 20_000);
     assert!(names_in(&Installed::models_folder(home.path())).is_empty());
@@ -222,7 +238,7 @@ fn a_run_that_is_cut_off_anywhere_goes_on_where_it_ended() {
         assert!(Installed::all(home.path()).unwrap().is_empty(), "{cut}: not whole, so not there");
         server.behaviour.ranges.lock().unwrap().clear();
         let left = GetPlan::new(ENCODER, settings.clone()).unwrap().bytes();
-        assert!(left <= 4 * 10_000 + 24 - cut.saturating_sub(2_000), "{cut}: {left} left");
+        assert!(left <= wanted_bytes() - cut.saturating_sub(2_000), "{cut}: {left} left");
         get(&settings).unwrap();
         check_encoder(home.path());
         let asked = server.behaviour.ranges.lock().unwrap().join("\n");
@@ -298,6 +314,34 @@ fn a_folder_is_as_good_as_a_server() {
     check_encoder(home.path());
 }
 
+/// An encoder that does not work is not installed, and what came of it is not gone on with.
+#[test]
+fn what_does_not_work_is_not_installed_and_replaced_when_asked() {
+    let home = tempfile::tempdir().unwrap();
+    let mut files = encoder_files();
+    files.insert(format!("{ENCODER}/config.json"), Vec::new());
+    let error = get(&settings(home.path(), &serve(files).address)).unwrap_err();
+    assert!(matches!(&error, GetError::Broken { .. }) && error.to_string().contains("config.json"), "{error}");
+    assert!(names_in(&Installed::models_folder(home.path())).is_empty());
+    let server = serve(encoder_files());
+    let mut settings = settings(home.path(), &server.address);
+    get(&settings).unwrap();
+    let config = Installed::models_folder(home.path()).join(ENCODER).join("config.json");
+    fs::write(&config, "").unwrap();
+    get(&settings).unwrap();
+    assert_eq!(fs::read(&config).unwrap(), b"", "it is here already");
+    settings.replace = true;
+    get(&settings).unwrap();
+    check_encoder(home.path());
+    assert_eq!(fs::read(&config).unwrap(), fixture("config.json"));
+    // A folder that was not fetched is nobody's to replace.
+    fs::remove_file(config.with_file_name("origin.json")).unwrap();
+    assert!(matches!(get(&settings), Err(GetError::Own { .. })));
+    settings.from = Some("/no/such/folder".to_owned());
+    fs::remove_dir_all(config.parent().unwrap()).unwrap();
+    assert!(matches!(get(&settings), Err(GetError::NoFolder { .. })));
+}
+
 #[test]
 fn stopping_keeps_what_came() {
     let (home, _server, settings) = start();
@@ -308,24 +352,41 @@ fn stopping_keeps_what_came() {
         came < 100
     });
     assert!(matches!(error, Err(GetError::Stopped)));
-    assert!(plan.bytes() < 4 * 10_000 + 24 && Installed::all(home.path()).unwrap().is_empty());
+    assert!(plan.bytes() < wanted_bytes() && Installed::all(home.path()).unwrap().is_empty());
     get(&settings).unwrap();
     check_encoder(home.path());
 }
 
-/// The device that is always full, where a part should be.
+/// Names of parts that lead elsewhere, where nothing is written.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_said_and_leaves_nothing_that_looks_whole() {
+fn parts_that_lead_elsewhere_are_refused() {
     let (home, _server, settings) = start();
     let stage = Installed::models_folder(home.path()).join(format!(".{ENCODER}.part"));
-    fs::create_dir_all(&stage).unwrap();
-    let part = stage.join("model.safetensors.part");
-    std::os::unix::fs::symlink("/dev/full", &part).unwrap();
-    let error = get(&settings).unwrap_err();
-    assert!(matches!(error, GetError::Write { .. }) && error.to_string().contains("No space left"), "{error}");
-    assert!(Installed::all(home.path()).unwrap().is_empty());
-    fs::remove_file(&part).unwrap();
+    let (mine, folder) = (home.path().join("mine.txt"), home.path().join("folder"));
+    fs::write(&mine, "mine").unwrap();
+    fs::create_dir(&folder).unwrap();
+    let refused = |part: &str, reason: &str| {
+        let error = get(&settings).unwrap_err();
+        assert!(matches!(error, GetError::Write { .. }) && error.to_string().contains(reason), "{part}: {error}");
+        assert_eq!((fs::read(&mine).unwrap(), names_in(&folder).len()), (b"mine".to_vec(), 0), "{part}");
+        assert!(Installed::all(home.path()).unwrap().is_empty());
+    };
+    for part in ["model.safetensors.part", "model.safetensors.part.json"] {
+        fs::create_dir_all(&stage).unwrap();
+        for target in [Path::new("/dev/full"), &mine] {
+            std::os::unix::fs::symlink(target, stage.join(part)).unwrap();
+            refused(part, "it is a link");
+            fs::remove_file(stage.join(part)).unwrap();
+        }
+        fs::hard_link(&mine, stage.join(part)).unwrap();
+        refused(part, "a second name");
+        fs::remove_file(stage.join(part)).unwrap();
+    }
+    fs::remove_dir_all(&stage).unwrap();
+    std::os::unix::fs::symlink(&folder, &stage).unwrap();
+    refused("the folder", "it is a link");
+    fs::remove_file(&stage).unwrap();
     get(&settings).unwrap();
     check_encoder(home.path());
 }

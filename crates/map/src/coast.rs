@@ -1,6 +1,7 @@
 //! Land and country borders from Natural Earth, embedded. `assets/README.md` tells their origin.
 
 use locdiff_shdd::sphere::Unpacker;
+use std::sync::OnceLock;
 
 /// How fine the lines are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,7 +49,34 @@ pub struct Coast {
 impl Coast {
     /// Unpacks the embedded lines.
     pub fn load(detail: Detail) -> Self {
-        let mut unpacker = Unpacker::new(detail.bytes());
+        Self::unpack(detail.bytes())
+    }
+
+    /// Lines of 1:10 million, for maps that are zoomed in. The first call unpacks them.
+    pub fn finest() -> &'static Self {
+        static FINEST: OnceLock<Coast> = OnceLock::new();
+        FINEST.get_or_init(|| Self::unpack(include_bytes!("../assets/coast_10m.bin")))
+    }
+
+    /// What lies in a box of degrees. Rings are closed along its edges.
+    pub fn within(&self, [west, south]: [f64; 2], [east, north]: [f64; 2]) -> Self {
+        let is_in = |[x, y]: &[f64; 2]| (west..=east).contains(x) && (south..=north).contains(y);
+        let mut found = Self { land: Vec::new(), borders: Vec::new() };
+        for turn in [0.0, -360.0, 360.0] {
+            let turned = |points: &[[f64; 2]]| points.iter().map(|[x, y]| [x + turn, *y]).collect::<Vec<_>>();
+            found.land.extend(self.land.iter().filter_map(|ring| {
+                let sides = [(0, west, 1.0), (0, east, -1.0), (1, south, 1.0), (1, north, -1.0)];
+                let points = sides.into_iter().fold(turned(&ring.points), clipped);
+                (points.len() > 2).then_some(LandRing { points, ..*ring })
+            }));
+            let lines = self.borders.iter().map(|line| turned(line));
+            found.borders.extend(lines.filter(|line| line.iter().any(is_in)));
+        }
+        found
+    }
+
+    fn unpack(bytes: &[u8]) -> Self {
+        let mut unpacker = Unpacker::new(bytes);
         let land = (0..unpacker.number())
             .map(|_| {
                 let head = unpacker.number();
@@ -64,6 +92,22 @@ impl Coast {
         debug_assert!(unpacker.is_at_end(), "the whole asset is read");
         Self { land, borders }
     }
+}
+
+/// The part of a ring on one side of a line: where a coordinate is over a limit, or with a negative sign under it.
+fn clipped(ring: Vec<[f64; 2]>, (axis, limit, sign): (usize, f64, f64)) -> Vec<[f64; 2]> {
+    let is_in = |point: &[f64; 2]| sign * (point[axis] - limit) >= 0.0;
+    let mut kept = Vec::new();
+    for (from, to) in ring.iter().cycle().skip(ring.len().saturating_sub(1)).zip(&ring) {
+        if is_in(from) != is_in(to) {
+            let part = (limit - from[axis]) / (to[axis] - from[axis]);
+            let mut cut = [0, 1].map(|k| from[k] + part * (to[k] - from[k]));
+            cut[axis] = limit;
+            kept.push(cut);
+        }
+        kept.extend(is_in(to).then_some(*to));
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -92,6 +136,23 @@ mod tests {
                 assert!(!is_land(&coast, lat, lon), "{detail:?} {lat} {lon}");
             }
         }
+    }
+
+    #[test]
+    fn the_finest_lines_of_a_box_know_what_the_fine_ones_miss() {
+        let corners = [[12.0, 45.0], [13.0, 46.0]];
+        let near = Coast::finest().within(corners[0], corners[1]);
+        let fine = Coast::load(Detail::Fine);
+        // An island off Venice, and its lagoon.
+        for (lat, lon, land) in [(45.425, 12.4, true), (45.3, 12.2, false), (45.9, 12.5, true), (45.3, 12.9, false)] {
+            assert_eq!(is_land(&near, lat, lon), land, "{lat} {lon}");
+        }
+        assert!(!is_land(&fine, 45.425, 12.4) && is_land(&fine, 45.3, 12.2));
+        let mut points = near.land.iter().flat_map(|ring| &ring.points);
+        assert!(points.all(|[x, y]| (12.0..=13.0).contains(x) && (45.0..=46.0).contains(y)));
+        // Over the antimeridian, and where nothing is.
+        assert!(is_land(&Coast::finest().within([178.0, 66.0], [180.0, 68.0]), 67.0, 179.0));
+        assert!(Coast::finest().within([-41.0, 29.0], [-39.0, 31.0]).land.is_empty());
     }
 
     #[test]

@@ -4,7 +4,14 @@ use crate::{NnError, Precision, Result, cuda, kernel_source::Kernels};
 use locdiff_base::{BadSetting, Named};
 use std::{fmt, str::FromStr, sync::Arc};
 
-/// A device named but not opened yet: as a user names it.
+/// The name of a device that is not opened yet.
+///
+/// ```
+/// use locdiff_nn::DeviceSpec;
+/// assert_eq!("cuda".parse::<DeviceSpec>()?, DeviceSpec::Cuda(0));
+/// assert_eq!(DeviceSpec::default().to_string(), "auto");
+/// # Ok::<(), locdiff_nn::NnError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeviceSpec {
     /// CUDA where a device can be used, else the CPU.

@@ -108,6 +108,12 @@ impl Walk {
 named! {
     /// The arithmetic of matrix products; storage and everything else stay in f32. The CPU uses f32, and where it is asked
     /// for, encoders use int8.
+    ///
+    /// ```
+    /// use locdiff_nn::Precision;
+    /// assert_eq!("bf16".parse::<Precision>()?, Precision::Bf16);
+    /// # Ok::<(), locdiff_base::BadSetting>(())
+    /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum Precision: "precision" {
         /// Plain f32 products and sums: what the tests compare with `PyTorch`.

@@ -28,7 +28,7 @@ export interface Answer {
 export interface LocateRequest {
   /** What the photo is called in the answer. */
   name?: string;
-  /** It must be in one of these: "Japan", "50 km around 48.85,2.35", "lat0,lon0,lat1,lon1". */
+  /** It must be in one of these: "Japan", "50 km around Paris", "lat0,lon0,lat1,lon1". */
   within?: string | string[];
   views?: number;
   seed?: number;

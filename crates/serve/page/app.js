@@ -296,7 +296,7 @@ function paintParts(parts) {
   context.drawImage(small, x, y, w, h);
   const best = nats.indexOf(Math.max(...nats)), third = (at, count) => Math.min(2, Math.floor((3 * (at + 0.5)) / count));
   const words = WHERE[third(Math.floor(best / columns), rows)][third(best % columns, columns)];
-  $("speaking").textContent = nats[best] > 0.02
+  $("speaking").textContent = nats[best] > 0.1
     ? `What is clear speaks for the place, most of all at the ${words}: without that part it is ${Math.exp(nats[best]).toFixed(nats[best] < 2 ? 1 : 0)} times less probable.`
     : "No part by itself speaks for the place.";
 }

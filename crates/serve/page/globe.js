@@ -89,6 +89,8 @@ export class Globe {
     this.whenNudged = null;
     this.labels = new Labels(() => this.redraw());
     this.shores = new Shores(() => this.redraw());
+    // Where set, streets and the like: see tiles.js.
+    this.tiles = null;
     this.coasts = {};
     for (const detail of ["coarse", "fine"]) coast(detail).then((lines) => { this.coasts[detail] = lines; this.redraw(); });
     new ResizeObserver(() => this.redraw()).observe(canvas);
@@ -163,7 +165,7 @@ export class Globe {
 
   setFlat(isFlat) { this.isFlat = isFlat; this.redraw(); }
 
-  zoomBy(factor) { this.zoom = Math.max(0.8, Math.min(400, this.zoom * factor)); this.redraw(); }
+  zoomBy(factor) { this.zoom = Math.max(0.8, Math.min(this.tiles ? 30000 : 400, this.zoom * factor)); this.redraw(); }
 
   redraw() {
     cancelAnimationFrame(this.frame);
@@ -212,18 +214,22 @@ export class Globe {
       context.setLineDash(dash);
       context.strokeStyle = colour(name); context.lineWidth = thick; context.stroke(path(shape)); context.setLineDash([]);
     };
-    fill(SPHERE, "sea");
-    stroke(GRID, "grid", 0.7);
-    const lines = (this.isMoving && this.coasts.coarse) || this.coasts.fine || this.coasts.coarse;
     // A world of 256 pixels has level 0.
     const level = Math.log2(2 * Math.PI * projection.scale() / 256);
-    const near = this.isFlat ? null : this.shores.seen(level, (pixel) => projection.invert(pixel), width, height);
-    canvas.dataset.shores = near ? near.coordinates.length : 0;
+    context.fillStyle = colour("land");
+    if (this.tiles && level > 6) context.fillRect(0, 0, width, height);
+    else { fill(SPHERE, "sea"); stroke(GRID, "grid", 0.7); }
+    // Tiles have shores, borders and names of their own.
+    const isTiled = this.tiles?.draw(context, projection, level, this.centre, width, height, this.isMoving);
+    canvas.dataset.tiles = isTiled ? this.tiles.drawn : 0;
+    const lines = isTiled ? null : (this.isMoving && this.coasts.coarse) || this.coasts.fine || this.coasts.coarse;
+    const near = !lines ? null : this.shores.seen(level, (pixel) => projection.invert(pixel), width, height);
+    canvas.dataset.shores = near?.count ?? 0;
     if (lines) {
-      fill(lines.land, "land");
+      fill(near?.land ?? lines.land, "land");
       // Above it, for each state is simplified by itself: seams between them are land.
-      if (near) fill(near, "land");
-      fill(lines.lakes, "sea");
+      if (near?.states) fill(near.states, "land");
+      fill(near?.lakes ?? lines.lakes, "sea");
     }
     if (this.texture) {
       context.save();
@@ -232,10 +238,10 @@ export class Globe {
       context.restore();
     }
     if (lines) {
-      if (near) stroke(near, "border", 0.5);
-      else stroke(lines.land, "shore", 0.7);
-      stroke(lines.lakes, "shore", 0.7);
-      if (!near) stroke(lines.borders, "border", 0.7);
+      if (near?.states) stroke(near.states, "border", 0.5);
+      else stroke(near?.shore ?? lines.land, "shore", 0.7);
+      if (!near?.shore) stroke(lines.lakes, "shore", 0.7);
+      if (!near?.states) stroke((near ?? lines).borders, "border", near ? 1.2 : 0.7);
     }
     if (this.circle) {
       const shape = geoCircle().center(this.circle.at).radius(this.circle.km / EARTH_KM * 180 / Math.PI).precision(2)();
@@ -243,9 +249,9 @@ export class Globe {
       stroke(shape, "truth", 2, [2, 3]);
     }
     for (const one of this.regions) stroke(one.line, "edge", 1.6, one.probability > 0.7 ? [5, 4] : []);
-    stroke(SPHERE, "rim", 1.2);
+    if (!isTiled) stroke(SPHERE, "rim", 1.2);
     const isSeen = this.seen();
-    if (!this.isMoving && !this.samples) this.labels.draw(context, projection, level, width, height, isSeen, colour);
+    if (!isTiled && !this.isMoving && !this.samples) this.labels.draw(context, projection, level, width, height, isSeen, colour);
     canvas.dataset.names = this.labels.drawn ?? 0;
     if (this.tag && isSeen(this.tag)) this.mark(projection(this.tag), "◎", colour("truth"), colour("paper"), 8);
     this.drawWay(projection, isSeen, colour("sample"));

@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         // A server answers by the model that it was started with.
-        let bad = "model=geoclip view=2 views=0 views=17 views=x hypotheses=0 hypotheses=101 seed=-1 window_km=nan window_km=0 \
+        let bad = "model=geoclip steps=5 sampler=ddpm view=2 views=0 views=17 views=x hypotheses=0 hypotheses=101 seed=-1 window_km=nan window_km=0 \
                    density=jpg together=1 format=exe seed=1&seed=2 name=%FF";
         for bad in bad.split_whitespace() {
             assert!(Ask::parse(bad).is_err(), "{bad}");

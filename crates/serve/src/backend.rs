@@ -65,7 +65,7 @@ impl Backend {
                 self.metrics.stages(times);
             }
             let Job { reply, reserved, .. } = job;
-            // Whoever asked may be gone by now.
+            // The client may be gone by now.
             drop(reply.send(done));
             drop(reserved);
         }

@@ -6,11 +6,13 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Request, Response, body::Incoming, header::TRANSFER_ENCODING, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::{convert::Infallible, net::TcpListener, pin::pin, sync::Arc, time::Duration};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::{collections::HashMap, convert::Infallible, pin::pin, sync::Arc, time::Duration};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
-use tokio::{net::TcpStream, task::JoinSet};
 
 /// How often it is asked whether to stop.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
@@ -29,25 +31,29 @@ where
 {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let slots = Arc::new(Semaphore::new(options.connections));
     let (end, _) = watch::channel(false);
-    let mut connections = JoinSet::new();
+    let (mut connections, mut known) = (JoinSet::new(), Known { all: Vec::new(), most: options.connections });
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while !stop() {
         tokio::select! {
             _ = ticks.tick() => {}
-            (stream, slot) = accept(&listener, &slots) => {
+            (stream, address) = accept(&listener), if known.has_room() => {
                 let _ = stream.set_nodelay(true);
                 let stream = Stall::new(stream, options.body_timeout);
-                let connection = connection(stream, options.header_timeout, answer.clone(), end.subscribe());
-                let open = open.clone();
-                connections.spawn(async move {
-                    open.fetch_add(1, Ordering::Relaxed);
+                let has_asked = Arc::new(AtomicBool::new(false));
+                let (asked, answer, counted) = (has_asked.clone(), answer.clone(), Counted::new(&open));
+                let answer = move |request: Request<Incoming>| {
+                    asked.store(true, Ordering::Relaxed);
+                    answer(request)
+                };
+                let connection = connection(stream, options.header_timeout, answer, end.subscribe());
+                known.make_room();
+                let task = connections.spawn(async move {
                     connection.await;
-                    open.fetch_sub(1, Ordering::Relaxed);
-                    drop(slot);
+                    drop(counted);
                 });
+                known.all.push(Connection { address: address.ip(), has_asked, task });
             }
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
         }
@@ -60,18 +66,68 @@ where
     Ok(())
 }
 
-/// The next connection, once there is room for it.
-async fn accept(
-    listener: &tokio::net::TcpListener,
-    slots: &Arc<Semaphore>,
-) -> (TcpStream, Option<OwnedSemaphorePermit>) {
-    let slot = slots.clone().acquire_owned().await.ok();
+async fn accept(listener: &tokio::net::TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return (stream, slot),
+            Ok(accepted) => return accepted,
             // Too many open files, or a client that left at once.
             Err(_) => sleep(TICK).await,
         }
+    }
+}
+
+/// A connection in a gauge, for as long as it is open.
+struct Counted(Arc<AtomicU64>);
+
+impl Counted {
+    fn new(open: &Arc<AtomicU64>) -> Self {
+        open.fetch_add(1, Ordering::Relaxed);
+        Self(open.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whose a connection is, whether it has asked anything yet, and what ends it.
+struct Connection {
+    address: IpAddr,
+    has_asked: Arc<AtomicBool>,
+    task: AbortHandle,
+}
+
+/// The connections that are open, oldest first. Those that never asked anything give way to new ones.
+struct Known {
+    all: Vec<Connection>,
+    most: usize,
+}
+
+impl Known {
+    fn has_room(&mut self) -> bool {
+        self.all.retain(|one| !one.task.is_finished());
+        self.all.len() < self.most || self.all.iter().any(Connection::is_silent)
+    }
+
+    /// If all places are taken, the address with the most connections loses its oldest that never asked anything.
+    fn make_room(&mut self) {
+        if self.all.len() < self.most {
+            return;
+        }
+        let mut counts: HashMap<IpAddr, usize> = HashMap::new();
+        self.all.iter().for_each(|one| *counts.entry(one.address).or_default() += 1);
+        let silent = self.all.iter().enumerate().rev().filter(|(_, one)| one.is_silent());
+        if let Some((at, _)) = silent.max_by_key(|(_, one)| counts[&one.address]) {
+            self.all.remove(at).task.abort();
+        }
+    }
+}
+
+impl Connection {
+    fn is_silent(&self) -> bool {
+        !self.has_asked.load(Ordering::Relaxed)
     }
 }
 
@@ -117,5 +173,34 @@ where
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_most_connections_loses_the_oldest_that_never_asked() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut tasks = JoinSet::new();
+        let mut open = |address: [u8; 4], has_asked: bool| {
+            let task = tasks.spawn_on(std::future::pending::<()>(), runtime.handle());
+            Connection { address: address.into(), has_asked: Arc::new(AtomicBool::new(has_asked)), task }
+        };
+        let all = [([1; 4], false), ([2; 4], true), ([2; 4], false), ([2; 4], false), ([2; 4], true)];
+        let mut known = Known { all: all.map(|(address, has_asked)| open(address, has_asked)).into(), most: 5 };
+        let kept = known.all[3].task.id();
+        assert!(known.has_room());
+        known.make_room();
+        assert!(known.all.len() == 4 && known.all[2].task.id() == kept, "the first silent one of 2.2.2.2 is gone");
+        known.make_room();
+        assert_eq!(known.all.len(), 4, "there is room");
+        known.most = 4;
+        known.make_room();
+        known.most = 3;
+        known.make_room();
+        known.most = 2;
+        assert!(known.all.len() == 2 && !known.has_room(), "those that asked stay");
     }
 }

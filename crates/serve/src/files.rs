@@ -48,10 +48,12 @@ pub(crate) const PAGE: [PageFile; 19] = [
 ];
 
 /// The page of a review: what it has besides the files above.
-pub(crate) const DESK: [PageFile; 3] = [
-    page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/desk.html")),
-    page(1, "/page/desk.js", SCRIPT, include_bytes!("../page/desk.js")),
-    page(2, "/page/desk.css", "text/css; charset=utf-8", include_bytes!("../page/desk.css")),
+pub(crate) const REVIEW: [PageFile; 5] = [
+    page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/review.html")),
+    page(1, "/page/review.js", SCRIPT, include_bytes!("../page/review.js")),
+    page(2, "/page/review.css", "text/css; charset=utf-8", include_bytes!("../page/review.css")),
+    page(3, "/page/grid.js", SCRIPT, include_bytes!("../page/grid.js")),
+    page(4, "/page/tiles.js", SCRIPT, include_bytes!("../page/tiles.js")),
 ];
 
 /// What a request found.

@@ -82,6 +82,8 @@ mod shores;
 #[cfg(feature = "server")]
 mod stall;
 mod tagging;
+#[cfg(feature = "server")]
+mod tiles;
 mod trips;
 mod uploads;
 mod work;
@@ -97,3 +99,5 @@ pub use options::{ServeOptions, read_keys};
 pub use review::run_review;
 #[cfg(feature = "server")]
 pub use server::Server;
+#[cfg(feature = "server")]
+pub use tiles::TileAddress;

@@ -18,8 +18,8 @@ use tokio::sync::oneshot;
 /// The most bytes of a request's body, and of all that wait.
 const BODY_BYTES: u64 = 16 << 20;
 const BODIES_BYTES: u64 = 4 * BODY_BYTES;
-/// A server on 127.0.0.1 for the user who started it. Its address holds a token that the first visit trades for a cookie: who has neither
-/// is refused, and so are requests by another host name (DNS rebinding) and from pages of another origin.
+/// A server on 127.0.0.1 for the user who started it. Its address holds a token that a visit trades for a cookie. The token is good until
+/// somebody comes with the cookie, so that a visit that broke off can be repeated. Who has neither is refused, and so are requests by another host name (DNS rebinding) and from pages of another origin.
 ///
 /// ```no_run
 /// use hyper::Response;
@@ -51,7 +51,7 @@ impl LocalPage {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let listener = TcpListener::bind(address).map_err(|source| ServeError::Bind { address, source })?;
         let address = listener.local_addr()?;
-        let gate = Gate { address, token: secret()?, is_token_used: AtomicBool::new(false), session: secret()? };
+        let gate = Gate { address, token: secret()?, is_loaded: AtomicBool::new(false), session: secret()? };
         Ok(Self { listener, gate })
     }
 
@@ -123,7 +123,8 @@ fn handle<E>(
 struct Gate {
     address: SocketAddr,
     token: String,
-    is_token_used: AtomicBool,
+    /// Whether somebody came with the cookie.
+    is_loaded: AtomicBool,
     /// The cookie's value.
     session: String,
 }
@@ -147,13 +148,14 @@ impl Gate {
         let cookie = format!("{name}={}", self.session);
         let mut cookies = values(COOKIE).flat_map(|line| line.split(|byte| *byte == b';'));
         let has_cookie = cookies.any(|given| constant_time_eq(given.trim_ascii(), cookie.as_bytes()));
+        self.is_loaded.fetch_or(has_cookie, Ordering::SeqCst);
         let token = head.uri.query().and_then(|query| query.strip_prefix("token="));
         let Some(token) = token.filter(|_| head.method == Method::GET) else {
             return (!has_cookie).then(|| text(403, "open the page by the address that the command printed"));
         };
         let is_token = constant_time_eq(token.as_bytes(), self.token.as_bytes());
         let mut onward = text(303, "");
-        if is_token && !self.is_token_used.swap(true, Ordering::SeqCst) {
+        if is_token && !self.is_loaded.load(Ordering::SeqCst) {
             let cookie = format!("{cookie}; Path=/; HttpOnly; SameSite=Lax");
             onward.headers_mut().extend(HeaderValue::from_str(&cookie).ok().map(|value| (SET_COOKIE, value)));
         } else if !has_cookie {
@@ -179,6 +181,10 @@ impl Page {
             None => self.handled(head, &mut body).await,
             Some(response) => response,
         };
+        if response.status() == 403 {
+            // A connection is for those who are admitted.
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         if !body::read_away(&mut body, None).await {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }

@@ -123,6 +123,11 @@ mod tests {
             }
             assert!(operation["responses"]["200"]["content"].is_object(), "{}", route.path);
             assert_eq!(operation["requestBody"].is_object(), route.is_post, "{}", route.path);
+            let form = &operation["requestBody"]["content"]["multipart/form-data"]["schema"];
+            if let Some(photo) = form["properties"].get("photo") {
+                assert!(form["required"].as_array().unwrap().contains(&"photo".into()), "{}", route.path);
+                assert!(photo["type"] == "string" || photo["minItems"] == 1, "{}", route.path);
+            }
             assert_eq!(operation["security"].is_array(), !route.needs_key, "{}", route.path);
         }
         assert!(Kind::ALL.iter().all(|kind| seen.contains(kind)));

@@ -2,7 +2,7 @@
 
 use crate::{ServeError, hosts::host_of};
 use locdiff_base::{BadSetting, setting};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::{path::Path, time::Duration};
 
 /// How a server behaves. The defaults are meant for one machine and its user.
@@ -40,7 +40,7 @@ pub struct ServeOptions {
     pub max_photos: usize,
     /// The most photos that wait; more are refused with the time to wait.
     pub queue: usize,
-    /// The most connections at a time; more wait to be accepted.
+    /// The most connections at a time. A new one takes the place of one that never asked anything, or waits to be accepted.
     pub connections: usize,
     /// A request's head must be here by then.
     pub header_timeout: Duration,
@@ -81,6 +81,13 @@ impl Default for ServeOptions {
 const SHORTEST_KEY: usize = 8;
 
 impl ServeOptions {
+    /// Reads an address and a port, such as `127.0.0.1:8080` or `localhost:8080`. Fails on a name that leads to no address.
+    pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
+        let found = text.to_socket_addrs().map(Iterator::collect::<Vec<_>>).unwrap_or_default();
+        let found = found.iter().find(|one| one.is_ipv4()).or(found.first()).copied();
+        found.ok_or_else(|| "give an address and a port, such as 127.0.0.1:8080 or localhost:8080".to_owned())
+    }
+
     /// Fails if a setting is out of range, or if others reach the address and there is no key.
     pub fn check(&self) -> Result<(), ServeError> {
         for (name, value) in [

@@ -65,7 +65,9 @@ fn only_the_page_of_who_has_the_address_is_admitted() {
         assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
         let cookie = format!("Cookie: other=1; {}\r\n", cookie.split(';').next().unwrap());
         let own = format!("Host: HOST\r\nOrigin: http://HOST\r\n{cookie}");
-        // The token is used up: only who has the cookie gets on.
+        // Until the page has loaded, the address works again; then only who has the cookie gets on.
+        assert!(ask(host, &format!("GET /?token={token}"), "Host: HOST\r\n", "").header("set-cookie").is_some());
+        assert_eq!(ask(host, "GET /", &format!("Host: HOST\r\n{cookie}"), "").status, 200);
         assert_eq!(status(&format!("GET /?token={token}"), "Host: HOST\r\n"), 403);
         assert_eq!(status(&format!("GET /?token={token}"), &format!("Host: HOST\r\n{cookie}")), 303);
         let page = ask(host, "GET /", &format!("Host: HOST\r\n{cookie}"), "");
@@ -93,6 +95,19 @@ fn only_the_page_of_who_has_the_address_is_admitted() {
         let large = announce(host, "POST /choice", &own, (16 << 20) + 1, "x");
         assert_eq!(large.status, 413);
         assert_eq!(status("POST /done", &own), 200, "the last response is sent");
+    });
+}
+
+/// Connections that ask nothing give way, and no visit is lost.
+#[test]
+fn idle_connections_do_not_hold_a_visitor_up() {
+    with_page(|host, token| {
+        let idle: Vec<TcpStream> = (0..140).map(|_| TcpStream::connect(host).unwrap()).collect();
+        let first = ask(host, &format!("GET /?token={token}"), "Host: HOST\r\n", "");
+        let cookie = first.header("set-cookie").unwrap().split(';').next().unwrap();
+        let done = format!("Host: HOST\r\nOrigin: http://HOST\r\nCookie: {cookie}\r\n");
+        assert_eq!(ask(host, "POST /done", &done, "").status, 200);
+        drop(idle);
     });
 }
 

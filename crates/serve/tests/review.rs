@@ -161,7 +161,7 @@ fn what_is_ticked_is_written_and_taken_back_to_the_byte() {
 
 #[cfg(unix)]
 #[test]
-fn files_of_the_desk_that_are_links_or_no_acts_are_refused() {
+fn files_of_the_session_that_are_links_or_no_acts_are_refused() {
     let folder = folder();
     let elsewhere = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), folder.path().join(".locdiff-review")).unwrap();

@@ -34,7 +34,7 @@ pub enum VisionError {
     TooManyBytes { file: String, bytes: u64, max_bytes: u64 },
     #[error("{file} is cut off before the end of its picture: copy or download it again")]
     Truncated { file: String },
-    #[error("{file} cannot be decoded as {format}: {reason}; copy it again, or save it anew as PNG or JPEG")]
+    #[error("{file} cannot be decoded as {format}: {reason}; copy it again, or save it again as PNG or JPEG")]
     Decode { file: String, format: &'static str, reason: String },
     #[error("{width}×{height} RGB pixels need {wanted} bytes, at least one pixel; got {got} bytes")]
     PixelCount { width: u32, height: u32, wanted: u64, got: u64 },

@@ -29,10 +29,37 @@ impl<'a> Inspection<'a> {
     /// Checks and times an encoder, which takes some seconds; `folder` is where it came from, `device` where it runs,
     /// in words. Fails with [`VisionError::Unsound`] where it does not work; a folder that cannot be read.
     pub fn of(encoder: &'a Encoder, folder: Option<&Path>, device: String) -> Result<Self> {
-        check(encoder)?;
+        Self::check(encoder)?;
         let times = time(encoder)?;
         let files = folder.map(file_sizes).transpose()?.unwrap_or_default();
         Ok(Self { encoder, folder: folder.map(Path::to_owned), files, device, times })
+    }
+
+    /// Runs an encoder on pictures whose answers must be alike, or must not.
+    /// Fails with [`VisionError::Unsound`] if it does not work.
+    pub fn check(encoder: &Encoder) -> Result<()> {
+        let ensure = |holds: bool, fault: &'static str| holds.then_some(()).ok_or(VisionError::Unsound { fault });
+        let picture = Photo::test_picture();
+        let grey = Photo::from_rgb(64, 48, vec![127; 3 * 64 * 48])?;
+        let embedded = encoder.embed(std::slice::from_ref(&picture)).map_err(|error| match error {
+            VisionError::Data(_) => {
+                let fault = "the encoder's answer is not finite: its weights are damaged or of another architecture";
+                VisionError::Unsound { fault }
+            }
+            error => error,
+        })?;
+        let first = embedded[0].values();
+        let again = encoder.embed(&[grey.clone(), picture.clone(), grey, picture])?;
+        let same = "the encoder gives the same answer to every picture: its weights are damaged or not trained";
+        ensure(again[0] != again[1], same)?;
+        ensure(first.iter().any(|&value| value != 0.0), "the encoder's answer is all zeros: its weights are damaged")?;
+        // A batch may round otherwise on a GPU; the same place in the same batch may not.
+        let difference = again[1].values().iter().zip(first).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt();
+        let size = first.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
+        ensure(
+            again[0] == again[2] && again[1] == again[3] && difference <= 1e-2 * size,
+            "the encoder's answer changes from run to run or with the batch: run it on the CPU, and report this",
+        )
     }
 
     /// As one object.
@@ -76,32 +103,6 @@ impl<'a> Inspection<'a> {
         line("time", format!("{alone}, {all_threads:.2} ms in a batch of {BATCH} on {threads} ({})", self.device));
         text
     }
-}
-
-/// Runs the encoder on pictures whose answers must be alike, or must not.
-fn check(encoder: &Encoder) -> Result<()> {
-    let ensure = |holds: bool, fault: &'static str| holds.then_some(()).ok_or(VisionError::Unsound { fault });
-    let picture = Photo::test_picture();
-    let grey = Photo::from_rgb(64, 48, vec![127; 3 * 64 * 48])?;
-    let embedded = encoder.embed(std::slice::from_ref(&picture)).map_err(|error| match error {
-        VisionError::Data(_) => {
-            let fault = "the encoder's answer is not finite: its weights are damaged or of another architecture";
-            VisionError::Unsound { fault }
-        }
-        error => error,
-    })?;
-    let first = embedded[0].values();
-    let again = encoder.embed(&[grey.clone(), picture.clone(), grey, picture])?;
-    let same = "the encoder gives the same answer to every picture: its weights are damaged or not trained";
-    ensure(again[0] != again[1], same)?;
-    ensure(first.iter().any(|&value| value != 0.0), "the encoder's answer is all zeros: its weights are damaged")?;
-    // A batch may round otherwise on a GPU; the same place in the same batch may not.
-    let difference = again[1].values().iter().zip(first).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt();
-    let size = first.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
-    ensure(
-        again[0] == again[2] && again[1] == again[3] && difference <= 1e-2 * size,
-        "the encoder's answer changes from run to run or with the batch: run it on the CPU, and report this",
-    )
 }
 
 fn time(encoder: &Encoder) -> Result<Times> {

@@ -57,10 +57,10 @@ impl Sink {
             }
             Self::Json => {
                 let object = serde_json::json!({"row": row, "lat": lat, "lon": lon, "peak": peak, "spread_km": spread});
-                writeln!(std::io::stdout(), "{object}")?;
+                writeln!(output::Out, "{object}")?;
             }
             Self::Table => {
-                writeln!(std::io::stdout(), "{row:>8} {lat:>11.6} {lon:>12.6} {peak:>10.3} {spread:>10.2}")?;
+                writeln!(output::Out, "{row:>8} {lat:>11.6} {lon:>12.6} {peak:>10.3} {spread:>10.2}")?;
             }
         }
         Ok(())
@@ -79,7 +79,7 @@ impl Decode {
             None if self.json => Sink::Json,
             None => {
                 let header = format!("{:>8} {:>11} {:>12} {:>10} {:>10}", "row", "lat", "lon", "peak", "spread_km");
-                writeln!(std::io::stdout(), "{header}")?;
+                writeln!(output::Out, "{header}")?;
                 Sink::Table
             }
         };
@@ -101,7 +101,7 @@ impl Decode {
             let rows = writer.finish()?;
             let out = self.out.unwrap_or_default();
             if out != Path::new("-") {
-                println!("{rows} places in {}", out.display());
+                output::print_line!("{rows} places in {}", out.display());
             }
         }
         Ok(())

@@ -54,7 +54,7 @@ pub(crate) struct DensityArgs {
 
 impl DensityArgs {
     pub(crate) fn run(self) -> Result<()> {
-        let outputs = [&self.png, &self.geojson, &self.raster];
+        let outputs = [&self.png, &self.geojson, &self.raster, &self.geotiff];
         output::claim(outputs.into_iter().filter_map(|path| path.as_deref()), self.json)?;
         let (codec, e) = self.read()?;
         let density = codec.density(&e)?;
@@ -75,7 +75,7 @@ impl DensityArgs {
             write_file(path, &geotiff(&Raster::new(window, masses)?))?;
         }
         if self.json {
-            return Ok(writeln!(std::io::stdout(), "{}", summary.to_json())?);
+            return Ok(writeln!(output::Out, "{}", summary.to_json())?);
         }
         write!(output::human_out(), "{}", summary.to_text())?;
         output::tell_written(outputs.into_iter().filter_map(|path| path.as_deref()))

@@ -2,7 +2,7 @@
 
 use crate::interrupt::{InterruptGuard, Interrupted};
 use crate::output::{self, is_stdout};
-use crate::{args::parse_dtype, photos::PhotoArgs, progress, request::EncoderArg};
+use crate::{args::parse_dtype, photos::PhotoArgs, progress, request::EncoderArg, say};
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
 use locdiff::embed::{EmbedCounts, EmbedError, EmbedFiles, EmbedRun, EmbedSettings};
@@ -76,7 +76,7 @@ impl Embed {
             let encoder = timed("waiting for the encoder", || encoder.join()).expect("the encoder's thread")?;
             let start = Instant::now();
             let counts = timed("embedding", || embed(&run, &encoder))?;
-            self.tell(&photos, &files, &counts, start.elapsed().as_secs_f64(), &encoder);
+            self.tell(&photos, &files, &counts, start.elapsed().as_secs_f64(), &encoder)?;
             tell_times();
             self.reading.settle(counts.bad, counts.done, &files.bad.display().to_string())
         })
@@ -99,7 +99,14 @@ impl Embed {
         files
     }
 
-    fn tell(&self, photos: &Photos, files: &EmbedFiles, counts: &EmbedCounts, seconds: f64, encoder: &Encoder) {
+    fn tell(
+        &self,
+        photos: &Photos,
+        files: &EmbedFiles,
+        counts: &EmbedCounts,
+        seconds: f64,
+        encoder: &Encoder,
+    ) -> Result<()> {
         let EmbedCounts { resumed, done, rows, bad, left_out, without_place, .. } = *counts;
         let rate = (done - resumed) as f64 / seconds.max(1e-9);
         let listed = bad + left_out > 0 || files.always_list_bad;
@@ -111,24 +118,27 @@ impl Embed {
                 "encoder": encoder.architecture(), "seed": self.seed, "seconds": seconds, "photos_per_second": rate,
                 "out": self.out, "locations": files.locations, "bad_list": listed.then_some(&files.bad),
             });
-            println!("{summary}");
-            return;
+            output::print_line!("{summary}");
+            return Ok(());
         }
-        println!(
+        output::print_line!(
             "{rows} photos in {} ({} numbers each), their paths and places in {}; {rate:.1} photos a second",
             self.out.display(),
             encoder.embedding(),
             files.locations.display()
         );
         if bad + left_out > 0 {
-            println!(
+            output::print_line!(
                 "{bad} could not be used and {left_out} were left out for want of a location: see {}",
                 files.bad.display()
             );
         }
         if without_place > 0 {
-            println!("{without_place} have no location: --require-gps would leave them out, as `locdiff train` needs");
+            output::print_line!(
+                "{without_place} have no location: --require-gps would leave them out, as `locdiff train` needs"
+            );
         }
+        Ok(())
     }
 }
 
@@ -156,7 +166,7 @@ pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<EmbedCounts
     })?;
     finished.ok_or_else(|| {
         let done = last.map_or(0, |counts: EmbedCounts| counts.done);
-        eprintln!("stopped after {done} of {count} photos: go on with --resume");
+        say::line(&format!("stopped after {done} of {count} photos: go on with --resume"));
         Interrupted.into()
     })
 }
@@ -176,7 +186,7 @@ pub(crate) fn with_flags(error: EmbedError) -> anyhow::Error {
             anyhow!("{} is a photo or list to read and {} at once: name another file", path.display(), output(which))
         }
         EmbedError::Unfinished { path } => anyhow!(
-            "{} holds an unfinished run: add --resume to go on with it, or delete it to begin anew",
+            "{} holds an unfinished run: add --resume to go on with it, or delete it to start again",
             path.display()
         ),
         EmbedError::OtherSetting { path, setting, before, now } => {
@@ -187,7 +197,7 @@ pub(crate) fn with_flags(error: EmbedError) -> anyhow::Error {
             };
             anyhow!(
                 "{} is of a run with another {flag} ({before}, now {now}): give the same arguments as before, or delete \
-                 it to begin anew",
+                 it to start again",
                 path.display()
             )
         }

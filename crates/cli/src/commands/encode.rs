@@ -62,9 +62,13 @@ impl Encode {
                 "rows": rows, "degree": codec.degree().get(), "dimension": dimension,
                 "dtype": self.dtype.name(), "out": self.out,
             });
-            println!("{summary}");
+            output::print_line!("{summary}");
         } else if !to_stdout {
-            println!("{rows} codes of degree {} ({dimension} numbers each) in {}", codec.degree(), self.out.display());
+            output::print_line!(
+                "{rows} codes of degree {} ({dimension} numbers each) in {}",
+                codec.degree(),
+                self.out.display()
+            );
         }
         Ok(())
     }

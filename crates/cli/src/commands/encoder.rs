@@ -1,11 +1,12 @@
 //! `locdiff encoder inspect`: what an encoder's folder is, whether it works, and how fast.
 
 use crate::args::{DeviceArg, named};
+use crate::output::Out;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use locdiff_nn::{Device, Precision};
 use locdiff_vision::Inspection;
-use std::path::PathBuf;
+use std::{io::Write, path::PathBuf};
 
 /// About image encoders.
 #[derive(Debug, Subcommand)]
@@ -45,9 +46,9 @@ impl Inspect {
         let encoder = options.open_encoder(&device)?;
         let inspection = Inspection::of(&encoder, self.folder.as_deref(), device.to_string())?;
         if self.json {
-            println!("{}", inspection.to_json());
+            writeln!(Out, "{}", inspection.to_json())?;
         } else {
-            print!("{}", inspection.to_text());
+            write!(Out, "{}", inspection.to_text())?;
         }
         Ok(())
     }

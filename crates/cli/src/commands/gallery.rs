@@ -104,9 +104,12 @@ impl Build {
         };
         let (places, dimension) = (gallery.len(), gallery.dimension());
         if self.json {
-            println!("{}", json!({"places": places, "dimension": dimension, "kind": gallery.kind(), "out": folder}));
+            output::print_line!(
+                "{}",
+                json!({"places": places, "dimension": dimension, "kind": gallery.kind(), "out": folder})
+            );
         } else {
-            println!("a gallery of {places} places with {dimension} numbers each in {}", folder.display());
+            output::print_line!("a gallery of {places} places with {dimension} numbers each in {}", folder.display());
         }
         self.reading.settle(bad, count, &folder.join("photos.bad.csv").display().to_string())
     }
@@ -214,7 +217,7 @@ impl Search {
         sink.map(PointWriter::finish).transpose()?;
         let accuracy = truth.map(|truth| Accuracy::new(best.into_iter().zip(truth)));
         if self.json {
-            println!("{}", json!({"rows": file.rows(), "out": self.out, "accuracy": accuracy}));
+            output::print_line!("{}", json!({"rows": file.rows(), "out": self.out, "accuracy": accuracy}));
         } else {
             if let Some(out) = self.out.as_ref().filter(|out| !output::is_stdout(out)) {
                 status!("{} in {}", counted(file.rows(), "photo"), out.display());

@@ -1,7 +1,8 @@
 //! `locdiff get`: published models and encoders by name, into the data folder.
 
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::{output::Usage, progress};
+use crate::output::{self, Out, Usage};
+use crate::{progress, say};
 use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff::get::{GetError, GetPlan, GetSettings, Installed, Published};
@@ -46,6 +47,7 @@ impl Get {
         if self.list {
             return self.print_list(&home);
         }
+        output::finish_files();
         for name in &self.remove {
             let bytes = Installed::remove(&home, name)?;
             self.say(&json!({"name": name, "removed_bytes": bytes}), &format!("{name}: removed, {}", size(bytes)))?;
@@ -56,18 +58,21 @@ impl Get {
     fn get(&self, name: &str, home: &Path) -> Result<()> {
         let mut settings = GetSettings::new(home);
         settings.from.clone_from(&self.from);
-        settings.whole = self.whole;
+        (settings.whole, settings.replace) = (self.whole, output::is_forced());
         let plan = GetPlan::new(name, settings)?;
         let folder = Installed::models_folder(home);
         if plan.is_empty() {
             let folder = folder.join(name);
-            return self.say(&json!({"name": name, "folder": folder, "bytes": 0}), &format!("{name} is here already"));
+            return self.say(
+                &json!({"name": name, "folder": folder, "bytes": 0}),
+                &format!("{name} is here already: --force fetches it again"),
+            );
         }
         for (what, all, done) in plan.things() {
             let begun = if done > 0 { format!(" ({} here already)", size(done)) } else { String::new() };
-            eprintln!("{:<24} {:>9}{begun}  licence: {}", what.name, size(all), what.licence);
+            say::line(&format!("{:<24} {:>9}{begun}  licence: {}", what.name, size(all), what.licence));
             if let Some((file, place)) = what.by_hand {
-                eprintln!("{:<24} {file} is not fetched: {place}", "");
+                say::line(&format!("{:<24} {file} is not fetched: {place}", ""));
             }
         }
         let bytes = plan.bytes();
@@ -88,7 +93,7 @@ impl Get {
         });
         bar.finish_and_clear();
         if let Err(GetError::Stopped) = &done {
-            eprintln!("{}", GetError::Stopped);
+            say::line(&GetError::Stopped.to_string());
             return Err(Interrupted.into());
         }
         done?;
@@ -116,8 +121,7 @@ impl Get {
     }
 
     fn say(&self, value: &serde_json::Value, text: &str) -> Result<()> {
-        let mut out = std::io::stdout().lock();
-        Ok(if self.json { writeln!(out, "{value}") } else { writeln!(out, "{text}") }?)
+        Ok(if self.json { writeln!(Out, "{value}") } else { writeln!(Out, "{text}") }?)
     }
 }
 
@@ -125,7 +129,7 @@ impl Get {
 fn confirmed(bytes: u64, folder: &Path) -> Result<bool> {
     let terminal = std::io::stdin();
     ensure!(terminal.is_terminal(), Usage("get asks first, and there is no terminal: add --yes".to_owned()));
-    eprint!("Fetch {} into {}? [y/N] ", size(bytes), folder.display());
+    say::ask(&format!("Fetch {} into {}?", size(bytes), folder.display()));
     let mut line = String::new();
     terminal.lock().read_line(&mut line)?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))

@@ -38,10 +38,10 @@ impl ImportGeoclip {
         output::claim_file(&self.out.join(locdiff_retrieval::geoclip::SETTINGS_FILE))?;
         let places = import(&Sources::open(&self.paths)?, &self.out)?;
         if self.json {
-            println!("{}", serde_json::json!({"out": self.out, "gallery_places": places}));
+            output::print_line!("{}", serde_json::json!({"out": self.out, "gallery_places": places}));
         } else {
             let gallery = places.map_or("no gallery".to_owned(), |places| format!("a gallery of {places} places"));
-            println!("GeoCLIP with {gallery} in {}", self.out.display());
+            output::print_line!("GeoCLIP with {gallery} in {}", self.out.display());
         }
         Ok(())
     }

@@ -1,20 +1,20 @@
 //! `locdiff review`: a page to look at the places of a folder's photos, correct them, and write them.
 
-use super::album::known::count_films;
+use super::album::known::{count_films, read_tracks};
 use super::locate::tag_args::RuleArgs;
 use crate::request::ModelArgs;
-use crate::{interrupt::InterruptGuard, photos::PhotoArgs, verbosity};
+use crate::{interrupt::InterruptGuard, output, photos::PhotoArgs, verbosity};
 use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff::AlbumOptions;
 use locdiff::review::{FolderReview, ReviewBackend, ReviewSession};
-use locdiff_serve::{LocalPage, run_review};
+use locdiff_serve::{LocalPage, TileAddress, run_review};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The page is for this machine's user alone: its address holds a token that works once. Every act is saved in FOLDER/.locdiff-review at \
+    after_help = "The page is for this machine's user alone: its address holds a token that works until the page has loaded. Every act is saved in FOLDER/.locdiff-review at \
                   once, so that the same command goes on where it ended. Nothing is written about photos before the page's button asks for it; \
                   GPS tags are never overwritten, and `locdiff undo` takes everything back."
 )]
@@ -30,11 +30,22 @@ pub(crate) struct Review {
     /// Where tagged copies go, if the page is asked for them [default: FOLDER-tagged]
     #[arg(long, value_name = "FOLDER")]
     copies: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
+    rule: RuleArgs,
+}
+
+/// The page of a review.
+#[derive(Debug, Args)]
+pub(crate) struct PageArgs {
     /// The page's port on 127.0.0.1 [default: any that is free]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
-    #[command(flatten)]
-    rule: RuleArgs,
+    /// Show streets from a server of map tiles, which then learns where you look, such as
+    /// https://tile.openstreetmap.org/{z}/{x}/{y}.png [default: none, nothing is loaded from elsewhere]
+    #[arg(long, value_name = "URL")]
+    tiles: Option<TileAddress>,
 }
 
 impl Review {
@@ -43,7 +54,7 @@ impl Review {
         ensure!(folder.is_dir(), "{} is not a folder: name the one that holds the photos", folder.display());
         let found = PhotoArgs::with_images(Vec::new()).gather(std::slice::from_ref(&folder))?;
         let mut options = AlbumOptions::default();
-        options.tracks = self.track;
+        options.logs = read_tracks(&self.track)?;
         count_films(&found.passed_over.videos, &mut options);
         let photos = found.sources().iter().filter_map(|source| source.file_path().map(Path::to_owned)).collect();
         let copies = self.copies.unwrap_or_else(|| beside(&folder));
@@ -51,19 +62,21 @@ impl Review {
         let locator = self.model.open()?;
         let backend = FolderReview::new(locator, folder.clone(), photos, copies, self.rule.rule(), options)?;
         let session = ReviewSession::open(backend, &acts)?;
-        let [ticked, written, all] = show_review(&session, self.port)?;
-        println!("{ticked} of {all} photos are ticked, {written} are written");
+        let [ticked, written, all] = show_review(&session, &self.page)?;
+        output::print_line!("{ticked} of {all} photos are ticked, {written} are written");
         verbosity::note(&format!("`locdiff review {}` goes on from here", folder.display()));
         Ok(())
     }
 }
 
 /// Shows a session until its page or an interrupt ends it; how many photos are ticked, how many written, and all.
-pub(crate) fn show_review<B: ReviewBackend + Send>(session: &ReviewSession<B>, port: u16) -> Result<[usize; 3]> {
+pub(crate) fn show_review<B: ReviewBackend + Send>(session: &ReviewSession<B>, args: &PageArgs) -> Result<[usize; 3]> {
+    output::finish_files();
     let guard = InterruptGuard::begin();
-    let page = LocalPage::bind(port)?;
-    verbosity::note(&format!("the page is at {}; Ctrl-C or its button \"Done\" ends it", page.url()));
-    run_review(page, session, || guard.stop().load(Ordering::SeqCst))?;
+    let page = LocalPage::bind(args.port)?;
+    verbosity::note(&format!("the page is at {}", page.url()));
+    verbosity::note("Ctrl-C or the page's button \"Done\" ends it");
+    run_review(page, session, args.tiles.as_ref(), || guard.stop().load(Ordering::SeqCst))?;
     Ok(session.counts())
 }
 

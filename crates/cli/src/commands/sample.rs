@@ -7,11 +7,11 @@ use crate::progress;
 use crate::request::{GalleryRuleArgs, SamplingArgs, hybrid};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{LatLon, Pooling};
+use locdiff::{LatLon, LocatorOptions, Pooling};
 use locdiff_base::Named;
 use locdiff_io::data::{Dtype, MatrixWriter, PointWriter, RowFile};
 use locdiff_model::eval::Accuracy;
-use locdiff_model::{Model, Prediction, Predictor, Reading};
+use locdiff_model::{Prediction, Predictor, Reading};
 use locdiff_nn::Device;
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
@@ -87,7 +87,9 @@ impl Sample {
         let file = self.embeddings.open()?;
         let truth = self.truth.as_ref().map(|path| read_truth(path, file.name(), file.rows())).transpose()?;
         let device = Device::open(self.device.device)?;
-        let model = Model::load(&device, &self.model).context("--model")?;
+        let mut opened = LocatorOptions::default();
+        opened.model = Some(self.model.clone());
+        let (model, _) = opened.open_model(&device)?;
         model.config().check_rows(&file)?;
         let more = self.more_views(&file)?;
         let views: Vec<&RowFile> = std::iter::once(&file).chain(&more).collect();
@@ -158,7 +160,7 @@ impl Sample {
         if self.json {
             let summary = json!({"rows": rows, "out": self.out, "model": self.model, "accuracy": accuracy,
                 "seed": self.seed, "from_gallery": from_gallery});
-            return Ok(writeln!(std::io::stdout(), "{summary}")?);
+            return Ok(writeln!(output::Out, "{summary}")?);
         }
         if let Some(out) = self.out.as_ref().filter(|out| !output::is_stdout(out)) {
             status!("{rows} places in {}", out.display());

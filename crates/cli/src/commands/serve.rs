@@ -16,9 +16,12 @@ use std::{net::SocketAddr, path::PathBuf, sync::atomic::Ordering, time::Duration
 )]
 pub(crate) struct Serve {
     /// Where to listen; others than this machine need a key or --insecure
-    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:8080")]
-    #[arg(env = "LOCDIFF_ADDRESS", hide_env_values = true)]
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
+    #[arg(env = "LOCDIFF_ADDRESS", hide_env_values = true, value_parser = ServeOptions::parse_address)]
     address: SocketAddr,
+    /// The port, instead of the address's
+    #[arg(long, value_name = "N", env = "LOCDIFF_PORT", hide_env_values = true)]
+    port: Option<u16>,
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
@@ -107,6 +110,7 @@ impl Serve {
         const MILLION: u64 = 1_000_000;
         let mut options = ServeOptions::default();
         options.address = self.address;
+        options.address.set_port(self.port.unwrap_or(self.address.port()));
         options.keys = self.keys()?;
         options.is_open = self.insecure;
         options.cors_origins.clone_from(&self.cors_origin);

@@ -1,15 +1,17 @@
 //! `locdiff undo`: takes back the tags that `locate` wrote.
 
+use crate::{output, verbosity};
 use anyhow::{Result, ensure};
 use clap::Args;
-use locdiff_io::tags::undo;
+use locdiff_io::tags::{JOURNAL_NAME, undo};
 use serde_json::json;
-use std::{io::Write, path::PathBuf};
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Files that were created are removed, photos, sidecars and copies that were changed are restored to the byte. A file that changed \
-since stays, is named, and remains in the journal; the exit code is 1 then. A journal that names anything outside its folder, or a \
+Files that were created are removed, photos, sidecars and copies that were changed are restored to the byte, also those that got \
+another name in their folder. What an interrupted run left is removed. A file that changed since stays, is named, and remains in the \
+journal; the exit code is 1 then. A journal that names anything outside its folder, or a \
 link, is refused whole.")]
 pub(crate) struct UndoArgs {
     /// The journal that `locate` named, or the folder with one in it
@@ -25,15 +27,23 @@ pub(crate) struct UndoArgs {
 
 impl UndoArgs {
     pub(crate) fn run(self) -> Result<()> {
+        if !self.dry_run {
+            output::finish_files();
+        }
         let done = undo(&self.journal, self.dry_run)?;
-        let mut out = std::io::stdout().lock();
         for (file, what) in &done {
             let done = what.words(self.dry_run);
             if self.json {
-                writeln!(out, "{}", json!({"file": file, "done": done, "refused": what.is_refusal()}))?;
+                output::print_line!("{}", json!({"file": file, "done": done, "refused": what.is_refusal()}));
             } else {
-                writeln!(out, "{}: {done}", file.display())?;
+                output::print_line!("{}: {done}", locdiff_base::one_line(&file.to_string_lossy()));
             }
+        }
+        if done.is_empty() {
+            let folder = self.journal.display();
+            verbosity::note(&format!(
+                "nothing to take back: {folder} lists no tags that LocDiff wrote ({JOURNAL_NAME})"
+            ));
         }
         let refused = done.iter().filter(|(_, what)| what.is_refusal()).count();
         let count = done.len();

@@ -19,7 +19,7 @@ const COMMIT: &str = env!("LOCDIFF_BUILD_COMMIT");
 impl Version {
     pub(crate) fn run(self) -> Result<()> {
         let facts = facts()?;
-        let mut out = std::io::stdout().lock();
+        let mut out = crate::output::Out;
         if self.json {
             return Ok(writeln!(out, "{facts}")?);
         }

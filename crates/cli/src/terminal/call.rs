@@ -3,7 +3,7 @@
 //! It belongs to the call, not to the process: a Python program may run several, one after another or at once. The thread that
 //! runs a call has it; threads started by commands see the newest.
 
-use locdiff_base::{LockError, OutputLock};
+use locdiff_base::{LockError, OutputLock, WriteError};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +20,8 @@ pub(crate) struct Call {
     pub(crate) stdout_taken: AtomicBool,
     /// Files are written beside what is printed: they are finished though nobody reads that any more.
     pub(crate) writes_files: AtomicBool,
-    /// Nobody read all that was printed.
-    pub(crate) stdout_closed: AtomicBool,
+    /// Why not all was printed.
+    pub(crate) stdout_failure: Mutex<Option<String>>,
     /// The outputs, each with its lock where it is a file that can have one.
     pub(crate) claimed: Mutex<Vec<(PathBuf, Option<OutputLock>)>>,
 }
@@ -51,7 +51,8 @@ impl Call {
     }
 
     /// Takes a file for an output of this call alone; false where another output of it has taken it before.
-    pub(crate) fn claim(&self, path: &Path) -> Result<bool, LockError> {
+    /// Fails if it cannot be written, or another run has it.
+    pub(crate) fn claim(&self, path: &Path) -> anyhow::Result<bool> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         let file = folder.join(path.file_name().unwrap_or_default());
@@ -63,9 +64,11 @@ impl Call {
         let lock = if is_special { None } else { Some(OutputLock::file(path)) };
         match lock.transpose() {
             Ok(lock) => claimed.push((file, lock)),
-            // Where no lock can be made nothing can be written, and whoever tries says so.
-            Err(LockError::Create { .. }) => claimed.push((file, None)),
-            Err(error) => return Err(error),
+            // Where no lock can be made nothing can be written.
+            Err(LockError::Create { reason, .. }) => {
+                return Err(WriteError::new(&path.display().to_string(), reason).into());
+            }
+            Err(error) => return Err(error.into()),
         }
         Ok(true)
     }
@@ -75,7 +78,7 @@ impl Call {
         let mut claimed = self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
         if claimed.iter().all(|(other, _)| other != folder) {
             let lock = match OutputLock::file(folder) {
-                Err(LockError::Create { .. }) => None, // as above
+                Err(LockError::Create { .. }) => None, // the folder beside it may be nobody's to write
                 lock => Some(lock?),
             };
             claimed.push((folder.to_owned(), lock));

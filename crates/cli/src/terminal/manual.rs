@@ -1,6 +1,6 @@
 //! `completions` and `man` of a program: what shells and `man` want to know.
 
-use super::output::write_file;
+use super::output::{Out, finish_files, write_file};
 use anyhow::{Context, Result};
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -21,7 +21,7 @@ impl Completions {
         let mut script = Vec::new();
         let name = command.get_name().to_owned();
         clap_complete::generate(self.shell, &mut command, name, &mut script);
-        Ok(std::io::stdout().write_all(&script)?)
+        Ok(Out.write_all(&script)?)
     }
 }
 
@@ -38,8 +38,9 @@ impl Man {
     pub(crate) fn run(self, mut command: Command) -> Result<()> {
         command.build();
         let Some(folder) = self.out else {
-            return Ok(clap_mangen::Man::new(command).render(&mut std::io::stdout().lock())?);
+            return Ok(clap_mangen::Man::new(command).render(&mut Out)?);
         };
+        finish_files();
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         pages(&command, command.get_name(), &folder)
     }

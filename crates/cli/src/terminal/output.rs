@@ -1,13 +1,16 @@
 //! What commands write: one rule for files that exist, one for standard output.
 //!
 //! A file that a command is asked to write must not exist yet, unless `--force` is given. `-` is standard output; one output
-//! alone may go there, and what the command has to say to people goes to standard error then.
+//! alone may go there, and what the command has to say to people goes to standard error then. Neither of the two, closed or full, keeps
+//! a command from writing its files: everything is printed by [`Out`], [`Aside`] and the macros here.
 
 use super::call::Call;
 use anyhow::{Result, bail};
+pub(crate) use locdiff_base::StandardOutput as Out;
 use locdiff_base::{AtomicFile, WriteError};
-use std::sync::atomic::Ordering;
-use std::{fmt, io, io::Write, path::Path};
+use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, atomic::Ordering};
+use std::{fmt, io, io::Write};
 
 /// Flags that do not go together: exit code 2.
 #[derive(Debug)]
@@ -50,6 +53,10 @@ pub(crate) fn claim<'a>(outputs: impl IntoIterator<Item = &'a Path>, prints: boo
                 return misuse("two outputs to - would be mixed on standard output: name a file for one of them");
             }
         } else {
+            if path.is_dir() {
+                let name = path.display().to_string();
+                return Err(WriteError::new(&name, io::ErrorKind::IsADirectory.into()).into());
+            }
             claim_file(path)?;
             if !Call::current().claim(path)? {
                 return misuse(format!("{} is given for two outputs: name a file for each", path.display()));
@@ -59,10 +66,46 @@ pub(crate) fn claim<'a>(outputs: impl IntoIterator<Item = &'a Path>, prints: boo
     Ok(())
 }
 
+/// The ends that the files of an output may have, by its flag.
+const ENDS: [(&str, &str); 7] = [
+    ("csv", "csv tsv txt"),
+    ("geojson", "geojson json"),
+    ("geotiff", "tif tiff"),
+    ("gpx", "gpx"),
+    ("kml", "kml"),
+    ("map", "html htm"),
+    ("png", "png"),
+];
+
+/// Refuses files whose names end otherwise than what is written into them. `flags` are those of the outputs.
+pub(crate) fn check_ends(flags: &str, outputs: &[&Option<PathBuf>]) -> Result<()> {
+    for (flag, path) in flags.split(' ').zip(outputs) {
+        let Some(path) = path.as_deref().filter(|path| !locdiff::AnswerTargets::is_folder(path)) else { continue };
+        let ends = ENDS.iter().find(|(known, _)| *known == flag).map_or("", |(_, ends)| ends);
+        let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+        if let Some(end) = end.filter(|end| !ends.split(' ').any(|one| one == end)) {
+            let first = ends.split(' ').next().unwrap_or_default();
+            return misuse(format!("--{flag} {}: it is no .{end} file: end its name in .{first}", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Sees that files can be made in a folder, or where it will be made.
+pub(crate) fn check_folder(folder: &Path) -> Result<()> {
+    let there = folder.ancestors().find(|folder| folder.as_os_str().is_empty() || folder.exists());
+    let there = there.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // A file without a name: a kill leaves nothing.
+    tempfile::tempfile_in(there)
+        .map(drop)
+        .map_err(|reason| WriteError::new(&folder.display().to_string(), reason).into())
+}
+
 /// Makes a folder of files and sees that nothing else writes them until the command ends; several outputs may share it.
 pub(crate) fn claim_folder(folder: &Path) -> Result<()> {
     let made = std::fs::create_dir_all(folder).and_then(|()| std::fs::canonicalize(folder));
     let folder = made.map_err(|reason| WriteError::new(&folder.display().to_string(), reason))?;
+    finish_files();
     Ok(Call::current().claim_folder(&folder)?)
 }
 
@@ -72,12 +115,13 @@ pub(crate) fn claim_file(path: &Path) -> Result<()> {
     if exists && !is_forced() {
         bail!("{} exists: add --force to overwrite it, or name another", path.display());
     }
+    finish_files();
     Ok(())
 }
 
 /// Where a command speaks to people: standard output, unless an output goes there.
 pub(crate) fn human_out() -> Box<dyn Write> {
-    if Call::current().has_taken_stdout() { Box::new(std::io::stderr()) } else { Box::new(Out) }
+    if Call::current().has_taken_stdout() { Box::new(Aside) } else { Box::new(Out) }
 }
 
 /// From here on files are written beside what is printed: where nobody reads that any more (`locdiff … | head`), they are
@@ -91,34 +135,45 @@ pub(crate) fn writes_files() -> bool {
     Call::current().writes_files.load(Ordering::SeqCst)
 }
 
-/// Whether nobody read all that was printed while files were written.
-pub(crate) fn was_closed() -> bool {
-    Call::current().stdout_closed.load(Ordering::SeqCst)
+/// Why not all was printed while files were written, if so.
+pub(crate) fn was_closed() -> Option<String> {
+    Call::current().stdout_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Standard output, for what programs read.
-pub(crate) struct Out;
+/// What it means that standard output cannot be written: nothing for files, which are finished. See [`Out::on_failure`].
+pub(super) fn on_failure(error: io::Error) -> io::Result<()> {
+    if !writes_files() {
+        return Err(error);
+    }
+    let reason = if error.kind() == io::ErrorKind::BrokenPipe {
+        "standard output was closed before the end".to_owned()
+    } else {
+        error.to_string()
+    };
+    Call::current().stdout_failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+    Ok(())
+}
 
-impl Write for Out {
+/// Standard error: it is for people, and stops nothing where nobody reads it.
+pub(crate) struct Aside;
+
+impl Write for Aside {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        unless_closed(io::stdout().write(bytes), bytes.len())
+        Ok(io::stderr().write(bytes).unwrap_or(bytes.len()))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        unless_closed(io::stdout().flush(), ())
+        Ok(())
     }
 }
 
-/// What was done, or `done` where nobody reads any more and files are to be finished.
-fn unless_closed<T>(result: io::Result<T>, done: T) -> io::Result<T> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe && writes_files() => {
-            Call::current().stdout_closed.store(true, Ordering::SeqCst);
-            Ok(done)
-        }
-        result => result,
-    }
+/// A line on standard output, for programs or people.
+macro_rules! print_line {
+    ($($words:tt)*) => {
+        std::io::Write::write_all(&mut $crate::output::Out, (format!($($words)*) + "\n").as_bytes())?
+    };
 }
+pub(crate) use print_line;
 
 /// A line for people.
 macro_rules! status {
@@ -131,9 +186,7 @@ pub(crate) use status;
 /// Writes a file that appears whole or not at all; `-` is standard output.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     if is_stdout(path) {
-        let mut out = std::io::stdout().lock();
-        let written = out.write_all(bytes).and_then(|()| out.flush());
-        return Ok(written.map_err(|reason| WriteError::new("standard output", reason))?);
+        return Ok(Out.write_all(bytes).and_then(|()| Out.flush())?);
     }
     Ok(AtomicFile::write_whole(path, bytes)?)
 }

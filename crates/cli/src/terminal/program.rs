@@ -59,6 +59,7 @@ pub(crate) fn described<P: Program>() -> Command {
 /// Runs a program with the arguments of a process, the first of which is its name, and gives the exit code: 0 success; 1 failure, or
 /// some photos could not be used; 2 usage; 130 interrupted.
 pub(crate) fn run<P: Program>(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    locdiff_base::StandardOutput::on_failure(output::on_failure);
     let given: Vec<OsString> = arguments.into_iter().collect();
     let words: Vec<String> = given.iter().skip(1).map(|one| one.to_string_lossy().into_owned()).collect();
     let colours = Colours::asked(&words);
@@ -81,11 +82,10 @@ pub(crate) fn run<P: Program>(arguments: impl IntoIterator<Item = OsString>) -> 
         });
         match result {
             Err(error) => exit_code::<P>(&error),
-            Ok(()) if output::was_closed() => {
-                say::error("standard output was closed before the end: the files are whole, what was printed is not");
+            Ok(()) => output::was_closed().map_or(0, |reason| {
+                say::error(&format!("{reason}: the files are whole, what was printed is not"));
                 1
-            }
-            Ok(()) => 0,
+            }),
         }
     })
 }
@@ -99,7 +99,7 @@ fn refuse<P: Program>(error: &clap::Error) -> u8 {
         say::error(&format!("this command is in the program {other}: {other} {name}"));
         return 2;
     }
-    let _ = error.print(); // whoever does not read it knows
+    let _ = error.print(); // nobody may be reading
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
@@ -130,7 +130,7 @@ fn exit_code<P: Program>(error: &anyhow::Error) -> u8 {
     if error.is::<Usage>() { 2 } else { 1 }
 }
 
-/// Whoever reads our output has seen enough (`locdiff … | head`).
+/// The reader of our output has seen enough (`locdiff … | head`).
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<locdiff_io::data::DataError>().is_some_and(locdiff_io::data::DataError::is_broken_pipe)

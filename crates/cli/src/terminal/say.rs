@@ -1,18 +1,29 @@
 //! Lines for people on standard error: names from outside cannot steer the terminal.
 
-use super::verbosity;
+use super::{output::Aside, verbosity};
 use locdiff_base::one_line;
+use std::io::Write;
+
+/// A line as it is, in one write.
+pub(crate) fn line(text: &str) {
+    let _ = Aside.write_all(format!("{text}\n").as_bytes());
+}
+
+/// A question whose answer is typed behind it.
+pub(crate) fn ask(question: &str) {
+    let _ = write!(Aside, "{question} [y/N] ");
+}
 
 /// Something was passed over, and the work goes on.
 pub(crate) fn warning(text: &str) {
     if !verbosity::is_quiet() {
-        eprintln!("warning: {}", one_line(text));
+        line(&format!("warning: {}", one_line(text)));
     }
 }
 
 /// One photo failed, or the command did.
 pub(crate) fn error(text: &str) {
-    eprintln!("{} {}", verbosity::error_word(), one_line(text));
+    line(&format!("{} {}", verbosity::error_word(), one_line(text)));
 }
 
 /// Messages from the outermost to the cause, each said once: many name their cause in themselves.

@@ -1,8 +1,8 @@
 //! How much is said, and in which colours: `--quiet`, `--verbose`, `--color` of the call.
 
-use super::call::Call;
+use super::{call::Call, output::Aside};
 use clap::{ColorChoice, ValueEnum};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -58,14 +58,14 @@ pub(crate) fn is_quiet() -> bool {
 /// Says something worth knowing on standard error; nothing with `--quiet`.
 pub(crate) fn note(words: &str) {
     if !is_quiet() {
-        eprintln!("{} {words}", coloured("note:", "36"));
+        let _ = Aside.write_all(format!("{} {words}\n", coloured("note:", "36")).as_bytes());
     }
 }
 
 /// Says on standard error what only `--verbose` asks for.
 pub(crate) fn detail(words: impl FnOnce() -> String) {
     if Call::current().loudness > 0 {
-        eprintln!("{} {}", coloured("verbose:", "2"), words());
+        let _ = Aside.write_all(format!("{} {}\n", coloured("verbose:", "2"), words()).as_bytes());
     }
 }
 

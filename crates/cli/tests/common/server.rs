@@ -57,6 +57,14 @@ impl Server {
         found.map_or(0.0, |number| number.parse().unwrap())
     }
 
+    /// The most memory that it had at a time.
+    #[cfg(target_os = "linux")]
+    pub fn peak_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        peak.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     /// Ends it as a service manager does; what it logged.
     #[track_caller]
     pub fn end(mut self) -> String {

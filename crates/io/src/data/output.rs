@@ -1,7 +1,7 @@
 //! Where bytes go: an atomic file, standard output, or a device written in place.
 
 use crate::data::{DataError, Format};
-use locdiff_base::{AtomicFile, display_name};
+use locdiff_base::{AtomicFile, StandardOutput, display_name};
 use std::io::{BufWriter, Cursor, Seek, Write};
 use std::{fs::File, path::Path};
 
@@ -17,7 +17,7 @@ enum Sink {
     Atomic(BufWriter<AtomicFile>),
     /// A device or a named pipe: it cannot be replaced by a rename.
     InPlace(BufWriter<File>),
-    Stdout(BufWriter<std::io::Stdout>),
+    Stdout(BufWriter<StandardOutput>),
     /// A binary array on its way to standard output: its header is known at the end only.
     Spooled(Cursor<Vec<u8>>),
 }
@@ -34,7 +34,7 @@ impl Output {
         let sink = if is_stdout && !format.streams() {
             Sink::Spooled(Cursor::default())
         } else if is_stdout {
-            Sink::Stdout(BufWriter::with_capacity(BUFFER_BYTES, std::io::stdout()))
+            Sink::Stdout(BufWriter::with_capacity(BUFFER_BYTES, StandardOutput))
         } else if is_device {
             let opened = File::options().write(true).open(path);
             Sink::InPlace(BufWriter::with_capacity(BUFFER_BYTES, opened.map_err(|e| DataError::write(&name, e))?))
@@ -73,8 +73,7 @@ impl Output {
             Sink::InPlace(mut sink) => sink.flush().map_err(failed),
             Sink::Stdout(mut sink) => sink.flush().map_err(failed),
             Sink::Spooled(sink) => {
-                let mut stdout = std::io::stdout();
-                stdout.write_all(sink.get_ref()).and_then(|()| stdout.flush()).map_err(failed)
+                StandardOutput.write_all(sink.get_ref()).and_then(|()| StandardOutput.flush()).map_err(failed)
             }
         }
     }

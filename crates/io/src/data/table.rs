@@ -92,13 +92,23 @@ pub struct TableWriter {
     columns: usize,
     rows: u64,
     line: Vec<u8>,
+    is_plain: bool,
 }
 
 impl TableWriter {
     /// Opens the output and writes the header; `-` is standard output. Fails if the output cannot be created.
     pub fn create(path: &Path, columns: &[&str]) -> Result<Self, DataError> {
+        Self::begin(path, columns, false)
+    }
+
+    /// [`TableWriter::create`] for a program that takes every field as it is, and no spreadsheet.
+    pub fn create_plain(path: &Path, columns: &[&str]) -> Result<Self, DataError> {
+        Self::begin(path, columns, true)
+    }
+
+    fn begin(path: &Path, columns: &[&str], is_plain: bool) -> Result<Self, DataError> {
         let output = Output::create(path, Format::Csv)?;
-        let mut this = Self { output, columns: columns.len(), rows: 0, line: Vec::new() };
+        let mut this = Self { output, columns: columns.len(), rows: 0, line: Vec::new(), is_plain };
         this.push(columns)?;
         Ok(this)
     }
@@ -115,8 +125,9 @@ impl TableWriter {
 
     fn push(&mut self, fields: &[&str]) -> Result<(), DataError> {
         self.line.clear();
-        let fields: Vec<_> = fields.iter().map(|field| guarded(field)).collect();
-        push_record(&mut self.line, fields.iter().map(AsRef::as_ref));
+        let field = |field: &&'_ str| if self.is_plain { (*field).to_owned() } else { guarded(field).into_owned() };
+        let fields: Vec<_> = fields.iter().map(field).collect();
+        push_record(&mut self.line, fields.iter().map(String::as_str));
         self.output.write(&self.line)
     }
 

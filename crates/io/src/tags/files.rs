@@ -5,7 +5,7 @@ use crate::tags::{
     GeoTag, Overwrite, PlaceNames, Result, TagError, TagJournal, adobe_sidecar_path, error::Refusal, has_location,
     jpeg_names, merge::merged, raw_kind, sidecar_only, sidecar_path, tagged, xmp,
 };
-use locdiff_base::{AtomicFile, WriteError};
+use locdiff_base::{AtomicFile, WriteError, make_folder, name_count};
 use std::path::{Path, PathBuf};
 use std::{fs, io::Write};
 
@@ -16,8 +16,10 @@ pub struct PreparedWrite {
     /// The file that writing makes.
     pub file: PathBuf,
     contents: Vec<u8>,
-    /// The photo whose times and permissions a copy takes.
-    like: Option<fs::Metadata>,
+    /// The photo. Nobody may read the file who may not read it; a copy takes its times and permissions.
+    like: fs::Metadata,
+    /// The folder of the photo of a copy: folders that are made take its permissions at most.
+    folder: Option<fs::Metadata>,
     /// What writing does to it.
     pub change: Change,
     /// The hash of the photo that is written into and stays beside it.
@@ -54,19 +56,17 @@ impl PreparedWrite {
     /// Fails if the file or the journal cannot be written, or the file is a link or outside the journal's folder.
     pub fn write(self, journal: Option<&mut TagJournal>) -> Result<PathBuf> {
         let failed = |reason| WriteError::new(&self.file.display().to_string(), reason);
-        if let Some(folder) = self.file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(failed)?;
-        }
         if let Some(journal) = journal {
             journal.record(&self.file, &self.contents, self.original.clone())?;
         }
-        let mut file = AtomicFile::create(&self.file)?;
+        make_folder(parent(&self.file), self.folder.as_ref()).map_err(failed)?;
+        let mut file = AtomicFile::create_like(&self.file, &self.like)?;
         file.write_all(&self.contents).map_err(failed)?;
-        if let Some(like) = &self.like {
-            file.take_attributes(like)?;
-            if self.original.is_some() {
-                put_aside(&self.file, like)?;
-            }
+        if self.folder.is_some() || self.original.is_some() {
+            file.take_attributes(&self.like)?;
+        }
+        if self.original.is_some() {
+            put_aside(&self.file, &self.like)?;
         }
         file.commit()?;
         Ok(self.file)
@@ -81,7 +81,7 @@ fn put_aside(photo: &Path, like: &fs::Metadata) -> Result<()> {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(TagError::HasOriginal { file: name }),
         Err(_) => {
-            let mut copy = AtomicFile::create(&original)?;
+            let mut copy = AtomicFile::create_like(&original, like)?;
             copy.write_all(&read(photo)?).map_err(|reason| WriteError::new(&name, reason))?;
             copy.take_attributes(like)?;
             Ok(copy.commit()?)
@@ -103,21 +103,26 @@ pub fn prepare_plain_copy(photo: &Path, copy: &Path, overwrite: Overwrite) -> Re
 }
 
 /// Makes a photo ready to be written into. It stays beside itself as NAME_original, the name that exiftool gives it.
-/// Fails as [`tagged`] does, and if the photo is a link, or NAME_original is there already, which is never replaced.
-pub fn prepare_in_place(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<PreparedWrite> {
+/// Fails as [`tagged`] does, and if the photo is a link or has a second name, or NAME_original is there already, which is never replaced:
+/// except where it `is_left` by an interrupted run, and removed before anything is written.
+pub fn prepare_in_place(photo: &Path, tag: &GeoTag, overwrite: Overwrite, is_left: bool) -> Result<PreparedWrite> {
     let like = attributes(photo)?;
+    let unfit = |reason: String| TagError::Unfit { file: photo.display().to_string(), reason };
     if fs::symlink_metadata(photo).is_ok_and(|metadata| metadata.is_symlink()) {
-        let reason = "it is a link: give the photo itself".to_owned();
-        return Err(TagError::Unfit { file: photo.display().to_string(), reason });
+        return Err(unfit("it is a link: give the photo itself".to_owned()));
     }
     let old = read(photo)?;
     let contents = with_tag(&old, photo, tag, overwrite)?;
     let original = original_path(photo);
-    if fs::symlink_metadata(&original).is_ok() {
+    if !is_left && fs::symlink_metadata(&original).is_ok() {
         return Err(TagError::HasOriginal { file: original.display().to_string() });
     }
-    let original = Some(hash(&old));
-    Ok(PreparedWrite { file: photo.to_owned(), contents, like: Some(like), change: Change::InPlace, original })
+    let names = name_count(&like) - u64::from(is_left);
+    if names > 1 {
+        return Err(unfit(format!("it has {names} names (hard links), and only this one would be changed")));
+    }
+    let (file, original) = (photo.to_owned(), Some(hash(&old)));
+    Ok(PreparedWrite { file, contents, like, folder: None, change: Change::InPlace, original })
 }
 
 /// The photo with the tag, and with the names of the place where it has room for them.
@@ -141,7 +146,13 @@ fn prepare_file(photo: &Path, copy: &Path, contents: Vec<u8>, overwrite: Overwri
         (Ok(_), Ok(_)) => Change::Replace,
         _ => Change::Create,
     };
-    Ok(PreparedWrite { file: copy.to_owned(), contents, like: Some(attributes(photo)?), change, original: None })
+    let (like, folder) = (attributes(photo)?, Some(attributes(parent(photo))?));
+    Ok(PreparedWrite { file: copy.to_owned(), contents, like, folder, change, original: None })
+}
+
+/// The folder of a file.
+pub(crate) fn parent(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn attributes(photo: &Path) -> Result<fs::Metadata> {
@@ -165,12 +176,15 @@ pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Resu
         Refusal::HasLocation => TagError::HasLocation { file: name() },
         Refusal::Unfit(reason) => TagError::Sidecar { file: name(), reason },
     };
-    let (contents, change) = if fs::symlink_metadata(&file).is_ok() {
+    let (contents, change) = if let Ok(there) = fs::symlink_metadata(&file) {
+        if there.is_file() && name_count(&there) > 1 {
+            return Err(refused(Refusal::Unfit("it has a second name (a hard link)".to_owned())));
+        }
         (merged(&read(&file)?, tag, overwrite).map_err(refused)?, Change::Merge)
     } else {
         (xmp::packet(tag).into_bytes(), Change::Create)
     };
-    Ok(PreparedWrite { file, contents, like: None, change, original: None })
+    Ok(PreparedWrite { file, contents, like: attributes(photo)?, folder: None, change, original: None })
 }
 
 /// Writes a copy of a photo with the place in it. The copy appears whole or not at all. Fails as [`prepare_copy`] and

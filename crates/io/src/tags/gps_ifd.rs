@@ -27,7 +27,9 @@ pub(crate) fn with_location(mut tiff: Tiff<'_>, tag: &GeoTag, overwrite: Overwri
             return Err("it has a GPS tag that cannot be read here".to_owned().into());
         }
         kept = old.entries;
-        kept.retain(|entry| !has_position || [TIME_STAMP, DATE_STAMP].contains(&entry.tag));
+        let stays =
+            |tag: u16| if has_position { [TIME_STAMP, DATE_STAMP].contains(&tag) } else { tag != PROCESSING_METHOD };
+        kept.retain(|entry| stays(entry.tag));
     }
     let mut directory = Directory { entries: kept, next: 0 };
     entries(&mut tiff, tag)?.into_iter().for_each(|entry| directory.put(entry));
@@ -55,8 +57,8 @@ fn entries(tiff: &mut Tiff<'_>, tag: &GeoTag) -> Result<Vec<Entry>, Reason> {
         let bytes = coded_text(text, order);
         (tag, UNDEFINED, bytes.len() as u32, bytes)
     };
-    values.push(comment(PROCESSING_METHOD, tag.method));
-    values.extend(tag.area.as_ref().map(|area| comment(AREA_INFORMATION, area)));
+    values.extend(tag.method().map(|method| comment(PROCESSING_METHOD, method)));
+    values.extend(tag.area_text().map(|area| comment(AREA_INFORMATION, &area)));
     let error = |metres| (POSITIONING_ERROR, RATIONAL, 1, [order.u32(metres), order.u32(1)].concat());
     values.extend(tag.radius_m().map(error));
     values.into_iter().map(|(tag, kind, count, value)| tiff.entry(tag, kind, count, &value)).collect()

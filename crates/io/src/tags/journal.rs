@@ -1,10 +1,10 @@
 //! What was written, so that it can be undone.
 
 use crate::tags::{Result, TagError};
-use locdiff_base::{AtomicFile, WriteError, excerpt, inside};
+use locdiff_base::{AtomicFile, WriteError, excerpt, inside, make_folder};
 use serde::{Deserialize, Serialize};
 use std::path::{Component, Path, PathBuf};
-use std::{ffi::OsString, fs, io::Write};
+use std::{ffi::OsString, fs, io::ErrorKind, io::Write};
 use twox_hash::XxHash3_128;
 
 /// The name of a journal in a folder.
@@ -72,21 +72,62 @@ impl TagJournal {
         self.0.path()
     }
 
-    /// Notes that `target` will hold these bytes, and keeps the file that is there now, unless it stays beside it as `original`.
+    /// Notes that `target` will hold these bytes, then keeps the file that is there now, unless it stays beside it as `original`. An
+    /// interrupt in between leaves an entry whose file is as it was.
     pub(crate) fn record(&mut self, target: &Path, contents: &[u8], original: Option<String>) -> Result<()> {
         let unfit = |reason| TagError::Unfit { file: target.display().to_string(), reason };
         let file = relative(target, self.path()).map_err(unfit)?;
         let mut entry = Entry { file, hash: hash(contents), kept: None, original };
-        entry.places(self.path()).map_err(unfit)?;
-        if entry.original.is_none()
-            && let Ok(old) = fs::read(target)
-        {
-            entry.kept = Some(format!("{}-{}", hash(target.as_os_str().as_encoded_bytes()), hash(&old)));
-            if let Some((kept, _)) = entry.places(self.path()).map_err(unfit)?.old {
-                keep(&kept, target, &old)?;
-            }
+        let old = if entry.original.is_none() { fs::read(target).ok() } else { None };
+        let name = |old: &Vec<u8>| format!("{}-{}", hash(target.as_os_str().as_encoded_bytes()), hash(old));
+        entry.kept = old.as_ref().map(name);
+        let kept = entry.places(self.path()).map_err(unfit)?.old;
+        self.0.append(&entry)?;
+        match (old, kept) {
+            (Some(old), Some((kept, _))) => keep(&kept, target, &old),
+            _ => Ok(()),
         }
-        Ok(self.0.append(&entry)?)
+    }
+
+    /// Removes what an interrupted run left beside the files of this journal. For whoever holds the lock of its folder. A journal that
+    /// cannot be read is undo's to refuse.
+    pub(crate) fn clean(&self) -> Result<()> {
+        let (originals, targets) = self.left();
+        for original in originals {
+            let failed = |reason| WriteError::new(&original.display().to_string(), reason);
+            fs::remove_file(&original).map_err(failed)?;
+        }
+        Ok(AtomicFile::remove_left(targets)?)
+    }
+
+    /// Second names of photos that were never written into, and all files beside which temporary ones may lie.
+    pub(crate) fn left(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let journal = self.path();
+        let entries = if journal.exists() { self.0.entries(|_| Ok(())).unwrap_or_default() } else { Vec::new() };
+        let places = entries.iter().filter_map(|entry| Some((entry, entry.places(journal).ok()?)));
+        let (mut originals, mut targets) = (Vec::new(), vec![journal.to_owned()]);
+        for (entry, Places { file, old }) in places {
+            if let (Some(hash), Some((original, _))) = (&entry.original, &old) {
+                let length = |path: &Path| fs::metadata(path).ok().map(|file| file.len());
+                // Hashes of all photos take long; most differ in length.
+                if length(original).is_some_and(|original| Some(original) == length(&file))
+                    && [original, &file].into_iter().all(|path| current(path).ok().flatten().as_ref() == Some(hash))
+                {
+                    originals.push(original.clone());
+                }
+            }
+            targets.extend([Some(file), old.map(|(old, _)| old)].into_iter().flatten());
+        }
+        (originals, targets)
+    }
+}
+
+/// The hash of what a file holds; nothing where there is none.
+pub(crate) fn current(file: &Path) -> Result<Option<String>> {
+    match fs::read(file) {
+        Ok(contents) => Ok(Some(hash(&contents))),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(source) => Err(TagError::Read { file: file.display().to_string(), source }),
     }
 }
 
@@ -123,18 +164,25 @@ fn name(path: &Path) -> String {
 fn keep(kept: &Path, target: &Path, old: &[u8]) -> Result<()> {
     let failed = |reason| TagError::Write(WriteError::new(&kept.display().to_string(), reason));
     if let Some(folder) = kept.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
+        make_folder(folder, None).map_err(failed)?;
     }
-    let mut file = AtomicFile::create(kept)?;
+    let like = fs::metadata(target).map_err(failed)?;
+    let mut file = AtomicFile::create_like(kept, &like)?;
     file.write_all(old).map_err(failed)?;
-    file.take_attributes(&fs::metadata(target).map_err(failed)?)?;
+    file.take_attributes(&like)?;
     Ok(file.commit()?)
 }
 
+/// A file's name as seen from the journal's folder. Folders above the file need not be there yet.
 fn relative(target: &Path, journal: &Path) -> std::result::Result<String, String> {
     let base = folder(journal);
-    let absolute = folder(target).join(target.file_name().unwrap_or_default());
     let outside = || format!("it lies outside {}, the folder of the journal", base.display());
+    let above = target.ancestors().skip(1).find_map(|above| {
+        let above_or_here = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+        Some((above, fs::canonicalize(above_or_here).ok()?))
+    });
+    let (above, true_above) = above.ok_or_else(outside)?;
+    let absolute = true_above.join(target.strip_prefix(above).map_err(|_| outside())?);
     let parts = absolute.strip_prefix(&base).map_err(|_| outside())?.components().map(|part| match part {
         Component::Normal(part) => part.to_str().ok_or("no journal can hold its name, which is not UTF-8".to_owned()),
         _ => Err(outside()),

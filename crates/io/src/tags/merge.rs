@@ -28,7 +28,7 @@ pub(crate) fn merged(sidecar: &[u8], tag: &GeoTag, overwrite: Overwrite) -> Resu
     // With an old position its altitude and direction go too, as in EXIF.
     let goes = |space: &str, name: &str| match space {
         EXIF if has_position => name.starts_with("GPS"),
-        EXIF => ours.iter().any(|(other, _)| *other == name),
+        EXIF => name == "GPSProcessingMethod" || ours.iter().any(|(other, _)| *other == name),
         _ => replaces_names && NAMES.iter().any(|(other, _, known)| (*other, *known) == (space, name)),
     };
     let mut cuts: Vec<Range<usize>> = descriptions.iter().flat_map(|node| cuts_in(*node, text, goes)).collect();

@@ -9,7 +9,7 @@ pub struct GeoTag {
     pub(crate) radius_km: Option<f64>,
     pub(crate) area: Option<String>,
     pub(crate) names: PlaceNames,
-    pub(crate) method: &'static str,
+    pub(crate) by_hand: bool,
 }
 
 /// A place's names, for the fields of IPTC that photo programs search by: XMP's `photoshop:City`, `State` and `Country`, and
@@ -45,7 +45,7 @@ impl Overwrite {
 impl GeoTag {
     /// A place alone.
     pub fn new(place: LatLon) -> Self {
-        Self { place, radius_km: None, area: None, names: PlaceNames::default(), method: METHOD }
+        Self { place, radius_km: None, area: None, names: PlaceNames::default(), by_hand: false }
     }
 
     /// How far off it may be: `GPSHPositioningError`. Numbers that are not positive are left out.
@@ -70,10 +70,24 @@ impl GeoTag {
         self
     }
 
-    /// Somebody placed it, not LocDiff: EXIF's word for that.
+    /// Somebody placed it, not LocDiff.
     #[must_use]
     pub fn by_hand(self, by_hand: bool) -> Self {
-        Self { method: if by_hand { BY_HAND } else { METHOD }, ..self }
+        Self { by_hand, ..self }
+    }
+
+    /// `GPSProcessingMethod`. EXIF has no word for an estimate from the picture: that stands in [`GeoTag::area_text`].
+    pub(crate) fn method(&self) -> Option<&'static str> {
+        self.by_hand.then_some("MANUAL")
+    }
+
+    /// `GPSAreaInformation`: an estimate says that it is one, so that nobody takes it for a measurement.
+    pub(crate) fn area_text(&self) -> Option<String> {
+        match &self.area {
+            area if self.by_hand => area.clone(),
+            None => Some(ESTIMATE.to_owned()),
+            Some(area) => Some(format!("{area} ({ESTIMATE})")),
+        }
     }
 
     pub(crate) fn radius_m(&self) -> Option<u32> {
@@ -81,9 +95,7 @@ impl GeoTag {
     }
 }
 
-/// The value of `GPSProcessingMethod`, so that an estimate is never taken for a measurement.
-const METHOD: &str = "LocDiff estimate from the picture";
-const BY_HAND: &str = "MANUAL";
+const ESTIMATE: &str = "LocDiff estimate from the picture";
 pub(crate) const DATUM: &str = "WGS-84";
 
 /// The columns that `exiftool -csv=FILE` knows.
@@ -105,6 +117,6 @@ pub fn exiftool_row(photo: &str, tag: &GeoTag) -> [String; 9] {
     let (lat, lon) = (format!("{:.8}", lat_deg.abs()), format!("{:.8}", lon_deg.abs()));
     let (north, east) = (if lat_deg < 0.0 { "S" } else { "N" }, if lon_deg < 0.0 { "W" } else { "E" });
     let radius = tag.radius_m().map_or_else(String::new, |metres| metres.to_string());
-    let area = tag.area.as_deref().unwrap_or_default();
-    [photo, &lat, north, &lon, east, DATUM, tag.method, &radius, area].map(str::to_owned)
+    let (method, area) = (tag.method().unwrap_or_default(), tag.area_text().unwrap_or_default());
+    [photo, &lat, north, &lon, east, DATUM, method, &radius, &area].map(str::to_owned)
 }

@@ -3,10 +3,10 @@
 use crate::data::TableWriter;
 use crate::tags::{
     EXIFTOOL_COLUMNS, GeoTag, JOURNAL_NAME, Overwrite, PlaceNames, PreparedWrite, Result, TagError, TagJournal,
-    TagRule, adobe_sidecar_path, exiftool_row, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar,
-    rule::distance, sidecar_path, tree::Tree,
+    TagRule, adobe_sidecar_path, exiftool_row, files::parent, journal::original_path, prepare_copy, prepare_in_place,
+    prepare_plain_copy, prepare_sidecar, rule::distance, sidecar_path, tree::Tree,
 };
-use locdiff_base::{OutputLock, WriteError, counted, one_line};
+use locdiff_base::{OutputLock, WriteError, counted, make_folder, one_line};
 use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
@@ -153,6 +153,9 @@ pub struct Tagger {
     beside: HashSet<PathBuf>,
     /// By their files, each with the lock of its folder.
     journals: BTreeMap<PathBuf, (TagJournal, OutputLock)>,
+    /// Journals that a dry run has read, and second names of photos that an interrupted run left.
+    noted: HashSet<PathBuf>,
+    left: HashSet<PathBuf>,
     table: Option<TableWriter>,
     tagged: Tagged,
 }
@@ -161,9 +164,10 @@ impl Tagger {
     /// By a plan. Fails for a table that cannot be written.
     pub fn new(plan: TagPlan) -> Result<Self> {
         let table = plan.table.as_deref().filter(|_| !plan.dry_run);
-        let table = table.map(|path| TableWriter::create(path, &EXIFTOOL_COLUMNS)).transpose()?;
+        let table = table.map(|path| TableWriter::create_plain(path, &EXIFTOOL_COLUMNS)).transpose()?;
         let tagged = Tagged { dry_run: plan.dry_run, ..Tagged::default() };
-        Ok(Self { tree: Tree::of(&plan.given), plan, beside: HashSet::new(), journals: BTreeMap::new(), table, tagged })
+        let (beside, noted, left) = (HashSet::new(), HashSet::new(), HashSet::new());
+        Ok(Self { tree: Tree::of(&plan.given), plan, beside, journals: BTreeMap::new(), noted, left, table, tagged })
     }
 
     /// How it went so far.
@@ -241,8 +245,9 @@ impl Tagger {
         let overwrite = self.plan.overwrite;
         let mut prepared: Vec<Result<PreparedWrite>> = Vec::new();
         prepared.extend(copy.map(|copy| prepare_copy(photo, copy, &tag, overwrite)));
-        prepared.extend(self.plan.in_place.then(|| prepare_in_place(photo, &tag, overwrite)));
-        prepared.extend(self.plan.sidecars.then(|| prepare_sidecar(photo, &tag, overwrite)));
+        if self.plan.in_place || self.plan.sidecars {
+            prepared.extend(self.prepare_beside(photo, &tag)?);
+        }
         let mut skips: Vec<(Skip, String)> = Vec::new();
         for one in prepared {
             let written = one.and_then(|one| {
@@ -294,18 +299,49 @@ impl Tagger {
         }
     }
 
+    /// What is to be written into a photo or beside it. Nothing behind a link is; what an interrupted run left is in nobody's way.
+    fn prepare_beside(&mut self, photo: &Path, tag: &GeoTag) -> Result<Vec<Result<PreparedWrite>>> {
+        if let Some(link) = self.tree.link_above(photo) {
+            let reason =
+                format!("it lies behind {}, which is a link: give the folder that it leads to", link.display());
+            return Ok(vec![Err(TagError::Unfit { file: photo.display().to_string(), reason })]);
+        }
+        let overwrite = self.plan.overwrite;
+        self.open_journal(photo, None)?;
+        let is_left = fs::canonicalize(original_path(photo)).is_ok_and(|original| self.left.contains(&original));
+        let in_place = self.plan.in_place.then(|| prepare_in_place(photo, tag, overwrite, is_left));
+        let sidecar = self.plan.sidecars.then(|| prepare_sidecar(photo, tag, overwrite));
+        Ok(in_place.into_iter().chain(sidecar).collect())
+    }
+
+    /// Opens the journal that notes what is written about a photo, in a copy or beside it, and removes what an interrupted run left
+    /// there; a dry run only takes note of it.
+    fn open_journal(&mut self, photo: &Path, copy: Option<&Path>) -> Result<PathBuf> {
+        let copies = self.plan.copies.clone().filter(|folder| copy.is_some_and(|copy| copy.starts_with(folder)));
+        let folder = copies.unwrap_or_else(|| self.tree.home(photo));
+        let path = self.plan.journal.clone().unwrap_or_else(|| folder.join(JOURNAL_NAME));
+        if self.plan.dry_run {
+            if self.noted.insert(path.clone()) {
+                self.left.extend(TagJournal::at(&path).left().0);
+            }
+        } else if !self.journals.contains_key(&path) {
+            let journal = TagJournal::at(&path);
+            let folder = parent(&path);
+            let like = fs::metadata(parent(photo)).ok();
+            make_folder(folder, like.as_ref())
+                .map_err(|reason| WriteError::new(&folder.display().to_string(), reason))?;
+            let lock = OutputLock::folder(folder)?;
+            journal.clean()?;
+            self.journals.insert(path.clone(), (journal, lock));
+        }
+        Ok(path)
+    }
+
     fn write(&mut self, prepared: PreparedWrite, photo: &Path) -> Result<()> {
         if self.plan.dry_run {
             return Ok(());
         }
-        let copies = self.plan.copies.clone().filter(|folder| prepared.file.starts_with(folder));
-        let folder = copies.unwrap_or_else(|| self.tree.home(photo));
-        let path = self.plan.journal.clone().unwrap_or_else(|| folder.join(JOURNAL_NAME));
-        if !self.journals.contains_key(&path) {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            fs::create_dir_all(folder).map_err(|reason| WriteError::new(&folder.display().to_string(), reason))?;
-            self.journals.insert(path.clone(), (TagJournal::at(&path), OutputLock::folder(folder)?));
-        }
+        let path = self.open_journal(photo, Some(&prepared.file))?;
         let journal = self.journals.get_mut(&path).map(|(journal, _)| journal);
         self.tagged.written.push(prepared.write(journal)?);
         Ok(())

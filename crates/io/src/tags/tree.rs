@@ -48,6 +48,15 @@ impl Tree {
         iter::once(name.clone()).chain(numbered).find(|name| self.copies.insert(name.clone()))
     }
 
+    /// The link on the way from a folder that was given to a photo below it: what lies behind it is somewhere else.
+    pub(crate) fn link_above(&self, photo: &Path) -> Option<PathBuf> {
+        let root =
+            self.roots.iter().filter(|root| photo.starts_with(root)).min_by_key(|root| root.components().count())?;
+        let above = photo.ancestors().skip(1).take_while(|folder| folder.starts_with(root) && folder != root);
+        let mut links = above.filter(|folder| fs::symlink_metadata(folder).is_ok_and(|there| there.is_symlink()));
+        links.next().map(Path::to_owned)
+    }
+
     /// The folder whose journal notes what is written beside a photo: the one that was given and truly holds it, else its own.
     pub(crate) fn home(&self, photo: &Path) -> PathBuf {
         let own = photo.parent().unwrap_or(Path::new("")).to_owned();

@@ -78,10 +78,10 @@ pub(crate) fn properties(tag: &GeoTag) -> Vec<(&'static str, String)> {
         ("GPSLatitude", coordinate(lat_deg, "N", "S")),
         ("GPSLongitude", coordinate(lon_deg, "E", "W")),
         ("GPSMapDatum", DATUM.to_owned()),
-        ("GPSProcessingMethod", tag.method.to_owned()),
     ];
+    properties.extend(tag.method().map(|method| ("GPSProcessingMethod", method.to_owned())));
     properties.extend(tag.radius_m().map(|metres| ("GPSHPositioningError", format!("{metres}/1"))));
-    properties.extend(tag.area.clone().map(|area| ("GPSAreaInformation", area)));
+    properties.extend(tag.area_text().map(|area| ("GPSAreaInformation", area)));
     properties
 }
 
@@ -113,6 +113,6 @@ mod tests {
         assert_eq!(text("GPSLatitude"), "12,3.00000000S");
         assert_eq!(text("GPSLongitude"), "78,0.00000000W");
         assert_eq!(text("GPSHPositioningError"), "250/1");
-        assert_eq!(text("GPSAreaInformation"), "<in> \"Łódź\" & \u{fffd}elsewhere");
+        assert_eq!(text("GPSAreaInformation"), "<in> \"Łódź\" & \u{fffd}elsewhere (LocDiff estimate from the picture)");
     }
 }

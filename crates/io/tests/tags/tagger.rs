@@ -1,7 +1,9 @@
 //! Tags of a run: only where sure, in copies that are albums, in the photos themselves, and taken back to the byte.
 
 use crate::tags::common::{fixture_path, skipped};
-use locdiff_io::tags::{PlaceNames, Skip, TagError, TagPlace, TagPlan, TagRule, Tagger, has_location, undo};
+use locdiff_io::tags::{
+    JOURNAL_NAME, Overwrite, PlaceNames, Skip, TagError, TagPlace, TagPlan, TagRule, Tagged, Tagger, has_location, undo,
+};
 use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeMap, fs, process::Command};
@@ -123,17 +125,7 @@ fn photos_are_written_into_and_stay_beside_themselves() {
     let folder = tempfile::tempdir().unwrap();
     let album = album(folder.path());
     let before = files(&album);
-    let run = || {
-        let plan = TagPlan { given: vec![album.clone()], in_place: true, ..TagPlan::default() };
-        let mut tagger = Tagger::new(plan).unwrap();
-        let mut reasons = Vec::new();
-        for name in PHOTOS {
-            let photo = album.join(name);
-            let steps = tagger.tag(&place(&photo, 3.0), Some(&photo)).unwrap();
-            reasons.extend(steps.into_iter().filter_map(|step| step.reason));
-        }
-        (tagger.finish().unwrap(), reasons)
-    };
+    let run = || tag_all(&in_place(&album), &PHOTOS);
     let (tagged, _) = run();
     assert_eq!((tagged.tagged, tagged.already_tagged, tagged.cannot_hold), (3, 1, 1));
     let after = files(&album);
@@ -142,22 +134,194 @@ fn photos_are_written_into_and_stay_beside_themselves() {
     }
     assert!(album.join("locdiff-journal.jsonl").exists() && !album.join("c.bmp_original").exists());
     // The original of an earlier writing is never replaced.
-    fs::copy(album.join("a.jpg_original"), album.join("a.jpg")).unwrap();
+    fs::write(album.join("a.jpg"), [&before["a.jpg"][..], b"edited"].concat()).unwrap();
     let (again, reasons) = run();
     assert_eq!((again.tagged, again.already_tagged), (0, 3));
     assert!(reasons.iter().any(|reason| reason.contains("a.jpg_original is there")), "{reasons:?}");
     fs::write(album.join("a.jpg"), &after["a.jpg"]).unwrap();
     undo(&album, false).unwrap();
     assert_eq!(files(&album), before);
-    // A link is not written into: what it means may lie anywhere.
-    #[cfg(unix)]
-    {
-        fs::rename(album.join("a.jpg"), folder.path().join("real.jpg")).unwrap();
-        std::os::unix::fs::symlink("../real.jpg", album.join("a.jpg")).unwrap();
-        let (_, reasons) = run();
-        assert!(reasons.iter().any(|reason| reason.contains("it is a link")), "{reasons:?}");
-        assert_eq!(fs::read(folder.path().join("real.jpg")).unwrap(), before["a.jpg"]);
+}
+
+/// Tags the photos of the album; reasons why some got none.
+fn tag_all(plan: &TagPlan, names: &[&str]) -> (Tagged, Vec<String>) {
+    let mut tagger = Tagger::new(plan.clone()).unwrap();
+    let mut reasons = Vec::new();
+    for name in names {
+        let photo = plan.given[0].join(name);
+        let steps = tagger.tag(&place(&photo, 3.0), Some(&photo)).unwrap();
+        reasons.extend(steps.into_iter().filter_map(|step| step.reason));
     }
+    (tagger.finish().unwrap(), reasons)
+}
+
+fn in_place(album: &Path) -> TagPlan {
+    TagPlan { given: vec![album.to_owned()], in_place: true, ..TagPlan::default() }
+}
+
+/// After every step of an interrupted write: undo leaves what was there, and so does undo after another run.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_write_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let album = album(folder.path());
+    let before = files(&album);
+    let plan = in_place(&album);
+    tag_all(&plan, &["a.jpg"]);
+    let journal = fs::read(album.join(JOURNAL_NAME)).unwrap();
+    undo(&album, false).unwrap();
+    let (photo, original) = (album.join("a.jpg"), album.join("a.jpg_original"));
+    for step in 0..5 {
+        for goes_on in [false, true] {
+            let cut = if step == 0 { journal.len() / 2 } else { journal.len() };
+            fs::write(album.join(JOURNAL_NAME), &journal[..cut]).unwrap();
+            fs::write(album.join(".locdiff.lock"), "locdiff 1").unwrap();
+            if step > 1 {
+                fs::write(album.join(".a.jpg.1-0.tmp"), "half").unwrap();
+            }
+            match step {
+                3 => fs::hard_link(&photo, &original).unwrap(),
+                4 => drop(fs::copy(&photo, &original).unwrap()), // a file system without second names
+                _ => {}
+            }
+            if goes_on {
+                let (planned, reasons) = tag_all(&TagPlan { dry_run: true, ..plan.clone() }, &["a.jpg"]);
+                assert_eq!(planned.tagged, 1, "step {step}: {reasons:?}");
+                let (tagged, reasons) = tag_all(&plan, &["a.jpg"]);
+                assert_eq!(tagged.tagged, 1, "step {step}: {reasons:?}");
+                assert_eq!(files(&album).len(), before.len() + 2, "the original and the journal");
+            }
+            let done = undo(&album, false).unwrap();
+            assert!(done.iter().all(|(_, what)| !what.is_refusal()), "step {step}: {done:?}");
+            assert_eq!(files(&album), before, "step {step}");
+            assert_eq!(undo(&album, false).unwrap(), [], "again");
+        }
+    }
+    // What somebody called so himself stays.
+    fs::copy(&photo, &original).unwrap();
+    assert!(tag_all(&plan, &["a.jpg"]).1[0].contains("a.jpg_original is there"));
+    assert_eq!(fs::read(&original).unwrap(), before["a.jpg"]);
+}
+
+#[test]
+fn an_undo_that_was_killed_is_done_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let album = album(folder.path());
+    fs::remove_file(album.join("a.jpg.xmp")).unwrap();
+    let before = files(&album);
+    tag_all(&in_place(&album), &PHOTOS);
+    // A sidecar that is made, added to and added to once more.
+    for _ in 0..3 {
+        let sidecars = TagPlan { sidecars: true, in_place: false, overwrite: Overwrite::FORCE, ..in_place(&album) };
+        tag_all(&sidecars, &["a.jpg"]);
+    }
+    let (written, journal) = (files(&album), fs::read(album.join(JOURNAL_NAME)).unwrap());
+    undo(&album, false).unwrap();
+    assert_eq!(files(&album), before);
+    // Nothing but the journal had not been removed yet; then only half of the files had been restored.
+    for half in [false, true] {
+        for (name, bytes) in written.iter().filter(|(name, _)| half && !name.starts_with("day 2")) {
+            fs::create_dir_all(album.join(name).parent().unwrap()).unwrap();
+            fs::write(album.join(name), bytes).unwrap();
+        }
+        fs::write(album.join(JOURNAL_NAME), &journal).unwrap();
+        let done = undo(&album, false).unwrap();
+        assert!(done.iter().all(|(_, what)| !what.is_refusal()), "{done:?}");
+        assert_eq!(files(&album), before);
+    }
+}
+
+#[test]
+fn a_renamed_photo_is_restored_under_its_new_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let album = album(folder.path());
+    let before = files(&album);
+    tag_all(&in_place(&album), &["a.jpg", "day 2/a.jpg", "day 2/b.png"]);
+    fs::rename(album.join("a.jpg"), album.join("Paris.jpg")).unwrap();
+    fs::remove_file(album.join("day 2/b.png")).unwrap();
+    undo(&album, false).unwrap();
+    let mut after = files(&album);
+    assert_eq!(after.remove("Paris.jpg"), Some(before["a.jpg"].clone()));
+    after.insert("a.jpg".to_owned(), before["a.jpg"].clone());
+    assert_eq!(after, before, "what was removed comes back, too");
+}
+
+/// Links of all kinds: what they lead to stays as it is, and the reason is named.
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_links() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let (album, outside) = (album(folder.path()), folder.path().join("outside"));
+    fs::create_dir(&outside).unwrap();
+    for name in ["linked.jpg", "named.jpg", "x.jpg"] {
+        fs::copy(fixture_path("camera.jpg"), outside.join(name)).unwrap();
+    }
+    fs::write(outside.join("x.xmp"), "<x/>").unwrap();
+    symlink("../outside/linked.jpg", album.join("linked.jpg")).unwrap();
+    symlink("../outside", album.join("day 3")).unwrap();
+    fs::hard_link(outside.join("named.jpg"), album.join("named.jpg")).unwrap();
+    fs::copy(fixture_path("camera.jpg"), album.join("b.jpg")).unwrap();
+    fs::hard_link(outside.join("x.xmp"), album.join("b.jpg.xmp")).unwrap();
+    let before = files(&outside);
+    let reason = |plan: &TagPlan, name: &str| {
+        let (tagged, reasons) = tag_all(plan, &[name]);
+        assert_eq!((tagged.tagged, files(&outside) == before), (0, true), "{name}");
+        reasons.join("; ")
+    };
+    let sidecars = TagPlan { in_place: false, sidecars: true, ..in_place(&album) };
+    for dry_run in [true, false] {
+        let [in_place, sidecars] = [in_place(&album), sidecars.clone()].map(|plan| TagPlan { dry_run, ..plan });
+        assert!(reason(&in_place, "linked.jpg").contains("it is a link"));
+        assert!(reason(&in_place, "named.jpg").contains("it has 2 names (hard links)"));
+        for plan in [&in_place, &sidecars] {
+            assert!(reason(plan, "day 3/x.jpg").contains("day 3, which is a link"));
+        }
+        assert!(reason(&sidecars, "b.jpg").contains("a second name"));
+    }
+    // The journal and the lock themselves.
+    for name in [JOURNAL_NAME, ".locdiff.lock"] {
+        fs::hard_link(outside.join("x.jpg"), album.join(name)).unwrap();
+        let mut tagger = Tagger::new(in_place(&album)).unwrap();
+        let error = tagger.tag(&place(&album.join("a.jpg"), 3.0), Some(&album.join("a.jpg"))).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("a second name"), "{error}");
+        fs::remove_file(album.join(name)).unwrap();
+    }
+    // A folder of the copies that leads elsewhere: nothing is made there.
+    fs::create_dir(folder.path().join("t")).unwrap();
+    symlink("../outside", folder.path().join("t/day 2")).unwrap();
+    let copies = TagPlan { in_place: false, copies: Some(folder.path().join("t")), ..in_place(&album) };
+    assert!(reason(&copies, "day 2/a.jpg").contains("outside"));
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), before.len());
+}
+
+/// What is made of photos that others may not read, they may not read either.
+#[cfg(unix)]
+#[test]
+fn private_photos_stay_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let album = album(folder.path());
+    fs::remove_file(album.join("a.jpg.xmp")).unwrap();
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let mode = |name: &str| fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
+    set(&album.join("a.jpg"), 0o600);
+    set(&album.join("day 2"), 0o750);
+    let plan = TagPlan { sidecars: true, copies: Some(folder.path().join("t")), ..in_place(&album) };
+    for _ in 0..2 {
+        tag_all(&TagPlan { overwrite: Overwrite::FORCE, ..plan.clone() }, &["a.jpg", "day 2/b.png"]);
+        undo(&folder.path().join("t"), false).unwrap();
+    }
+    tag_all(&TagPlan { in_place: false, overwrite: Overwrite::FORCE, ..plan }, &["a.jpg", "day 2/b.png"]);
+    for name in ["a.jpg", "a.jpg.xmp", "a.jpg_original", JOURNAL_NAME] {
+        assert_eq!(mode(&format!("trip/{name}")), 0o600, "{name}");
+    }
+    assert_eq!(
+        [mode("t/a.jpg"), mode("t/locdiff-journal.jsonl"), mode("trip/locdiff-journal.kept")],
+        [0o600, 0o600, 0o700]
+    );
+    assert_eq!(mode("t/day 2") & 0o007, 0);
+    assert!(mode("trip/day 2/b.png.xmp") & 0o044 != 0, "a photo that others may read has a sidecar that they may read");
 }
 
 #[test]

@@ -149,7 +149,7 @@ impl Job {
             return Err(setting::<BatchError>("views", settings.locate.views, "embeddings are of the photo itself: 1"));
         }
         settings.check_no_album()?;
-        drop(settings.locate.resolved()?);
+        settings.locate.resolved()?.check_sampler(settings.locator.makes_samples())?;
         let sources = photos.sources();
         let shards = sources.len().div_ceil(shard_photos);
         let shards = u32::try_from(shards).ok().filter(|shards| *shards <= MOST_SHARDS).ok_or_else(|| {

@@ -5,7 +5,7 @@ use crate::batch::{BatchError, Job, Result, Task, manifest, sealed::damaged};
 use crate::embed::{EmbedFiles, EmbedTables};
 use crate::{
     LatLon,
-    table::{ANSWER_COLUMNS, AnswerRow},
+    table::{ANSWER_COLUMNS, AnswerRow, TAG_COLUMNS},
 };
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_io::data::{Dtype, MatrixWriter, TableWriter};
@@ -82,14 +82,15 @@ fn parts(job: &Job) -> Result<impl Iterator<Item = Result<(PathBuf, Part)>>> {
 fn csv(job: &Job, out: &Path) -> Result<Merged> {
     let mut merged = Merged::default();
     let parts = parts(job)?;
-    let mut table = TableWriter::create(out, &ANSWER_COLUMNS.split(' ').collect::<Vec<_>>())?;
+    let columns: Vec<&str> = ANSWER_COLUMNS.split(' ').chain(TAG_COLUMNS.split(' ')).collect();
+    let mut table = TableWriter::create(out, &columns)?;
     for part in parts {
         let (path, part) = part?;
         for (k, object) in part.objects(&path)?.iter().enumerate() {
             let row = AnswerRow::from_json(object)
                 .ok_or_else(|| damaged(&path, format!("line {} is not an answer's", k + 2)))?;
             *(if row.found.is_ok() { &mut merged.answered } else { &mut merged.failed }) += 1;
-            table.write(&row.fields().iter().map(String::as_str).collect::<Vec<_>>())?;
+            table.write(&row.fields([]).iter().map(String::as_str).collect::<Vec<_>>())?;
         }
     }
     table.finish()?;

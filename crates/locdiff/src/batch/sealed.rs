@@ -64,6 +64,6 @@ pub(crate) fn open<H: DeserializeOwned>(path: &Path, format: &str, mut bytes: Ve
 }
 
 pub(crate) fn damaged(path: &Path, reason: impl Into<String>) -> BatchError {
-    let remedy = "copy it again, or delete it and make it anew";
+    let remedy = "copy it again, or delete it and make it again";
     BatchError::Damaged { path: path.to_owned(), reason: reason.into(), remedy }
 }

@@ -16,12 +16,12 @@ pub enum EmbedError {
     Journal { path: PathBuf, reason: io::Error },
     #[error(transparent)]
     Locked(#[from] locdiff_base::LockError),
-    #[error("{path} holds an unfinished run: resume it, or delete it to begin anew", path = path.display())]
+    #[error("{path} holds an unfinished run: resume it, or delete it to start again", path = path.display())]
     Unfinished { path: PathBuf },
     #[error("{path} is no journal of an unfinished run: delete it, or choose another output file", path = path.display())]
     NoJournal { path: PathBuf },
     #[error(
-        "{path} is of a run with another {setting} ({before}, now {now}): give the same as before, or delete it to begin anew",
+        "{path} is of a run with another {setting} ({before}, now {now}): give the same as before, or delete it to start again",
         path = path.display()
     )]
     OtherSetting { path: PathBuf, setting: String, before: String, now: String },

@@ -6,7 +6,7 @@
 
 use super::error::Result;
 use super::{EmbedError, outcome::EmbedOutcome};
-use locdiff_base::OutputLock;
+use locdiff_base::{OutputLock, own_file, private};
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -27,7 +27,8 @@ impl EmbedJournal {
     pub(crate) fn open(path: PathBuf, settings: &Value, count: usize, batch: usize, resume: bool) -> Result<Self> {
         let cannot = |reason| EmbedError::Journal { path: path.clone(), reason };
         let lock = OutputLock::file(&path)?;
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        own_file(&path).map_err(cannot)?;
+        let open = private(&mut OpenOptions::new()).read(true).write(true).create(true).truncate(false).open(&path);
         let file = open.map_err(cannot)?;
         let mut head = settings.to_string().into_bytes();
         head.push(b'\n');

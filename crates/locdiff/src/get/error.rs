@@ -25,6 +25,14 @@ pub enum GetError {
     Hash { address: String, met: String, wanted: String, whose: &'static str },
     #[error("{folder} has no {file}: copy it there", folder = folder.display())]
     Missing { folder: PathBuf, file: String },
+    #[error("there is no folder {folder}: name the one that has the files", folder = folder.display())]
+    NoFolder { folder: PathBuf },
+    #[error(
+        "{name} does not work ({reason}): it was not installed, and what came was removed; fetch it from elsewhere"
+    )]
+    Broken { name: String, reason: String },
+    #[error("{folder} was not fetched but made by hand: move it away, then fetch again", folder = folder.display())]
+    Own { folder: PathBuf },
     #[error("cannot read {path}: {source}", path = path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error("cannot write {path}: {source}; what was fetched before is kept", path = path.display())]

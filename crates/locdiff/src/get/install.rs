@@ -48,8 +48,13 @@ pub(super) struct Stage {
     lock: Option<OutputLock>,
 }
 
-pub(super) fn is_here(home: &Path, name: &str) -> bool {
-    models_folder(home).join(name).is_dir()
+/// Whether a thing is here and stays. Fails if a folder that was not fetched would be replaced.
+pub(super) fn is_here(home: &Path, name: &str, replace: bool) -> Result<bool, GetError> {
+    let folder = models_folder(home).join(name);
+    if replace && folder.is_dir() && !folder.join(ORIGIN_FILE).is_file() {
+        return Err(GetError::Own { folder });
+    }
+    Ok(folder.is_dir() && !replace)
 }
 
 impl Stage {
@@ -62,6 +67,11 @@ impl Stage {
     /// With its folders, for this run alone.
     pub(super) fn begin(home: &Path, name: &str) -> Result<Self, GetError> {
         let mut stage = Self::of(home, name);
+        let is_link = fs::symlink_metadata(&stage.folder).is_ok_and(|there| there.is_symlink());
+        if is_link {
+            let reason = std::io::Error::other("it is a link, which leads elsewhere: remove it");
+            return Err(unwritable(&stage.folder)(reason));
+        }
         fs::create_dir_all(&stage.folder).map_err(unwritable(&stage.folder))?;
         stage.lock = Some(OutputLock::file(&stage.folder)?);
         // What an earlier run made of its parts is made again: it is soon done.
@@ -74,6 +84,11 @@ impl Stage {
 
     pub(super) fn part(&self, file: &str) -> PathBuf {
         self.folder.join(format!("{file}.part"))
+    }
+
+    /// Removes all that came.
+    pub(super) fn discard(self) -> Result<(), GetError> {
+        fs::remove_dir_all(&self.folder).map_err(unwritable(&self.folder))
     }
 
     /// Everything is there: the folder gets its name.
@@ -89,7 +104,12 @@ impl Stage {
                 File::open(&path).and_then(|file| file.sync_all()).map_err(unwritable(&path))?;
             }
         }
-        fs::rename(&self.whole, &self.target).map_err(unwritable(&self.target))?;
+        let old = self.folder.join("old");
+        let _ = fs::remove_dir_all(&old); // of a run that was cut off here
+        match fs::rename(&self.target, &old) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(unwritable(&self.target)(error)),
+            _ => fs::rename(&self.whole, &self.target).map_err(unwritable(&self.target))?,
+        }
         fs::remove_dir_all(&self.folder).map_err(unwritable(&self.folder))?;
         drop(self.lock);
         Ok(())

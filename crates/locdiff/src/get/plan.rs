@@ -11,6 +11,7 @@ use locdiff_retrieval::gallery::VectorType;
 use locdiff_retrieval::geoclip::{
     GALLERY_FILE, GeoClip, GeoClipCache, SETTINGS_FILE, Sources, WEIGHTS_FILE, import, open_geoclip_gallery,
 };
+use locdiff_vision::{Encoder, Inspection, sources::PhotoList};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,6 +26,8 @@ pub struct GetSettings {
     pub from: Option<String>,
     /// Fetch whole files also where a part is enough, so that their SHA-256 can be compared.
     pub whole: bool,
+    /// Fetch a thing again that is here already, and replace it.
+    pub replace: bool,
     /// The pause before a broken connection is tried again, which grows.
     pub pause: Duration,
 }
@@ -32,7 +35,7 @@ pub struct GetSettings {
 impl GetSettings {
     /// From where things are published, into a data folder.
     pub fn new(home: impl Into<PathBuf>) -> Self {
-        Self { home: home.into(), from: None, whole: false, pause: Duration::from_secs(2) }
+        Self { home: home.into(), from: None, whole: false, replace: false, pause: Duration::from_secs(2) }
     }
 }
 
@@ -68,7 +71,7 @@ impl GetPlan {
     pub fn new(name: &str, settings: GetSettings) -> Result<Self, GetError> {
         let mut plan = Self { remote: Remote::new(), things: Vec::new(), settings };
         for what in with_needs(name)? {
-            if is_here(&plan.settings.home, what.name) {
+            if is_here(&plan.settings.home, what.name, plan.settings.replace && what.name == name)? {
                 continue;
             }
             plan.remote.by_hand = by_hand(what);
@@ -108,6 +111,11 @@ impl GetPlan {
                 let part = stage.part(wanted.file.name);
                 self.transfer(wanted, &part).run(&mut |bytes| progress(wanted.file.name, bytes))?;
                 kept.extend(keep(wanted, &part, &stage.whole, progress)?);
+            }
+            if let Err(reason) = tried(files, &stage.whole) {
+                stage.discard()?;
+                let reason = locdiff_base::one_line(&reason.to_string());
+                return Err(GetError::Broken { name: what.name.to_owned(), reason });
             }
             stage.finish(what, kept)?;
         }
@@ -153,6 +161,9 @@ impl GetPlan {
             return Ok((if is_own { own } else { Place::Web(format!("{base}/{}", file.name)) }, None));
         }
         let folder = Path::new(from);
+        if !folder.is_dir() {
+            return Err(GetError::NoFolder { folder: folder.to_owned() });
+        }
         let candidates = [folder.join(what.name).join(file.name), folder.join(file.name)];
         let found = candidates.into_iter().find(|path| path.is_file());
         let missing = || GetError::Missing { folder: folder.to_owned(), file: file.name.to_owned() };
@@ -191,6 +202,17 @@ fn by_hand(what: &Published) -> String {
         _ => file.address(),
     });
     each.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether an encoder gives sound embeddings, and a list of photos can be read. GeoCLIP is opened as it is kept.
+fn tried(files: &[Wanted], whole: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    if files.iter().any(|file| file.tower.is_some()) {
+        Inspection::check(&Encoder::open(whole)?)?;
+    }
+    for list in files.iter().filter(|file| file.file.name.ends_with(".csv")) {
+        PhotoList::read(&whole.join(list.file.name))?;
+    }
+    Ok(())
 }
 
 /// What stays of a file that came: its name in the folder.

@@ -1,5 +1,7 @@
 //! What can be fetched: the one table of names.
 
+use crate::home::{data_folder, models_folder};
+
 /// Something published that can be fetched by its name. See [`Published::all`].
 #[derive(Debug)]
 #[non_exhaustive]
@@ -12,6 +14,8 @@ pub struct Published {
     pub licence: &'static str,
     /// Names that it needs beside itself.
     pub needs: &'static [&'static str],
+    /// About how many megabytes are downloaded for it alone.
+    pub(super) download_mb: u32,
     /// What must be copied by hand, since no address hands it out: a file's name and where it is.
     pub by_hand: Option<(&'static str, &'static str)>,
     pub(super) files: &'static [PublishedFile],
@@ -71,6 +75,7 @@ pub(super) static TABLE: [Published; 5] = [
         what: "a model: GeoCLIP, 100,000 places, for photos of any kind",
         licence: "MIT (geoclip 1.3.0, Vivanco Cepeda, Nayak and Shah)",
         needs: &[GEOCLIP_ENCODER],
+        download_mb: 40,
         by_hand: None,
         files: &[PublishedFile {
             name: "geoclip-1.3.0-py3-none-any.whl",
@@ -84,6 +89,7 @@ pub(super) static TABLE: [Published; 5] = [
         what: "an encoder: the vision tower of CLIP ViT-L/14, 768 numbers a photo",
         licence: "MIT (openai/CLIP; its model card speaks of research)",
         needs: &[],
+        download_mb: 1200,
         by_hand: None,
         files: encoder!("openai/clip-vit-large-patch14", VISION),
     },
@@ -92,6 +98,7 @@ pub(super) static TABLE: [Published; 5] = [
         what: "an encoder: the vision tower of CLIP ViT-B/32, 512 numbers a photo",
         licence: "MIT (openai/CLIP; its model card speaks of research)",
         needs: &[],
+        download_mb: 350,
         by_hand: None,
         files: encoder!("openai/clip-vit-base-patch32", VISION),
     },
@@ -100,6 +107,7 @@ pub(super) static TABLE: [Published; 5] = [
         what: "an encoder: DINOv2 ViT-S/14, 384 numbers a photo",
         licence: "Apache-2.0 (facebook/dinov2-small)",
         needs: &[],
+        download_mb: 88,
         by_hand: None,
         files: encoder!("facebook/dinov2-small", DINO),
     },
@@ -108,6 +116,7 @@ pub(super) static TABLE: [Published; 5] = [
         what: "the list of 2,997 photos with places that results are compared on; to calibrate or judge with",
         licence: "the photos' own (Flickr); the list is of TIBHannover/GeoEstimation",
         needs: &[],
+        download_mb: 1,
         by_hand: Some(("im2gps3ktest.zip", "the page of lugiavn/revisiting-im2gps links to the photos")),
         files: &[PublishedFile {
             name: "im2gps3k_places365.csv",
@@ -125,6 +134,15 @@ impl Published {
     pub fn all() -> &'static [Self] {
         &TABLE
     }
+
+    /// About how many gigabytes are to be downloaded for a name and what it needs. `None` if all is here, or nothing has that name.
+    pub fn missing_gb(name: &str) -> Option<f64> {
+        let what = TABLE.iter().find(|what| what.name == name)?;
+        let is_here = |name: &str| data_folder().is_some_and(|home| models_folder(&home).join(name).is_dir());
+        let all = TABLE.iter().filter(|one| one.name == name || what.needs.contains(&one.name));
+        let megabytes: u32 = all.filter(|one| !is_here(one.name)).map(|one| one.download_mb).sum();
+        (megabytes > 0).then(|| f64::from(megabytes) / 1e3)
+    }
 }
 
 impl PublishedFile {
@@ -135,5 +153,16 @@ impl PublishedFile {
             At::Pypi(package, version) => format!("https://pypi.org/pypi/{package}/{version}/json"),
             At::Address(address) => address.to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_and_encoders_have_the_names_that_are_looked_up() {
+        let names = TABLE.iter().filter(|what| !what.what.starts_with("the list")).map(|what| what.name);
+        assert!(names.eq(crate::home::PUBLISHED));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::{GetError, unreadable, unwritable};
 use super::remote::{Head, Opened, Place, Remote};
-use locdiff_base::AtomicFile;
+use locdiff_base::{AtomicFile, own_file, read_bounded};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
@@ -28,7 +28,7 @@ pub(super) struct Transfer<'a> {
     pub(super) pause: Duration,
 }
 
-/// What a part belongs to: another version of the file, or other ranges, begin anew.
+/// What a part belongs to: another version of the file, or other ranges, start from the beginning.
 #[derive(Serialize, Deserialize, PartialEq)]
 struct Mark {
     address: String,
@@ -49,7 +49,8 @@ impl Transfer<'_> {
     }
 
     pub(super) fn done(&self) -> u64 {
-        let mark = fs::read(mark_path(self.part)).ok().and_then(|text| serde_json::from_slice::<Mark>(&text).ok());
+        let text = read_bounded(&mark_path(self.part), 1 << 20).ok();
+        let mark = text.and_then(|text| serde_json::from_slice::<Mark>(&text).ok());
         let length = fs::metadata(self.part).map_or(0, |there| there.len());
         if mark.is_some_and(|mark| mark == self.mark()) && length <= self.wanted() { length } else { 0 }
     }
@@ -57,12 +58,14 @@ impl Transfer<'_> {
     /// Brings what is missing, and compares the hash. `progress` gets the bytes that came, as they come; false stops.
     pub(super) fn run(&self, progress: &mut dyn FnMut(u64) -> bool) -> Result<(), GetError> {
         let begun = self.done();
+        for own in [self.part, &mark_path(self.part)] {
+            own_file(own).map_err(unwritable(own))?;
+        }
         let text = serde_json::to_string(&self.mark()).expect("plain data");
         AtomicFile::write_whole(&mark_path(self.part), text.as_bytes())?;
         let open = OpenOptions::new().create(true).write(true).truncate(false).open(self.part);
         let mut file = open.map_err(unwritable(self.part))?;
-        // A part that is no regular file cannot be cut to a length; whatever it is, writing says what is wrong.
-        let _ = file.set_len(begun);
+        file.set_len(begun).map_err(unwritable(self.part))?;
         let (mut done, mut failures) = (begun, 0);
         while done < self.wanted() {
             if !progress(0) {
@@ -108,9 +111,8 @@ impl Transfer<'_> {
         if begin != from {
             *done = 0;
         }
-        // A device has no places; its first write says what is wrong.
-        let _ = file.set_len(*done);
-        let _ = file.seek(SeekFrom::Start(*done));
+        let sought = file.set_len(*done).and_then(|()| file.seek(SeekFrom::Start(*done)));
+        sought.map_err(|error| Broken::Fatal(unwritable(self.part)(error)))?;
         let mut hash = (begin != from).then(|| Context::new(&SHA256));
         let mut buffer = vec![0; 256 << 10];
         while at < stop {

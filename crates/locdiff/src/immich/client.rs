@@ -2,6 +2,7 @@
 
 use crate::immich::{ApiKey, ImmichError, Result};
 use locdiff_shdd::sphere::LatLon;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
@@ -216,7 +217,7 @@ impl Immich {
 }
 
 /// A photo's metadata on the server.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Asset {
     /// Its number.
@@ -245,7 +246,9 @@ impl Asset {
         let camera: Vec<String> = [text(&exif["make"]), text(&exif["model"])].into_iter().flatten().collect();
         Some(Self {
             name: text(&value["originalFileName"]).unwrap_or_else(|| id.clone()),
-            time: text(&exif["dateTimeOriginal"]).or_else(|| text(&value["fileCreatedAt"])),
+            // For a file that says no time immich gives that of its last change here, too.
+            time: text(&exif["dateTimeOriginal"])
+                .filter(|time| !camera.is_empty() || value["fileModifiedAt"] != **time),
             camera: (!camera.is_empty()).then(|| camera.join(" ")),
             place: place.and_then(|(lat, lon)| LatLon::new(lat, lon).ok()),
             id,
@@ -256,4 +259,25 @@ impl Asset {
 /// Whether a text may stand in a path: immich's numbers are UUIDs.
 pub(crate) fn is_id(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_date_of_a_file_is_no_time() {
+        let time = |modified: &str, make: Option<&str>| {
+            let exif = json!({ "dateTimeOriginal": "2024-05-12T11:45:10.123Z", "make": make });
+            let asset = json!({ "id": "a", "fileCreatedAt": modified, "fileModifiedAt": modified, "exifInfo": exif });
+            Asset::of(&asset).unwrap().time
+        };
+        let taken = Some("2024-05-12T11:45:10.123Z".to_owned());
+        assert_eq!(time("2024-05-12T11:45:10.123Z", None), None);
+        assert_eq!(
+            [time("2024-05-12T11:45:10.123Z", Some("Acme")), time("2025-01-01T00:00:00Z", None)],
+            [taken.clone(), taken]
+        );
+        assert_eq!(Asset::of(&json!({ "id": "a", "fileCreatedAt": "2024-05-12T11:45:10Z" })).unwrap().time, None);
+    }
 }

@@ -1,26 +1,40 @@
 //! Suggestions under review: looked at, ticked, corrected, written to the server and taken back.
 
-use crate::immich::suggestions::{Corrected, Suggestion};
-use crate::immich::{Applied, Immich, Result, Suggestions, write::Journal};
+use crate::album_read::{PlacedTrips, ReadAlbum};
+use crate::immich::suggestions::{Corrected, SuggestedTrip, Suggestion};
+use crate::immich::{Applied, Immich, Result, Suggester, Suggestions, write::Journal};
 use crate::review::{
     ChosenPlace, ReviewBackend, ReviewDecisions, ReviewError, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress,
+    answer_json,
 };
-use locdiff_album::{PhotoTime, parse_time};
+use crate::{Control, Progress};
+use locdiff_album::PhotoTime;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The suggestions of a file for a [`ReviewSession`](crate::review::ReviewSession). Every decision is written to the file at once,
 /// so that `apply` finds it.
-#[derive(Debug)]
+#[must_use]
 pub struct Review {
     immich: Arc<Immich>,
     file: PathBuf,
     journal: PathBuf,
     suggestions: Mutex<Suggestions>,
+    suggester: Option<Suggester>,
+    /// Trips with a photo that somebody placed, by their numbers.
+    trips: Mutex<HashMap<usize, (ReadAlbum, PlacedTrips)>>,
+    /// Small pictures by their photos' keys: the server is asked for each once.
+    small: Mutex<HashMap<String, Vec<u8>>>,
 }
+
+/// Bytes of small pictures that are kept, at the most.
+const MOST_SMALL_BYTES: usize = 256 << 20;
+
+/// What the page shows of a photo, and whether it is sure enough to be written unasked.
+type Shown = (Value, bool);
 
 impl Review {
     /// Reads the suggestions of a file; what is written by the session stands in the journal.
@@ -31,7 +45,18 @@ impl Review {
             one.sure.get_or_insert(one.take);
         }
         let (file, journal) = (file.to_owned(), journal.to_owned());
-        Ok(Self { immich, file, journal, suggestions: Mutex::new(suggestions) })
+        let (suggestions, trips, small) = (Mutex::new(suggestions), Mutex::default(), Mutex::default());
+        Ok(Self { immich, file, journal, suggestions, suggester: None, trips, small })
+    }
+
+    /// Whether the file says what is needed to place photos again. Files of earlier versions do not.
+    pub fn has_trips(&self) -> bool {
+        !self.suggestions().trips.is_empty()
+    }
+
+    /// With a suggester that places the other photos of a trip again once somebody placed one.
+    pub fn with_suggester(self, suggester: Suggester) -> Self {
+        Self { suggester: Some(suggester), ..self }
     }
 
     /// The file of the session's actions, beside that of the suggestions.
@@ -44,10 +69,49 @@ impl Review {
     fn suggestions(&self) -> std::sync::MutexGuard<'_, Suggestions> {
         self.suggestions.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// The photos of trips in which somebody placed one, by their keys.
+    fn place_again(
+        &self,
+        suggester: &Suggester,
+        trips: &[SuggestedTrip],
+        decisions: &ReviewDecisions,
+        stop: &AtomicBool,
+        told: TellProgress<'_>,
+    ) -> Result<HashMap<String, Shown>> {
+        let mut read = self.trips.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = HashMap::new();
+        for (number, trip) in trips.iter().enumerate() {
+            let untagged = trip.photos.iter().enumerate().filter(|(_, asset)| asset.place.is_none());
+            let moved = untagged.filter_map(|(k, asset)| Some((k, decisions.moves.get(&asset.id)?)));
+            let places: BTreeMap<_, _> = moved.map(|(k, moved)| (k, (moved.at, moved.radius_km))).collect();
+            if places.is_empty() {
+                continue;
+            }
+            let names: Vec<&String> = places.keys().map(|k| &trip.photos[*k].name).collect();
+            let done = AtomicUsize::new(0);
+            let step = |stage: Progress| {
+                if stage == Progress::Placed {
+                    told("Photos placed", done.fetch_add(1, Ordering::Relaxed) + 1, trip.photos.len());
+                }
+            };
+            let control = Control::new().with_stop(stop).with_progress(&step);
+            let album = match read.entry(number) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => entry.insert((suggester.read(trip, control)?, PlacedTrips::default())),
+            };
+            let answers = suggester.place(trip, album, places, control)?;
+            for (asset, answer) in trip.photos.iter().zip(answers) {
+                let shown = answer.map(|one| (answer_json(&one, None, names.iter().copied()), suggester.is_sure(&one)));
+                found.extend(shown.map(|shown| (asset.id.clone(), shown)));
+            }
+        }
+        Ok(found)
+    }
 }
 
 fn said(one: &Suggestion) -> Value {
-    let time = parse_time(&one.time, None).ok().map(PhotoTime::read);
+    let time = PhotoTime::read(&one.time, None).ok();
     let (text, utc) = (time.and_then(|time| time.text()), time.and_then(|time| time.utc()));
     let when = json!({ "seconds": time.map(|time| time.seconds), "text": text, "utc": utc });
     let warning = one.warning.as_ref().map(|reason| json!({ "probability": 0.5, "reason": reason }));
@@ -67,16 +131,32 @@ impl ReviewBackend for Review {
     }
 
     fn places_again(&self) -> bool {
-        false
+        self.suggester.is_some()
     }
 
-    fn place(&self, _: &ReviewDecisions, _: &AtomicBool, _: TellProgress<'_>) -> ReviewResult<ReviewPhotos> {
+    fn place(
+        &self,
+        decisions: &ReviewDecisions,
+        stop: &AtomicBool,
+        told: TellProgress<'_>,
+    ) -> ReviewResult<ReviewPhotos> {
+        let Suggestions { suggestions, trips, .. } = self.suggestions().clone();
+        let again = self.suggester.as_ref().map(|one| self.place_again(one, &trips, decisions, stop, told));
+        let mut again = again.transpose().map_err(ReviewError::of)?.unwrap_or_default();
+        let numbered =
+            trips.iter().enumerate().flat_map(|(k, trip)| trip.photos.iter().map(move |asset| (k + 1, asset)));
+        let known: HashMap<&str, _> =
+            numbered.map(|(trip, asset)| (asset.id.as_str(), (trip, &asset.camera))).collect();
         let photo = |one: &Suggestion| {
-            let (key, name, said, is_sure) =
-                (one.asset.clone(), one.name.clone(), Ok(said(one)), one.sure.unwrap_or(one.take));
-            ReviewPhoto { key, name, camera: None, gps: None, said, is_sure, is_written: false }
+            let suggested = said(one);
+            let (mut value, is_sure) =
+                again.remove(&one.asset).unwrap_or_else(|| (suggested.clone(), one.sure.unwrap_or(one.take)));
+            let (trip, camera) = known.get(one.asset.as_str()).copied().unzip();
+            (value["time"], value["trip"]) = (suggested["time"].clone(), json!(trip));
+            let (key, name, camera, said) = (one.asset.clone(), one.name.clone(), camera.cloned().flatten(), Ok(value));
+            ReviewPhoto { key, name, camera, gps: None, said, is_sure, is_written: false }
         };
-        Ok(ReviewPhotos { photos: self.suggestions().suggestions.iter().map(photo).collect(), clocks: Vec::new() })
+        Ok(ReviewPhotos { photos: suggestions.iter().map(photo).collect(), clocks: Vec::new() })
     }
 
     fn keep(&self, chosen: &[ChosenPlace]) -> ReviewResult<()> {
@@ -85,13 +165,23 @@ impl ReviewBackend for Review {
         for one in &mut suggestions.suggestions {
             let found = chosen.get(one.asset.as_str());
             one.take = found.is_some();
-            one.corrected = found.filter(|found| found.by_hand).map(|found| Corrected { at: found.at });
+            one.corrected =
+                found.filter(|found| found.by_hand || found.at != one.at).map(|found| Corrected { at: found.at });
         }
         suggestions.write(&self.file).map_err(ReviewError::of)
     }
 
     fn picture(&self, _: usize, key: &str, is_large: bool) -> ReviewResult<Vec<u8>> {
-        self.immich.preview(key, !is_large).map_err(ReviewError::of)
+        let kept = || self.small.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = kept().get(key).filter(|_| !is_large) {
+            return Ok(bytes.clone());
+        }
+        let bytes = self.immich.preview(key, !is_large).map_err(ReviewError::of)?;
+        let mut small = kept();
+        if !is_large && small.values().map(Vec::len).sum::<usize>() + bytes.len() < MOST_SMALL_BYTES {
+            small.insert(key.to_owned(), bytes.clone());
+        }
+        Ok(bytes)
     }
 
     fn write(

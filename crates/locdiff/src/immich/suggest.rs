@@ -1,12 +1,16 @@
 //! Suggestions: the server's photos, trip by trip, answered together.
 
-use crate::immich::{Immich, Result, client::Asset, suggestions::Suggestion};
+use crate::album_read::{AlbumChanges, PlacedTrips, ReadAlbum};
+use crate::immich::suggestions::{SuggestedTrip, Suggestion};
+use crate::immich::{Immich, Result, client::Asset};
 use crate::{
     AlbumAnswer, AlbumOptions, Control, EmbeddedPhoto, LocateError, Locator, Origin, Photo, Progress, Source,
     cache::EmbeddingCache,
 };
 use locdiff_album::{KnownPlace, PhotoTime, TripStop, WrongClock, beside, parse_time, trips};
 use locdiff_io::tags::TagRule;
+use locdiff_shdd::sphere::LatLon;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,6 +19,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const TAG_KM: f64 = 0.05;
 
 type Timed = (Asset, f64);
+
+/// When a photo was taken, in seconds since 1970.
+fn time_s(asset: &Asset) -> Option<f64> {
+    parse_time(asset.time.as_deref()?, None).ok().map(|(seconds, _)| seconds)
+}
 
 /// A server's photos with a time, as trips for a [`Suggester`].
 #[derive(Debug)]
@@ -29,9 +38,8 @@ impl Trips {
     /// The trips with a photo that has no place; a pause of more than `pause_s` seconds ends one, and so does a jump.
     pub fn of(assets: Vec<Asset>, pause_s: f64) -> Self {
         let count = assets.len();
-        let read = |asset: &Asset| parse_time(asset.time.as_deref()?, None).ok().map(|(seconds, _)| seconds);
         let photos: Vec<Timed> =
-            assets.into_iter().filter_map(|asset| read(&asset).map(|time| (asset, time))).collect();
+            assets.into_iter().filter_map(|asset| time_s(&asset).map(|time| (asset, time))).collect();
         let stops: Vec<TripStop<'_>> = photos
             .iter()
             .map(|(asset, time_s)| TripStop { time_s: *time_s, place: asset.place, camera: asset.camera.as_deref() })
@@ -72,13 +80,15 @@ pub struct TripSuggestions {
     pub suggestions: Vec<Suggestion>,
     /// Clocks that were set.
     pub clocks: Vec<WrongClock>,
+    /// The trip itself, for a review.
+    pub trip: SuggestedTrip,
     /// Why photos have no answer, a line each.
     pub failures: Vec<String>,
 }
 
-/// Answers [`Trips`], and keeps the embeddings of their photos: a run that was cut off goes on.
-pub struct Suggester<'a> {
-    locator: &'a Locator,
+/// Answers [`Trips`], and keeps the embeddings of their photos: a run that was cut off goes on, and a review places photos again.
+pub struct Suggester {
+    locator: Locator,
     server: Arc<Immich>,
     cache: Mutex<EmbeddingCache>,
     failure: Mutex<Option<LocateError>>,
@@ -86,18 +96,12 @@ pub struct Suggester<'a> {
     rule: TagRule,
 }
 
-impl<'a> Suggester<'a> {
-    /// Embeddings are kept beside `file`. Suggestions that are sure enough by the rule are ticked.
+impl Suggester {
+    /// Embeddings are kept in a file next to `file`. Suggestions that are sure enough by the rule are ticked.
     /// Fails on a file of embeddings that cannot be read or written.
-    pub fn new(
-        locator: &'a Locator,
-        server: Arc<Immich>,
-        file: &Path,
-        rule: TagRule,
-        trust_clocks: bool,
-    ) -> Result<Self> {
+    pub fn new(locator: Locator, server: Arc<Immich>, file: &Path, rule: TagRule, trust_clocks: bool) -> Result<Self> {
         let mut path = file.as_os_str().to_owned();
-        path.push(".partial");
+        path.push(".photos.jsonl");
         let cache = Mutex::new(EmbeddingCache::open(path.as_ref(), locator.encoder())?);
         let mut options = AlbumOptions::default();
         (options.trust_clocks, options.one_trip) = (trust_clocks, true);
@@ -118,16 +122,16 @@ impl<'a> Suggester<'a> {
         stop: &AtomicBool,
         seen: &(dyn Fn(Progress) + Sync),
     ) -> Result<TripSuggestions> {
-        let sources: Vec<Source> = trip.iter().map(|(asset, time)| self.source(asset, *time)).collect();
+        let sources: Vec<Source> = trip.iter().map(|(asset, _)| self.source(asset)).collect();
         let keep = |origin: &Origin, photo: &EmbeddedPhoto| self.keep(&trip[origin.row].0.id, photo);
         let control = Control::new().with_stop(stop).with_progress(seen).with_embedded(&keep);
         let mut options = self.options.clone();
-        options.known = known;
+        options.known.clone_from(&known);
         let run = self.locator.locate_album_with(sources, &options, control)?;
-        if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(error.into());
-        }
-        let mut found = TripSuggestions { clocks: run.clocks, ..TripSuggestions::default() };
+        self.kept()?;
+        let photos = trip.iter().map(|(asset, _)| asset.clone()).collect();
+        let again = SuggestedTrip { photos, known, clocks: run.clocks.clone() };
+        let mut found = TripSuggestions { clocks: run.clocks, trip: again, ..TripSuggestions::default() };
         for (photo, (asset, _)) in run.photos.into_iter().zip(trip) {
             match photo.answer {
                 Ok(answer) if asset.place.is_none() => found.suggestions.push(self.suggestion(asset, answer)),
@@ -138,14 +142,44 @@ impl<'a> Suggester<'a> {
         Ok(found)
     }
 
-    /// Everything was answered: the embeddings are removed. Fails on a file that cannot be removed.
-    pub fn done(self) -> Result<()> {
-        Ok(self.cache.into_inner().unwrap_or_else(PoisonError::into_inner).remove()?)
+    /// The photos of a trip, to be placed again: from their embeddings, or from the server. Fails as [`Suggester::trip`] does.
+    pub(crate) fn read(&self, trip: &SuggestedTrip, control: Control<'_>) -> Result<ReadAlbum> {
+        let sources: Vec<Source> = trip.photos.iter().map(|asset| self.source(asset)).collect();
+        let keep = |origin: &Origin, photo: &EmbeddedPhoto| self.keep(&trip.photos[origin.row].id, photo);
+        let album = self.locator.read_album(sources, &self.options, control.with_embedded(&keep), |_| ())?;
+        self.kept().map(|()| album)
+    }
+
+    /// Answers for such photos, where somebody says that some were taken at `places`, within so many kilometres.
+    /// Fails as [`Suggester::trip`] does.
+    pub(crate) fn place(
+        &self,
+        trip: &SuggestedTrip,
+        (album, placed): &mut (ReadAlbum, PlacedTrips),
+        places: BTreeMap<usize, (LatLon, f64)>,
+        control: Control<'_>,
+    ) -> Result<Vec<Option<AlbumAnswer>>> {
+        let mut options = self.options.clone();
+        options.known.clone_from(&trip.known);
+        let changes = AlbumChanges { places, clocks: Some(trip.clocks.clone()) };
+        Ok(self.locator.place_album(album, &options, &changes, placed, control)?.answers)
+    }
+
+    /// Whether the rule would have an answer written.
+    pub(crate) fn is_sure(&self, answer: &AlbumAnswer) -> bool {
+        let odd = answer.outlier.as_ref().or(answer.hint.as_ref()).map(|odd| odd.reason.as_str());
+        self.rule.doubt(answer.can_tell, answer.radius_90_km, odd).is_none()
+    }
+
+    /// Fails if an embedding could not be kept.
+    fn kept(&self) -> Result<()> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failure.map_or(Ok(()), |error| Err(error.into()))
     }
 
     fn suggestion(&self, asset: &Asset, answer: AlbumAnswer) -> Suggestion {
         let odd = answer.outlier.as_ref().or(answer.hint.as_ref()).map(|odd| odd.reason.clone());
-        let take = self.rule.doubt(answer.can_tell, answer.radius_90_km, odd.as_deref()).is_none();
+        let take = self.is_sure(&answer);
         let (name, time) = (asset.name.clone(), asset.time.clone().unwrap_or_default());
         let (at, place) = (answer.best, answer.place.clone());
         let (radius_50_km, radius_90_km) = (answer.radius_50_km, answer.radius_90_km);
@@ -169,7 +203,7 @@ impl<'a> Suggester<'a> {
     }
 
     /// A photo: its embedding, where it is known, else its preview, fetched when its turn comes.
-    fn source(&self, asset: &Asset, time: f64) -> Source {
+    fn source(&self, asset: &Asset) -> Source {
         let source = if let Some((photo, _)) = self.cache().get(&asset.id, None) {
             Source::embedded(photo)
         } else {
@@ -181,7 +215,7 @@ impl<'a> Suggester<'a> {
         };
         source
             .called(&*asset.name)
-            .with_time(Some(PhotoTime::at(time)))
+            .with_time(time_s(asset).map(PhotoTime::at))
             .with_gps(asset.place)
             .with_camera(asset.camera.clone())
     }

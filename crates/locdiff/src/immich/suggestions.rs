@@ -1,6 +1,8 @@
 //! Suggestions in a file, each with whether it is to be written.
 
-use crate::immich::{ImmichError, Result, client::is_id};
+use crate::immich::client::{Asset, is_id};
+use crate::immich::{ImmichError, Result};
+use locdiff_album::{KnownPlace, WrongClock};
 use locdiff_base::AtomicFile;
 use locdiff_shdd::sphere::LatLon;
 use serde::{Deserialize, Serialize};
@@ -31,6 +33,7 @@ pub struct Suggestion {
     pub(crate) corrected: Option<Corrected>,
 }
 
+/// The place that a review found: by hand, or by what somebody placed by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Corrected {
     #[serde(flatten)]
@@ -38,10 +41,20 @@ pub(crate) struct Corrected {
 }
 
 impl Suggestion {
-    /// The place that is written: as somebody says, else as it was suggested.
+    /// The place that is written: as the review has it, else as it was suggested.
     pub fn place_to_write(&self) -> LatLon {
         self.corrected.map_or(self.at, |corrected| corrected.at)
     }
+}
+
+/// A trip as it was answered: what a review needs to place its photos again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SuggestedTrip {
+    pub(crate) photos: Vec<Asset>,
+    /// Places of photos next to it.
+    pub(crate) known: Vec<KnownPlace>,
+    /// Clocks that were set.
+    pub(crate) clocks: Vec<WrongClock>,
 }
 
 /// The suggestions for a server's photos, in a file. [`Immich::apply`](crate::immich::Immich::apply) writes those that are ticked.
@@ -50,7 +63,7 @@ impl Suggestion {
 /// use locdiff::immich::Suggestions;
 /// # let folder = tempfile::tempdir()?;
 /// # let file = folder.path().join("suggestions.json");
-/// Suggestions::new("https://photos.example", Vec::new()).write(&file)?;
+/// Suggestions::new("https://photos.example", Vec::new(), Vec::new()).write(&file)?;
 /// assert_eq!(Suggestions::read(&file, "https://photos.example")?.suggestions.len(), 0);
 /// assert!(Suggestions::read(&file, "https://elsewhere.example").is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -62,12 +75,15 @@ pub struct Suggestions {
     pub server: String,
     /// One for each photo without a place.
     pub suggestions: Vec<Suggestion>,
+    /// Their trips. Files of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) trips: Vec<SuggestedTrip>,
 }
 
 impl Suggestions {
-    /// Those for a server at an address.
-    pub fn new(server: &str, suggestions: Vec<Suggestion>) -> Self {
-        Self { server: server.to_owned(), suggestions }
+    /// Those for a server at an address, and their trips.
+    pub fn new(server: &str, suggestions: Vec<Suggestion>, trips: Vec<SuggestedTrip>) -> Self {
+        Self { server: server.to_owned(), suggestions, trips }
     }
 
     /// Reads a file, which must be about this server. Fails on a file that is none, or of another server.
@@ -77,8 +93,9 @@ impl Suggestions {
             .map_err(|error| failed(format!("{error}; `suggest` makes one")))?;
         let read: Self = serde_json::from_str(&text)
             .map_err(|error| failed(format!("it holds no suggestions ({error}); `suggest` makes them")))?;
-        if let Some(odd) = read.suggestions.iter().find(|one| !is_id(&one.asset)) {
-            return Err(failed(format!("'{}' is no number of a photo", locdiff_base::excerpt(&odd.asset))));
+        let photos = read.trips.iter().flat_map(|trip| &trip.photos).map(|asset| &asset.id);
+        if let Some(odd) = read.suggestions.iter().map(|one| &one.asset).chain(photos).find(|id| !is_id(id)) {
+            return Err(failed(format!("'{}' is no number of a photo", locdiff_base::excerpt(odd))));
         }
         if read.server != server {
             let (theirs, ours) = (read.server, server.to_owned());

@@ -113,7 +113,7 @@ impl ReviewDecisions {
             ReviewAction::Move { photos, lat, lon, radius_km, how } => {
                 let Ok(at) = LatLon::new(*lat, *lon) else { return };
                 for key in photos {
-                    // Whoever says where it was wants it written.
+                    // A person who gives the location wants it written.
                     self.takes.remove(key);
                     self.moves.insert(key.clone(), PlacedByHand { at, radius_km: *radius_km, how: how.clone() });
                 }
@@ -136,7 +136,7 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Follows an act; whether there was anything to do. `Some(true)` where photos are placed anew.
+    /// Follows an act; whether there was anything to do. `Some(true)` if photos are placed again.
     pub(crate) fn follow(&mut self, act: ReviewAction) -> Option<bool> {
         let (act, list) = match act {
             ReviewAction::Undo => (self.done.pop()?, &mut self.undone),

@@ -69,12 +69,13 @@ impl FolderReview {
         Ok(Self { folder, photos, copies, rule, options, keys, locator, album, thumbnails, clocks, trips, track })
     }
 
-    /// The file of a session's actions; its folder is made if need be.
+    /// The file of a session's actions; its folder is made if need be, and is its owner's alone.
     /// Fails on a folder that cannot be written to, or a link in the way.
     pub fn acts(folder: &Path) -> ReviewResult<PathBuf> {
         let own = Self::own_file(folder, "acts.jsonl")?;
         let parent = folder.join(OWN);
-        fs::create_dir_all(&parent).map_err(|error| ReviewError::of(format!("{}: {error}", parent.display())))?;
+        let made = locdiff_base::make_private_folder(&parent);
+        made.map_err(|error| ReviewError::of(format!("{}: {error}", parent.display())))?;
         Ok(own)
     }
 
@@ -183,7 +184,7 @@ impl FolderReview {
         let said = match (&read.photo, answer) {
             (Err(error), _) => Err(read.origin.reason(error)),
             (Ok(_), None) => Err("it has no place".to_owned()),
-            (Ok(_), Some(answer)) => Ok(Self::said(answer, gps, decisions)),
+            (Ok(_), Some(answer)) => Ok(answer_json(answer, gps, decisions.moves.keys())),
         };
         let odd = answer.and_then(|answer| answer.outlier.as_ref().or(answer.hint.as_ref()));
         let rule = self.rule;
@@ -193,23 +194,6 @@ impl FolderReview {
         ReviewPhoto { name: key.clone(), key, camera, gps, said, is_sure: doubt == Some(None), is_written: false }
     }
 
-    fn said(answer: &AlbumAnswer, gps: Option<LatLon>, decisions: &ReviewDecisions) -> Value {
-        let mut because = answer.because.clone();
-        // Who was placed by hand has no tag.
-        for key in decisions.moves.keys() {
-            because = because.replace(&format!("{key}, which has a GPS tag"), &format!("{key}, which you placed"));
-        }
-        let mut time = serde_json::to_value(answer.time).unwrap_or_default();
-        time["utc"] = json!(answer.time.utc());
-        let alternatives = answer.alternatives().iter().take(4).collect::<Vec<_>>();
-        json!({
-            "best": answer.best, "place": answer.place, "radius_50_km": answer.radius_50_km, "radius_90_km": answer.radius_90_km,
-            "can_tell": answer.can_tell, "because": because, "time": time, "alternatives": alternatives,
-            "probability": answer.probability(), "moved_km": answer.moved_km, "outlier": answer.outlier, "hint": answer.hint,
-            "gps": gps, "trip": answer.trip,
-        })
-    }
-
     fn plan(&self, way: &str) -> TagPlan {
         let Self { folder, copies, .. } = self;
         TagPlan {
@@ -217,12 +201,34 @@ impl FolderReview {
             copies: (way == "copies").then(|| copies.clone()),
             in_place: way == "in_place",
             sidecars: way == "sidecars",
-            // Whoever ticked it is sure.
+            // A person who ticked it is sure.
             rule: TagRule::GUESSES,
             overwrite: Overwrite::NEVER,
             ..TagPlan::default()
         }
     }
+}
+
+/// An answer for the page; `moved` are the names of photos that somebody placed.
+pub(crate) fn answer_json<'a>(
+    answer: &AlbumAnswer,
+    gps: Option<LatLon>,
+    moved: impl IntoIterator<Item = &'a String>,
+) -> Value {
+    let mut because = answer.because.clone();
+    // Who was placed by hand has no tag.
+    for name in moved {
+        because = because.replace(&format!("{name}, which has a GPS tag"), &format!("{name}, which you placed"));
+    }
+    let mut time = serde_json::to_value(answer.time).unwrap_or_default();
+    time["utc"] = json!(answer.time.utc());
+    let alternatives = answer.alternatives().iter().take(4).collect::<Vec<_>>();
+    json!({
+        "best": answer.best, "place": answer.place, "radius_50_km": answer.radius_50_km, "radius_90_km": answer.radius_90_km,
+        "can_tell": answer.can_tell, "because": because, "time": time, "alternatives": alternatives,
+        "probability": answer.probability(), "moved_km": answer.moved_km, "outlier": answer.outlier, "hint": answer.hint,
+        "gps": gps, "trip": answer.trip,
+    })
 }
 
 impl ReviewBackend for FolderReview {

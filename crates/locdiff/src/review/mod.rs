@@ -12,6 +12,8 @@ pub use folder::FolderReview;
 pub(crate) use actions::ReviewDecisions;
 use actions::{History, PlacedByHand};
 pub(crate) use backend::{ChosenPlace, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress};
+#[cfg(feature = "immich")]
+pub(crate) use folder::answer_json;
 use locdiff_base::{Journal, OutputLock};
 use locdiff_map::places::describe;
 use locdiff_shdd::sphere::LatLon;
@@ -94,12 +96,16 @@ impl<B: ReviewBackend> ReviewSession<B> {
             if self.stop.load(Ordering::SeqCst) {
                 return;
             }
-            // Files first; photos are placed anew behind that.
+            // Files first; photos are placed again after that.
             let (write, take_back) = (state.wanted.write.take(), std::mem::take(&mut state.wanted.take_back));
             let place = write.is_none() && !take_back && std::mem::take(&mut state.wanted.place);
             let wanted = Wanted { place, write, take_back };
             let (decisions, chosen) = (state.decisions.clone(), chosen(&state));
             state.problem = None;
+            if place {
+                // At once: who asks in between must not think that all is done.
+                state.work = Some(("Photos placed", 0, 0));
+            }
             drop(state);
             let told = |what: &'static str, done: usize, all: usize| self.lock().work = Some((what, done, all));
             let done = self.do_wanted(&wanted, &decisions, &chosen, &told);
@@ -107,14 +113,11 @@ impl<B: ReviewBackend> ReviewSession<B> {
             state.work = None;
             state.version += 1;
             match done {
-                Ok((shown, words)) => {
-                    if let Some(shown) = shown {
-                        (state.shown, state.is_read) = (shown, true);
-                    }
-                    if words.is_some() {
-                        state.told = words;
-                    }
+                Ok((Some(shown), _)) => {
+                    (state.shown, state.is_read) = (shown, true);
+                    state.problem = self.backend.keep(&self::chosen(&state)).err().map(|error| error.to_string());
                 }
+                Ok((None, words)) => state.told = words,
                 Err(error) => state.problem = Some(error.to_string()),
             }
         }
@@ -172,10 +175,9 @@ impl<B: ReviewBackend> ReviewSession<B> {
         (state.told, state.problem) = (None, None);
         state.version += 1;
         state.wanted.place |= moves && self.backend.places_again();
-        let chosen = chosen(&state);
-        drop(state);
         self.wake.notify_all();
-        self.backend.keep(&chosen)
+        // With the lock: the last to write has seen all that happened.
+        self.backend.keep(&chosen(&state))
     }
 
     fn is_free(state: &State) -> ReviewResult<()> {

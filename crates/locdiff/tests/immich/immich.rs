@@ -190,7 +190,7 @@ fn a_field_that_immich_renames_is_noticed() {
         ("MetadataSearchDto", "page size type withExif takenAfter takenBefore albumIds"),
         ("SearchResponseDto", "assets"),
         ("SearchAssetResponseDto", "items nextPage"),
-        ("AssetResponseDto", "id type originalFileName fileCreatedAt exifInfo"),
+        ("AssetResponseDto", "id type originalFileName fileModifiedAt exifInfo"),
         ("ExifResponseDto", "latitude longitude make model dateTimeOriginal"),
         ("AssetBulkUpdateDto", "ids latitude longitude"),
     ];
@@ -280,6 +280,7 @@ fn what_is_ticked_and_corrected_in_a_session_is_saved_written_and_taken_back() {
         takes.iter().chain([&moved]).for_each(|text| session.act(act(text)).unwrap());
         assert!(session.act(act(r#"{"act":"take","photos":["ID9"],"take":true}"#)).is_err(), "no such photo");
         assert!(session.picture(0, false).unwrap().starts_with(&[0xff, 0xd8]) && session.picture(7, false).is_err());
+        assert!(session.picture(0, false).is_ok() && fake.asked("thumbnail") == 1, "it is kept");
     });
     drop(first);
     let saved = Suggestions::read(&file, &fake.url).unwrap();

@@ -24,7 +24,10 @@ function crowd(all, map) {
   const unsure = element(filter, "label", "crowd-check");
   const box = element(unsure, "input");
   box.type = "checkbox"; box.checked = true;
-  const silent = all.tell.filter((can) => !can).length;
+  const silent = all.tell.filter((can) => !can).length, tagged = all.tag.filter((is) => is).length;
+  const number = (n) => n.toLocaleString("en");
+  const kinds = `${number(count - silent - tagged)} answered, ${number(silent)} can't tell, ${number(tagged)} already tagged`;
+  head.after(element(panel, "p", "crowd-name", kinds));
   element(unsure, "span", "", `show guesses, where it can't tell (${silent.toLocaleString("en")})`);
   const card = element(panel, "section", "crowd-card");
   const list = element(panel, "ol", "crowd-list");
@@ -62,7 +65,7 @@ function crowd(all, map) {
       const side = element(button, "span", "crowd-words");
       element(side, "b", "", all.words[i]);
       element(side, "small", "", all.name[i]);
-      element(button, "span", all.tell[i] ? "share" : "share soft", percent(all.sure[i]));
+      element(button, "span", all.tell[i] ? "share" : "share soft", all.tag[i] ? "GPS" : percent(all.sure[i]));
       button.onclick = () => choose(i, true);
     }
     more.hidden = rows >= listed.length;
@@ -80,8 +83,8 @@ function crowd(all, map) {
       element(card, "p", "crowd-name", all.name[i]);
       const facts = element(card, "dl");
       const ns = all.lat[i] < 0 ? "S" : "N", ew = all.lon[i] < 0 ? "W" : "E";
-      for (const [name, value] of [
-        ["best place", `${Math.abs(all.lat[i]).toFixed(3)}° ${ns}, ${Math.abs(all.lon[i]).toFixed(3)}° ${ew}`],
+      const at = `${Math.abs(all.lat[i]).toFixed(3)}° ${ns}, ${Math.abs(all.lon[i]).toFixed(3)}° ${ew}`;
+      for (const [name, value] of all.tag[i] ? [["GPS tag", at]] : [["best place", at],
         ["50 % within", km(all.r50[i])], ["90 % within", km(all.r90[i])], ["sure to 750 km", percent(all.sure[i])],
       ]) { element(facts, "dt", "", name); element(facts, "dd", "", value); }
       document.getElementById("panel").scrollTop = 0;
@@ -118,7 +121,7 @@ function crowd(all, map) {
         ctx.beginPath(); ctx.arc(x, y, r, 0, 7);
         const isGuess = n === 1 && !all.tell[one.photos[0]];
         ctx.globalAlpha = 0.55 + 0.4 * (one.sure ??= one.photos.reduce((sum, i) => sum + all.sure[i], 0) / n);
-        ctx.fillStyle = isGuess ? paper : accent; ctx.fill();
+        ctx.fillStyle = isGuess ? paper : one.photos.every((i) => all.tag[i]) ? colour("--truth") : accent; ctx.fill();
         ctx.globalAlpha = 1;
         ctx.lineWidth = 1.5; ctx.strokeStyle = isGuess ? soft : paper; ctx.stroke();
         if (n > 1) {

@@ -8,7 +8,8 @@ use serde_json::json;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// One photo of a crowd: its file, where it was taken most likely and in words, the radii that hold half and nine tenths of
-/// the probability, how sure the answer is (0 to 1), and whether it is an answer rather than a guess.
+/// the probability, how sure the answer is (0 to 1), whether it is an answer rather than a guess, and whether the place is the
+/// photo's own GPS tag.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the names say it all")]
@@ -20,13 +21,15 @@ pub struct CrowdPhoto {
     pub radius_90_km: f64,
     pub confidence: f64,
     pub can_tell: bool,
+    pub is_tagged: bool,
 }
 
 impl CrowdPhoto {
     /// A photo at a place, of which nothing else is known.
     pub fn new(name: &str, place: LatLon, words: &str) -> Self {
         let (name, words) = (name.to_owned(), words.to_owned());
-        Self { name, place, words, radius_50_km: 0.0, radius_90_km: 0.0, confidence: 1.0, can_tell: true }
+        let (radius_50_km, radius_90_km, confidence) = (0.0, 0.0, 1.0);
+        Self { name, place, words, radius_50_km, radius_90_km, confidence, can_tell: true, is_tagged: false }
     }
 }
 
@@ -68,6 +71,7 @@ impl<S: Read + Write + Seek> CrowdMap<S> {
             "r50": all(|photo| photo.radius_50_km.round()),
             "r90": all(|photo| photo.radius_90_km.round()),
             "sure": all(|photo| (photo.confidence * 1000.0).round() / 1000.0),
+            "tag": self.photos.iter().map(|photo| u8::from(photo.is_tagged)).collect::<Vec<u8>>(),
             "tell": self.photos.iter().map(|photo| u8::from(photo.can_tell)).collect::<Vec<u8>>(),
             "picture": self.lengths,
         });

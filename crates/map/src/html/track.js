@@ -123,7 +123,7 @@ function track(all, map) {
   function way(accent, soft) {
     let last = -1;
     for (let i = 0; i < all.length; i++) {
-      if (all[i].outlier || kindOf(all[i]) === "guess") continue;
+      if (all[i].outlier || !all[i].timed || kindOf(all[i]) === "guess") continue;
       if (last >= 0) {
         const x0 = xs[last], x1 = xs[i] + Math.round(x0 - xs[i]), from = last;
         eachTurn(Math.min(x0, x1), Math.max(x0, x1), (turn) => {

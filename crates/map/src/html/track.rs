@@ -19,6 +19,7 @@ pub struct TrackPhoto {
     pub radius_90_km: f64,
     pub is_tagged: bool,
     pub can_tell: bool,
+    pub is_timed: bool,
     pub outlier: Option<String>,
 }
 
@@ -57,7 +58,7 @@ impl TrackMap {
                 "name": photo.name, "time": photo.time, "words": photo.words, "because": photo.because,
                 "lon": fine(photo.place.lon_deg()), "lat": fine(photo.place.lat_deg()),
                 "r50": (photo.radius_50_km * 100.0).round() / 100.0, "r90": (photo.radius_90_km * 100.0).round() / 100.0,
-                "tagged": photo.is_tagged, "tell": photo.can_tell, "outlier": photo.outlier, "picture": length,
+                "tagged": photo.is_tagged, "tell": photo.can_tell, "timed": photo.is_timed, "outlier": photo.outlier, "picture": length,
             })
         };
         let track: Vec<Value> = self.photos.iter().zip(&self.lengths).map(photo).collect();
@@ -88,6 +89,7 @@ mod tests {
                 radius_90_km,
                 is_tagged,
                 can_tell,
+                is_timed: true,
                 outlier,
             };
             let mut page = Vec::new();

@@ -1,4 +1,4 @@
-//! States, provinces and the like: the first level below a country.
+//! States and provinces: the first level below a country.
 
 use crate::places::folded::folded;
 use crate::places::inflate::{inflate, unpack_polygons};
@@ -36,9 +36,20 @@ impl NamedUnit {
     }
 }
 
+struct Table {
+    units: Vec<Unit>,
+    /// Countries whose units are as small as municipalities, and what is drawn in their place: their regions.
+    merged: Vec<String>,
+    regions: Vec<Polygon>,
+}
+
 fn units() -> &'static [Unit] {
-    static UNITS: OnceLock<Vec<Unit>> = OnceLock::new();
-    UNITS.get_or_init(|| {
+    &table().units
+}
+
+fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| {
         let bytes = inflate(include_bytes!("../../assets/admin1.bin"));
         let mut unpacker = Unpacker::new(&bytes);
         let list = |text: String| text.split('|').filter(|one| !one.is_empty()).map(str::to_owned).collect();
@@ -48,11 +59,13 @@ fn units() -> &'static [Unit] {
             let polygons = unpack_polygons(&mut unpacker);
             Unit { country, code, name, other_names: list(others), groups: list(groups), polygons }
         };
-        (0..count).map(&mut unit).collect()
+        let units = (0..count).map(&mut unit).collect();
+        Table { units, merged: list(unpacker.string()), regions: unpack_polygons(&mut unpacker) }
     })
 }
 
 /// The outer rings of states and provinces that reach into a box, each with a number of its own; corners are longitude and latitude in degrees.
+/// Countries of many small units, such as Slovenia, are drawn by their regions.
 pub fn state_outlines(south_west: [f64; 2], north_east: [f64; 2]) -> Vec<(usize, &'static [[f64; 2]])> {
     type Boxed = ([f64; 2], [f64; 2], &'static [[f64; 2]]);
     static RINGS: OnceLock<Vec<Boxed>> = OnceLock::new();
@@ -62,7 +75,9 @@ pub fn state_outlines(south_west: [f64; 2], north_east: [f64; 2]) -> Vec<(usize,
             let corner = |of: fn(f64, f64) -> f64, first| [0, 1].map(|k| ring.iter().map(|at| at[k]).fold(first, of));
             (corner(f64::min, f64::INFINITY), corner(f64::max, f64::NEG_INFINITY), ring)
         };
-        units().iter().flat_map(|unit| &unit.polygons).map(boxed).collect()
+        let Table { units, merged, regions } = table();
+        let is_drawn = |unit: &&Unit| !merged.contains(&unit.country);
+        units.iter().filter(is_drawn).flat_map(|unit| &unit.polygons).chain(regions).map(boxed).collect()
     });
     let overlaps = |(least, most, _): &&Boxed| (0..2).all(|k| least[k] <= north_east[k] && most[k] >= south_west[k]);
     rings.iter().enumerate().filter(|(_, one)| overlaps(one)).map(|(k, (_, _, ring))| (k, *ring)).collect()
@@ -133,6 +148,11 @@ mod tests {
             assert!((area / area_km2 - 1.0).abs() < 0.05, "{name}: {area}");
         }
         assert!((2..40).contains(&state_outlines([11.0, 43.0], [12.0, 44.0]).len()));
+        // Slovenia has 193 municipalities in 12 regions, Latvia 119 in 5; a box holds neighbours, too.
+        for (south_west, north_east, most) in [([14.0, 45.8], [15.8, 46.5], 22), ([24.0, 56.6], [26.0, 57.4], 12)] {
+            let count = state_outlines(south_west, north_east).len();
+            assert!((3..=most).contains(&count), "{count}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! "50 km around 48.85,2.35".
+//! "50 km around Paris", "50 km around 48.85,2.35".
 
-use crate::places::PlacesError;
+use crate::places::{PlacesError, find_place};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Polygon, Ring};
 
 /// The largest radius: beyond it a circle is not where anybody remembers to have been.
@@ -8,12 +8,13 @@ const LARGEST_KM: f64 = 5000.0;
 /// Corners of the outline; it lies within 0.1 % of the circle.
 const CORNERS: usize = 120;
 
-/// The circle of "50 km around 48.85,2.35" (or km, m, mi; of, from); `None` for a text of another kind.
+/// The circle of "50 km around Paris" (or km, m, mi; of, from); `None` for a text of another kind.
 pub(crate) fn parse(text: &str) -> Option<Result<Polygon, PlacesError>> {
-    let lower = text.trim().to_lowercase();
-    let lower = lower.strip_prefix("within ").unwrap_or(&lower);
-    let (radius, place) = [" around ", " of ", " from "].iter().find_map(|word| lower.split_once(word))?;
-    let radius = radius.trim();
+    // Of the same length: the place stays as it is written.
+    let lower = text.to_ascii_lowercase();
+    let (at, word) = [" around ", " of ", " from "].iter().find_map(|word| Some((lower.find(word)?, word)))?;
+    let (radius, place) = (lower[..at].trim(), &text[at + word.len()..]);
+    let radius = radius.strip_prefix("within ").unwrap_or(radius).trim();
     let digits = radius.trim_end_matches(char::is_alphabetic);
     let km_per_unit = match radius[digits.len()..].trim() {
         "km" | "kilometres" | "kilometers" => 1.0,
@@ -27,11 +28,10 @@ pub(crate) fn parse(text: &str) -> Option<Result<Polygon, PlacesError>> {
     if !(radius_km > 0.0 && radius_km <= LARGEST_KM) {
         return refuse("its radius is from 0 to 5,000 km");
     }
-    let numbers: Option<Vec<f64>> = place.split(',').map(|part| part.trim().parse().ok()).collect();
-    let Some(&[lat, lon]) = numbers.as_deref() else { return refuse("its centre is no place") };
-    match LatLon::new(lat, lon) {
-        Ok(centre) => Some(Ok(outline(centre, radius_km / EARTH_RADIUS_KM))),
-        Err(_) => refuse("its centre is no latitude and longitude"),
+    match find_place(place) {
+        Ok(Some(centre)) => Some(Ok(outline(centre.at, radius_km / EARTH_RADIUS_KM))),
+        Ok(None) => refuse("its centre is neither a town's name nor a latitude and longitude"),
+        Err(several) => Some(Err(several)),
     }
 }
 
@@ -71,6 +71,9 @@ mod tests {
     fn the_circle_holds_what_is_near() {
         for (text, lat, lon, radius_km) in [
             ("50 km around 48.85,2.35", 48.85, 2.35, 50.0),
+            ("50 km around Paris", 48.853, 2.349, 50.0),
+            ("100km around Malmö", 55.606, 13.001, 100.0),
+            ("30 km of 48°51'24\"N 2°21'03\"E", 48.8567, 2.3508, 30.0),
             ("within 300 km of -17, 179.5", -17.0, 179.5, 300.0),
             ("500 mi from 88,10", 88.0, 10.0, 804.672),
             ("5000km around -60,-100", -60.0, -100.0, 5000.0),
@@ -104,14 +107,15 @@ mod tests {
     fn what_is_no_circle_is_said_or_left_to_others() {
         assert!(parse("Isle of Man").is_none() && parse("France").is_none());
         for (text, reason) in [
-            ("50 km around Paris", "no place"),
+            ("50 km around Xyzzyville", "neither a town's name"),
             ("x km around 1,2", "no number"),
             ("0 km around 1,2", "from 0 to"),
             ("6000 km around 1,2", "from 0 to"),
-            ("5 km around 91,2", "no latitude"),
+            ("5 km around 91,2", "neither a town's name"),
         ] {
             let message = parse(text).unwrap().unwrap_err().to_string();
             assert!(message.contains(reason) && message.contains(text), "{message}");
         }
+        assert!(matches!(parse("5 km around Springfield"), Some(Err(PlacesError::Ambiguous { .. }))));
     }
 }

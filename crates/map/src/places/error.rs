@@ -18,13 +18,13 @@ pub enum PlacesError {
         "\"{text}\" is not a box: {reason}; give \"lat0,lon0,lat1,lon1\", two opposite corners, the western one first"
     )]
     Box { text: String, reason: String },
-    #[error("\"{text}\" is the name of several regions: say {}", choices.join(", or "))]
+    #[error("\"{text}\" is the name of several places: say {}", choices.join(", or "))]
     Ambiguous { text: String, choices: Vec<String> },
-    #[error("\"{text}\" is not a circle: {reason}; give it as \"50 km around 48.85,2.35\"")]
+    #[error("\"{text}\" is not a circle: {reason}; give it as \"50 km around Paris\" or \"50 km around 48.85,2.35\"")]
     Circle { text: String, reason: String },
     #[error(
         "\"{text}\" is no region: no such file, and no continent, country, state or province of that name{}; give one of these, \
-         \"50 km around 48.85,2.35\", \"lat0,lon0,lat1,lon1\" or a GeoJSON file",
+         \"50 km around Paris\", \"lat0,lon0,lat1,lon1\" or a GeoJSON file",
         hint(near)
     )]
     UnknownRegion { text: String, near: Vec<String> },

@@ -5,7 +5,7 @@
 //! | the nearest town of 5,000 inhabitants or more | [`Places::nearest`] |
 //! | a phrase such as "12 km north-east of Beijing, China" | [`describe`], [`Description`] |
 //! | the country of a point, or one by name or code | [`Countries::at`], [`Countries::find`] |
-//! | a town by its name, or the beginning of it | [`Places::find`], [`Places::search`] |
+//! | a town by any of its names or the beginning of one, or coordinates | [`find_place`], [`search_places`] |
 //! | its continent | [`continent`] |
 //! | names to write on a map, and outlines of states to draw | [`place_names`], [`state_outlines`] |
 //! | a box, a country or a `GeoJSON` file as a region | [`Region::parse`], [`Region::contains`] |
@@ -16,6 +16,7 @@ mod admin1;
 mod circle;
 mod compass;
 mod continents;
+mod coordinates;
 mod countries;
 mod describe;
 mod error;
@@ -25,6 +26,7 @@ mod inflate;
 mod named;
 mod names;
 mod region;
+mod search;
 mod towns;
 
 pub use admin1::state_outlines;
@@ -35,4 +37,5 @@ pub use describe::{Description, describe};
 pub use error::PlacesError;
 pub use names::{PlaceKind, PlaceName, place_names};
 pub use region::Region;
+pub use search::{FoundPlace, find_place, search_places};
 pub use towns::{NearestPlace, Places};

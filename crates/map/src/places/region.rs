@@ -1,6 +1,6 @@
 //! Regions that an answer can be restricted to.
 
-use crate::places::{Countries, PlacesError, circle, geojson, named};
+use crate::places::{Countries, PlacesError, circle, find_place, geojson, named};
 use locdiff_shdd::sphere::{LatLon, Polygon, PolygonIndex};
 use std::path::Path;
 
@@ -27,7 +27,7 @@ impl Region {
     }
 
     /// `"lat0,lon0,lat1,lon1"` (two opposite corners; from the first longitude east to the second), `"50 km around
-    /// 48.85,2.35"`, the English name or ISO code of a country, state or province, or a continent. No file is ever looked at,
+    /// Paris"` (any place of [`crate::places::find_place`]), the English name or ISO code of a country, state or province, or a continent. No file is ever looked at,
     /// so that anyone may choose the words. The error names the remedy.
     pub fn in_words(text: &str) -> Result<Self, PlacesError> {
         let text = text.trim();
@@ -45,7 +45,10 @@ impl Region {
         }
         match named::find(text) {
             Ok((name, polygons)) => Ok(Self::new(name, polygons)),
-            Err(PlacesError::UnknownCountry { near, .. }) => {
+            Err(PlacesError::UnknownCountry { mut near, .. }) => {
+                if let Ok(Some(town)) = find_place(text) {
+                    near.insert(0, format!("\"50 km around {}\"", town.name));
+                }
                 Err(PlacesError::UnknownRegion { text: text.to_owned(), near })
             }
             Err(other) => Err(other),
@@ -204,10 +207,11 @@ mod tests {
         let message = |text: &str| Region::parse(text).unwrap_err().to_string();
         assert_eq!(
             message("Georgia"),
-            "\"Georgia\" is the name of several regions: say GE for the country, or US-GA for Georgia in United States"
+            "\"Georgia\" is the name of several places: say GE for the country, or US-GA for Georgia in United States"
         );
         assert!(message("Punjab").contains("IN-PB") && message("Punjab").contains("PK-PB"), "{}", message("Punjab"));
         assert!(message("Bavria").contains("did you mean Bavaria"), "{}", message("Bavria"));
+        assert!(message("Breslau").contains("did you mean \"50 km around Wrocław\""), "{}", message("Breslau"));
     }
 
     #[test]

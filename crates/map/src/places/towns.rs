@@ -1,6 +1,6 @@
 //! Towns, and the one nearest to a point.
 
-use crate::places::{Compass, Countries, Country, PlacesError, folded::folded, inflate::inflate};
+use crate::places::{Compass, Countries, Country, inflate::inflate};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, LatitudeIndex, UnitVec, Unpacker};
 use serde::{Deserialize, Serialize};
 use std::{ops::Range, sync::OnceLock};
@@ -27,6 +27,8 @@ struct Town {
     province: u32,
     /// Where its name stands among the names.
     name: Range<u32>,
+    /// Its number in the file.
+    row: u32,
 }
 
 #[derive(Debug)]
@@ -46,8 +48,6 @@ pub struct Places {
     /// All names in one text: tens of thousands of small ones would be slow to make.
     names: String,
     provinces: Vec<Province>,
-    /// The names as they are compared, made when they are first searched.
-    folded: OnceLock<Vec<String>>,
 }
 
 impl Places {
@@ -86,18 +86,40 @@ impl Places {
                 let start = names.len() as u32;
                 unpacker.push_string(&mut names);
                 let (population_thousands, province) = (populations[index] as u32, province_of_town[index]);
-                Town { place, population_thousands, province, name: start..names.len() as u32 }
+                Town { place, population_thousands, province, name: start..names.len() as u32, row: index as u32 }
             })
             .collect();
         debug_assert!(unpacker.is_at_end(), "the whole table is read");
         let latitudes = LatitudeIndex::sort(&mut towns, |town| town.place);
         let points = towns.iter().map(|town| town.place.to_unit()).collect();
-        Self { towns, latitudes, points, names, provinces, folded: OnceLock::new() }
+        Self { towns, latitudes, points, names, provinces }
     }
 
     /// Every town's name, place and inhabitants.
     pub(crate) fn towns_with_population(&self) -> impl Iterator<Item = (&str, LatLon, u32)> {
         self.towns.iter().map(|town| (self.name(town), town.place, 1000 * town.population_thousands))
+    }
+
+    /// The numbers of the towns in the order of the embedded file.
+    pub(crate) fn in_order_of_file(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.towns.len() as u32).collect();
+        order.sort_unstable_by_key(|&town| self.towns[town as usize].row);
+        order
+    }
+
+    pub(crate) fn name_of(&self, town: u32) -> &str {
+        self.name(&self.towns[town as usize])
+    }
+
+    /// Its inhabitants in thousands.
+    pub(crate) fn thousands(&self, town: u32) -> u32 {
+        self.towns[town as usize].population_thousands
+    }
+
+    /// A town by its number.
+    pub(crate) fn town(&self, town: u32) -> NearestPlace {
+        let town = &self.towns[town as usize];
+        self.seen_from(town, town.place)
     }
 
     /// The nearest town.
@@ -119,50 +141,6 @@ impl Places {
         }
         self.latitudes.outwards(place.lat_deg(), f64::INFINITY, consider);
         self.seen_from(&self.towns[best], place)
-    }
-
-    /// A town by its name, also with its state or country behind a comma: the largest, unless another one is not much smaller. `None` where no
-    /// town has the name. Fails with [`PlacesError::Ambiguous`] if several towns may be meant.
-    pub fn find(&self, text: &str) -> Result<Option<NearestPlace>, PlacesError> {
-        /// A town so many times as large as the next is the one that is meant.
-        const LARGER: u32 = 3;
-        let mut parts = text.split(',').map(folded);
-        let name = parts.next().unwrap_or_default();
-        let of: Vec<String> = parts.collect();
-        let is_there = |town: &NearestPlace| {
-            let names = [&town.region, &town.country, &town.country_code];
-            of.iter().all(|part| names.iter().any(|name| folded(name) == *part))
-        };
-        let named = self.towns.iter().filter(|town| folded(self.name(town)) == name);
-        let mut found: Vec<_> = named.map(|town| self.seen_from(town, town.place)).filter(is_there).collect();
-        found.sort_by_key(|town| std::cmp::Reverse(town.population));
-        if let [first, second, ..] = &found[..]
-            && LARGER * second.population > first.population
-        {
-            let told = |town: &NearestPlace| format!("\"{}, {}, {}\"", town.name, town.region, town.country_code);
-            let choices = found.iter().take(4).map(told).collect();
-            return Err(PlacesError::Ambiguous { text: text.to_owned(), choices });
-        }
-        Ok(found.into_iter().next())
-    }
-
-    /// Towns whose names begin as a text does, also with a state or country behind a comma; those of just that name first, then the largest.
-    pub fn search(&self, text: &str, most: usize) -> Vec<NearestPlace> {
-        let mut parts = text.split(',').map(folded);
-        let name = parts.next().unwrap_or_default();
-        let of: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
-        if name.is_empty() || most == 0 {
-            return Vec::new();
-        }
-        let names = self.folded.get_or_init(|| self.towns.iter().map(|town| folded(self.name(town))).collect());
-        let begins = names.iter().zip(&self.towns).filter(|(own, _)| own.starts_with(&name));
-        let mut found: Vec<(bool, &Town)> = begins.map(|(own, town)| (*own != name, town)).collect();
-        found.sort_by_key(|(is_longer, town)| (*is_longer, std::cmp::Reverse(town.population_thousands)));
-        let is_there = |town: &NearestPlace| {
-            let names = [&town.region, &town.country, &town.country_code].map(|name| folded(name));
-            of.iter().all(|part| names.iter().any(|name| name.starts_with(part)))
-        };
-        found.into_iter().map(|(_, town)| self.seen_from(town, town.place)).filter(is_there).take(most).collect()
     }
 
     /// The largest town whose built-up area a point probably lies in, taking towns as discs of 4,000 inhabitants a
@@ -233,18 +211,6 @@ mod tests {
         let (iceland, pole) = (nearest(63.0, -22.0), nearest(-90.0, 0.0));
         assert_eq!((iceland.name.as_str(), iceland.country_code.as_str()), ("Reykjanesbær", "IS"));
         assert_eq!((iceland.bearing, pole.bearing), (Compass::South, Compass::South));
-    }
-
-    #[test]
-    fn names_find_towns() {
-        let (find, search) = (|text| Places::bundled().find(text), |text: &str| Places::bundled().search(text, 3));
-        for (text, code) in [("kyoto", "JP"), ("Paris, Texas", "US")] {
-            assert_eq!(find(text).unwrap().unwrap().country_code, code);
-        }
-        assert!(find("Xyzzyville").unwrap().is_none() && find("Springfield").is_err() && search(" ").is_empty());
-        for (text, name, code) in [("kyot", "Kyoto", "JP"), ("paris, united", "Paris", "US")] {
-            assert_eq!((search(text)[0].name.as_str(), search(text)[0].country_code.as_str()), (name, code));
-        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::answer::Density;
 use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;
 
-/// Where a photo was taken, as far as is known.
+/// Where a photo was taken, as far as is known. [`Answer::place_alone`] has an example.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Answer {
@@ -31,6 +31,9 @@ pub struct Answer {
     pub locatability: f64,
     /// Whether that is enough for an answer to mean something; the threshold is the calibration's. Never without a density.
     pub can_tell: bool,
+    /// The regions and the file of weights that the answer was restricted by, as they were given. Left out of JSON if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub restricted_by: Vec<String>,
     /// What was read off the photo's density alone; none for a photo of an album, whose posterior is not kept.
     #[serde(flatten)]
     pub from_density: Option<FromDensity>,
@@ -151,6 +154,7 @@ impl Answer {
             hypotheses,
             locatability,
             can_tell: true,
+            restricted_by: Vec::new(),
             from_density: None,
         }
     }

@@ -129,7 +129,7 @@ impl Calibration {
     pub fn from_bytes(path: impl AsRef<Path>, contents: &[u8], model: &ModelShape<'_>) -> Result<Self> {
         let bad = |reason: String| AnswerError::Calibration {
             path: path.as_ref().to_owned(),
-            reason: format!("{}; make it anew with `locdiff calibrate`", one_line(&reason)),
+            reason: format!("{}; make it again with `locdiff calibrate`", one_line(&reason)),
         };
         let stored: Stored =
             serde_json::from_slice(contents).map_err(|error| bad(format!("no calibration: {error}")))?;

@@ -10,7 +10,16 @@ use std::{collections::HashMap, fmt};
 
 type Weight = Box<dyn Fn(LatLon) -> f64 + Send + Sync>;
 
-/// Weights on places, multiplied together: a region it must be in, a population raster, places one has been to.
+/// Weights on locations, multiplied together: a region, a population raster, places that somebody has been to.
+///
+/// ```
+/// use locdiff_model::answer::Knowledge;
+/// use locdiff_shdd::sphere::LatLon;
+/// let north = Knowledge::new().weight(|place: LatLon| if place.lat_deg() > 0.0 { 1.0 } else { 0.1 });
+/// let sydney = LatLon::new(-33.9, 151.2)?;
+/// assert!((north.log_weight(sydney.into()) - 0.1_f64.ln()).abs() < 1e-12);
+/// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
+/// ```
 #[derive(Default)]
 pub struct Knowledge {
     weights: Vec<Weight>,

@@ -110,6 +110,11 @@ impl SampleOptions {
 
 named! {
     /// How the samples of a photo become one place.
+    ///
+    /// ```
+    /// use locdiff_model::Pooling;
+    /// assert_eq!(Pooling::default(), Pooling::Pool);
+    /// ```
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Pooling: "pooling" {
         #[default]

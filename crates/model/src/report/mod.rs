@@ -19,4 +19,4 @@ pub(crate) use error::Result;
 pub use evaluation::{Division, Evaluation, MissingRule, PrdcChoice};
 pub(crate) use report::{Breakdown, PrdcReport, Rival};
 pub use report::{Report, System};
-pub use rows::{FileRows, Matching, RowError, in_row_order, match_rows};
+pub use rows::{FileRows, Matching, RowError, in_row_order, match_rows, names_beside, places_of_rows};

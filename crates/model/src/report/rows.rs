@@ -1,7 +1,9 @@
 //! Which prediction belongs to which truth.
 
-use locdiff_io::data::PlaceTable;
-use std::collections::HashMap;
+use locdiff_io::data::{DataError, PlaceTable, PointColumns, TableReader, read_points};
+use locdiff_shdd::sphere::LatLon;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// How rows are matched.
@@ -32,7 +34,7 @@ impl<'a> FileRows<'a> {
 }
 
 /// Files whose rows do not belong together.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 #[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum RowError {
@@ -58,6 +60,15 @@ pub enum RowError {
          by order", id.escape_debug()
     )]
     Twice { file: String, id: String, first: usize, second: usize },
+    #[error(
+        "'{}' may be '{}' or '{}' of {file}: give photos their whole paths in both files", id.escape_debug(),
+        first.escape_debug(), second.escape_debug()
+    )]
+    Ambiguous { file: String, id: String, first: String, second: String },
+    #[error("{file} has no place for '{}'{}: add the photo, by the name that {names} has", id.escape_debug(), and_more(*count))]
+    NoPlace { file: String, names: String, id: String, count: usize },
+    #[error("{file}: row {row} stands behind row {before}: sort the table by its column 'row'")]
+    Order { file: String, row: f64, before: f64 },
 }
 
 fn and_more(count: usize) -> String {
@@ -76,10 +87,11 @@ pub fn match_rows(truth: FileRows<'_>, predictions: FileRows<'_>, matching: Matc
         }
         return Ok(((0..predictions.rows).map(Some).collect(), 0));
     };
-    let known = index_of(truth.file, truth_ids)?;
-    let found = index_of(predictions.file, ids)?;
-    let absent: Vec<&String> = truth_ids.iter().filter(|id| !found.contains_key(id.as_str())).collect();
-    let strange: Vec<&String> = ids.iter().filter(|id| !known.contains_key(id.as_str())).collect();
+    let found = match_names((truth.file, truth_ids), (predictions.file, ids))?;
+    let matched: HashSet<usize> = found.iter().flatten().copied().collect();
+    let absent: Vec<&String> =
+        truth_ids.iter().zip(&found).filter(|(_, row)| row.is_none()).map(|(id, _)| id).collect();
+    let strange: Vec<&String> = (0..).zip(ids).filter(|(row, _)| !matched.contains(row)).map(|(_, id)| id).collect();
     if !matching.allow_absent {
         if let Some(&id) = absent.first() {
             return Err(RowError::Absent { file, id: id.clone(), count: absent.len() });
@@ -91,7 +103,93 @@ pub fn match_rows(truth: FileRows<'_>, predictions: FileRows<'_>, matching: Matc
     if absent.len() == truth.rows {
         return Err(RowError::NothingCommon { file, truth_file });
     }
-    Ok((truth_ids.iter().map(|id| found.get(id.as_str()).copied()).collect(), strange.len()))
+    let strange = strange.len();
+    Ok((found, strange))
+}
+
+/// The row of the second file for each name of the first: by the whole name, else by the end of the path, `photos/1.jpg` for
+/// `../photos/1.jpg` or `1.jpg`. Fails on a name that a file has twice, or that two could be.
+fn match_names(
+    (truth_file, truth_ids): (&str, &[String]),
+    (file, ids): (&str, &[String]),
+) -> Result<Vec<Option<usize>>, RowError> {
+    let known = index_of(truth_file, truth_ids)?;
+    let whole = index_of(file, ids)?;
+    let mut rest: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (row, id) in ids.iter().enumerate().filter(|(_, id)| !known.contains_key(id.as_str())) {
+        rest.entry(parts(id).next().unwrap_or_default()).or_default().push(row);
+    }
+    let (mut found, mut taken) = (Vec::with_capacity(truth_ids.len()), HashMap::new());
+    for id in truth_ids {
+        let by_end = || rest.get(parts(id).next().unwrap_or_default()).into_iter().flatten().copied();
+        let mut candidates = by_end().filter(|row| parts(id).zip(parts(&ids[*row])).all(|(a, b)| a == b));
+        let row = whole.get(id.as_str()).copied().or_else(|| candidates.next());
+        let other = candidates.next().filter(|_| !whole.contains_key(id.as_str()));
+        if let (Some(row), Some(other)) = (row, other) {
+            let (first, second) = (ids[row].clone(), ids[other].clone());
+            return Err(RowError::Ambiguous { file: file.to_owned(), id: id.clone(), first, second });
+        }
+        if let Some((row, first)) = row.and_then(|row| Some((row, taken.insert(row, id)?))) {
+            let (file, id, first, second) = (truth_file.to_owned(), ids[row].clone(), first.clone(), id.clone());
+            return Err(RowError::Ambiguous { file, id, first, second });
+        }
+        found.push(row);
+    }
+    Ok(found)
+}
+
+/// The parts of a path from its end, without those that lead up or nowhere.
+fn parts(id: &str) -> impl Iterator<Item = &str> {
+    id.rsplit(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".."))
+}
+
+/// The places of a file's rows of embeddings, and the rows of the file of locations that they stand in. Rows are found by name if the
+/// file of locations names its photos and the table beside the embeddings does (`NAME.csv`, as `embed` writes it). Else row k is row k.
+/// Fails on names that contradict each other, photos without a place and files that cannot be read.
+pub fn places_of_rows<E: From<RowError> + From<DataError>>(
+    embeddings: &Path,
+    rows: usize,
+    locations: &Path,
+) -> Result<(Vec<LatLon>, Option<Vec<usize>>), E> {
+    let columns = PointColumns::default();
+    let file = locations.display().to_string();
+    let table = PlaceTable::read(locations, None, &columns, None, |name| name == "row")?;
+    let beside = names_beside(embeddings, locations)?.filter(|(_, names)| names.len() == rows);
+    let (Some((beside, names)), Some((_, ids))) = (beside, &table.ids) else {
+        let numbers = table.numbers.first().map_or(&[][..], |(_, numbers)| numbers.as_slice());
+        if let Some(pair) = numbers.windows(2).find(|pair| pair[0] > pair[1]) {
+            return Err(RowError::Order { file, row: pair[1], before: pair[0] }.into());
+        }
+        let places = table.places.into_iter().collect::<Option<Vec<_>>>();
+        return Ok((places.map_or_else(|| read_points(locations, None, &columns), Ok)?, None));
+    };
+    let beside = beside.display().to_string();
+    let found = match_names((&beside, &names), (&file, ids))?;
+    let place = |row: &Option<usize>| row.and_then(|row| Some((table.places[row]?, row)));
+    let pairs: Vec<Option<(LatLon, usize)>> = found.iter().map(place).collect();
+    if let Some(first) = pairs.iter().position(Option::is_none) {
+        let count = pairs.iter().filter(|pair| pair.is_none()).count();
+        return Err(RowError::NoPlace { file, names: beside, id: names[first].clone(), count }.into());
+    }
+    let (places, rows) = pairs.into_iter().flatten().unzip();
+    Ok((places, Some(rows)))
+}
+
+/// The table beside a file of embeddings, and the names of its rows, unless it is `other` or names no photos.
+/// Fails if it cannot be read.
+pub fn names_beside(embeddings: &Path, other: &Path) -> Result<Option<(PathBuf, Vec<String>)>, DataError> {
+    let path = embeddings.with_extension("csv");
+    let true_path = |path: &Path| std::fs::canonicalize(path).ok();
+    if true_path(&path).is_none_or(|own| Some(own) == true_path(other)) {
+        return Ok(None);
+    }
+    let mut table = TableReader::open(&path)?;
+    let Some(at) = table.find(&["path"]) else { return Ok(None) };
+    let mut names = Vec::new();
+    while let Some((_, mut fields)) = table.next_row()? {
+        names.push(fields.swap_remove(at));
+    }
+    Ok(Some((path, names)))
 }
 
 /// Truths in the order of another file's `count` rows, of which [`match_rows`] found one for each truth.
@@ -133,6 +231,8 @@ mod tests {
         assert_eq!(rows(&["a", "b"], &["b", "a"], false, false).unwrap(), (vec![Some(1), Some(0)], 0));
         assert_eq!(rows(&["a", "b"], &["b", "a"], true, false).unwrap(), (vec![Some(0), Some(1)], 0));
         assert_eq!(rows(&["a", "b"], &["b", "x"], false, true).unwrap(), (vec![None, Some(0)], 1));
+        let found = rows(&["../p/1.jpg", "2.jpg", "q/3.jpg"], &["p/2.jpg", "p/1.jpg", "q/3.jpg"], false, false);
+        assert_eq!(found.unwrap(), (vec![Some(1), Some(0), Some(2)], 0));
     }
 
     #[test]
@@ -143,6 +243,9 @@ mod tests {
             (&["a"], &["a", "x"], false, false, "p.csv has 'x', which t.csv has not"),
             (&["a"], &["a", "a"], false, false, "p.csv: 'a' is in row 1 and in row 2"),
             (&["a"], &["x"], false, true, "no id in common"),
+            (&["p/1.jpg"], &["q/1.jpg"], false, false, "p.csv has no row for 'p/1.jpg'"),
+            (&["1.jpg"], &["p/1.jpg", "q/1.jpg"], false, false, "'1.jpg' may be 'p/1.jpg' or 'q/1.jpg' of p.csv"),
+            (&["p/1.jpg", "q/1.jpg"], &["1.jpg"], false, true, "'1.jpg' may be 'p/1.jpg' or 'q/1.jpg' of t.csv"),
         ] {
             let message = rows(truth, ids, by_order, allow).unwrap_err().to_string();
             assert!(message.contains(part), "{message}");

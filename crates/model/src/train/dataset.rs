@@ -1,9 +1,9 @@
 //! Embeddings with locations, read row by row.
 
 use crate::train::{Result, TrainError};
-use crate::{Standardisation, chance};
+use crate::{Standardisation, chance, report::places_of_rows};
 use locdiff_base::setting;
-use locdiff_io::data::{Embedding, Fingerprint, PointColumns, RowFile, read_points, tensor_names};
+use locdiff_io::data::{Embedding, Fingerprint, RowFile, tensor_names};
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,8 @@ enum Copy {
 }
 
 impl Dataset {
-    /// Opens embedding files (the first is the photo itself, the others augmented copies) and the file of locations.
+    /// Opens embedding files (the first is the photo itself, the others augmented copies) and the file of locations, whose rows are
+    /// found by name if both name their photos ([`places_of_rows`]).
     /// Fails on files that cannot be read, are empty, or differ in rows or columns.
     pub fn open(sources: &[EmbeddingSource], locations: &Path) -> Result<Self> {
         let open = |source: &EmbeddingSource| RowFile::open(&source.path, source.tensor.as_deref());
@@ -84,7 +85,7 @@ impl Dataset {
             same_columns((first.name(), first.columns()), (other.name(), other.columns()))?;
             same_encoder((first.name(), first.encoder()), (other.name(), other.encoder()))?;
         }
-        let places = read_points(locations, None, &PointColumns::default())?;
+        let (places, _) = places_of_rows::<TrainError>(&sources[0].path, first.rows(), locations)?;
         same_rows(first, &locations.display().to_string(), places.len())?;
         let columns = first.columns();
         Ok(Self { columns, copies: copies.into_iter().map(Copy::File).collect(), places })

@@ -30,6 +30,8 @@ pub enum TrainError {
     #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),
     #[error(transparent)]
+    Rows(#[from] crate::report::RowError),
+    #[error(transparent)]
     Data(#[from] locdiff_io::data::DataError),
     #[error(transparent)]
     Write(#[from] locdiff_base::WriteError),

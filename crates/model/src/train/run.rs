@@ -4,7 +4,7 @@ use crate::train::batches::{BatchMaker, DeviceFeed, FeedPlan};
 use crate::train::checkpoint::{Checkpoints, Standing};
 use crate::train::course::{Batches, Course, Event, Keeper, Metrics, Outcome};
 use crate::train::dataset::{same_columns, same_encoder};
-use crate::train::{Result, Rows, RunConfig, TrainError, error::folder, step::TrainStep};
+use crate::train::{Result, Rows, RunConfig, TrainError, error::folder, step::TrainStep, trained};
 use crate::{CodeWriter, Model, objective::make_quadrature};
 use locdiff_base::{AtomicFile, OutputLock, setting};
 use locdiff_nn::{Device, TrainingState};
@@ -58,6 +58,7 @@ pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Ou
     let lock = OutputLock::folder(out)?;
     let checkpoints = Checkpoints::new(out, config.train.keep_checkpoints)?;
     claim_folder(out, &config, resume, &checkpoints)?;
+    trained::note(training, out)?;
     let start = if resume { Start::at(&checkpoints, config.train.steps, &mut on_event) } else { Start::default() };
     let metrics = Metrics::open(out, start.step())?;
     let (standing, snapshot) = (start.standing, Some(step.snapshot()));

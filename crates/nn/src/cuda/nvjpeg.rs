@@ -88,7 +88,7 @@ pub(crate) struct Decoder {
 /// An object for a file's head.
 struct Head(Object);
 
-// SAFETY: it has no thread affinity, and whoever uses it has it to himself.
+// SAFETY: it has no thread affinity, and one thread at a time uses it.
 unsafe impl Send for Head {}
 
 // SAFETY: the handle has no thread affinity, and the library lets threads share it as long as each has states of its own.
@@ -156,7 +156,7 @@ pub(super) struct State {
     batch: usize,
 }
 
-// SAFETY: it has no thread affinity, and whoever uses it has it to himself.
+// SAFETY: it has no thread affinity, and one thread at a time uses it.
 unsafe impl Send for State {}
 
 impl State {

@@ -110,7 +110,7 @@ impl Photos {
             return Ok(slot);
         }
         let context = &self.context;
-        // Whoever waits for it sleeps.
+        // A thread that waits for it sleeps.
         let sleeping = Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC);
         let state = |decoder| State::new(decoder).ok_or_else(|| failed("nvJPEG")("no state"));
         let slot = Slot {

@@ -8,7 +8,7 @@ use thiserror::Error;
 pub enum SphereError {
     #[error("latitude {0} is not a number from -90 to 90 degrees")]
     Latitude(f64),
-    #[error("longitude {0} is not a finite number of degrees")]
+    #[error("longitude {0} is not a number of degrees: give one from -180 to 180")]
     Longitude(f64),
     #[error("the vector ({0}, {1}, {2}) has no direction: give finite numbers, not all zero")]
     Direction(f64, f64, f64),

@@ -26,14 +26,18 @@ pub struct LatLon {
     lon_deg: f64,
 }
 
+/// Numbers beyond this are no longitudes but, say, ten-millionths of a degree.
+const MOST_LON_DEG: f64 = 1e6;
+
 impl LatLon {
-    /// A place from degrees north and degrees east. Fails if a number is not finite or the latitude is outside −90…90.
+    /// A place from degrees north and degrees east. The longitude is wrapped.
+    /// Fails on numbers that are not finite, latitudes outside −90…90 and longitudes of more than a million degrees.
     #[inline]
     pub fn new(lat_deg: f64, lon_deg: f64) -> Result<Self, SphereError> {
         if !(-90.0..=90.0).contains(&lat_deg) {
             return Err(SphereError::Latitude(lat_deg));
         }
-        if !lon_deg.is_finite() {
+        if !(lon_deg.abs() <= MOST_LON_DEG) {
             return Err(SphereError::Longitude(lon_deg));
         }
         Ok(Self { lat_deg, lon_deg: wrap_lon_deg(lon_deg) })
@@ -274,6 +278,7 @@ mod tests {
         for (lon, wrapped) in [(180.0, 180.0), (-180.0, -180.0), (181.0, -179.0), (-541.0, 179.0), (360.0, 0.0)] {
             assert_eq!(LatLon::new(0.0, lon).unwrap().lon_deg(), wrapped);
         }
+        assert!(LatLon::new(0.0, 5e9).is_err());
         assert!(LatLon::new(0.0, -1e-300 - 180.0).unwrap().lon_deg() <= 180.0);
     }
 

@@ -1,6 +1,7 @@
 //! How large a photo may be.
 
-/// The most a photo may ask for; what asks for more is refused before its pixels are allocated.
+/// The most that a photo may need. A larger one is refused before its pixels are allocated.
+/// [`PhotoLimits::of_megapixels`] has an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhotoLimits {
     /// Width times height.

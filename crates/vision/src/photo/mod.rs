@@ -22,9 +22,12 @@ use locdiff_io::tags::{PhotoFacts, Taken, heif_kind, raw_kind, raw_preview};
 use locdiff_shdd::sphere::LatLon;
 use std::{fs, io::Cursor, path::Path};
 
+/// A larger colour profile is passed over as a damaged one is. Those of printers have 3 MB at the most.
+const MOST_PROFILE_BYTES: usize = 16 << 20;
+
 type AnyDecoder<'a> = Box<dyn ImageDecoder + 'a>;
 
-/// An upright picture of sRGB bytes, row by row.
+/// An upright picture of sRGB bytes, row by row. [`Photo::from_rgb`] has an example.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Photo {
     width: u32,
@@ -80,6 +83,7 @@ impl Photo {
             ImageFormat::Tiff => colour::tiff_profile(contents),
             _ => decoder.icc_profile().unwrap_or_default(),
         };
+        let profile = profile.filter(|profile| profile.len() <= MOST_PROFILE_BYTES);
         let mut rgb = pixels::to_rgb(DynamicImage::from_decoder(decoder).map_err(failed)?);
         if let Some(profile) = profile {
             colour::to_srgb(&mut rgb, &profile);
@@ -117,6 +121,11 @@ impl Photo {
 
     /// A photo of these pixels: `3 * width * height` bytes, row by row from the top. Fails with
     /// [`VisionError::PixelCount`] for another number of bytes, or no pixels.
+    ///
+    /// ```
+    /// use locdiff_vision::Photo;
+    /// assert!(Photo::from_rgb(2, 1, vec![0; 6]).is_ok() && Photo::from_rgb(2, 1, vec![0; 5]).is_err());
+    /// ```
     pub fn from_rgb(width: u32, height: u32, rgb: Vec<u8>) -> Result<Self> {
         let (wanted, got) = (3 * u64::from(width) * u64::from(height), rgb.len() as u64);
         if wanted == 0 || wanted != got {
@@ -228,7 +237,7 @@ fn decoder<'a>(contents: &'a [u8], format: ImageFormat, limits: &DecoderLimits) 
     let reader = Cursor::new(contents);
     let mut decoder: AnyDecoder<'a> = match format {
         ImageFormat::Jpeg => Box::new(jpeg_decoder::JpegDecoder::new(contents)?),
-        ImageFormat::Png => Box::new(codecs::png::PngDecoder::with_limits(reader, limits.clone())?),
+        ImageFormat::Png => Box::new(codecs::png::PngDecoder::with_limits(reader, png_limits(contents))?),
         ImageFormat::WebP => Box::new(codecs::webp::WebPDecoder::new(reader)?),
         ImageFormat::Tiff => Box::new(codecs::tiff::TiffDecoder::new(reader)?),
         ImageFormat::Gif => Box::new(codecs::gif::GifDecoder::new(reader)?),
@@ -237,6 +246,14 @@ fn decoder<'a>(contents: &'a [u8], format: ImageFormat, limits: &DecoderLimits) 
     };
     decoder.set_limits(limits.clone())?;
     Ok(decoder)
+}
+
+/// What the decoder of a PNG file may take beside the pixels: its chunks, of which it keeps copies, a profile, and a row of 8 bytes a pixel.
+fn png_limits(contents: &[u8]) -> DecoderLimits {
+    let width = contents.get(16..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u32::from_be_bytes(*bytes));
+    let mut limits = DecoderLimits::no_limits();
+    limits.max_alloc = Some(MOST_PROFILE_BYTES as u64 + 2 * contents.len() as u64 + 8 * u64::from(width));
+    limits
 }
 
 fn failure(error: &ImageError, name: &str, format: ImageFormat) -> VisionError {

@@ -11,9 +11,9 @@ use thiserror::Error;
 pub enum IngestError {
     #[error(
         "no photos: the arguments name {other_files} files and none is a picture{}; give photos, folders or lists of them",
-        passed_over(*skipped)
+        passed_over(skipped)
     )]
-    NoPhotos { other_files: usize, skipped: usize },
+    NoPhotos { other_files: usize, skipped: Vec<String> },
     #[error("cannot read {file}: {reason}; check the path and its permissions")]
     Read { file: String, reason: io::Error },
     #[error("cannot read the list {list}: give a text file with a path a line: {reason}", list = list.display())]
@@ -45,8 +45,13 @@ pub enum IngestError {
     Data(#[from] DataError),
 }
 
-fn passed_over(skipped: usize) -> String {
-    if skipped == 0 { String::new() } else { format!(" ({skipped} more were passed over)") }
+/// The first reason why something was passed over, and how many more there are.
+fn passed_over(skipped: &[String]) -> String {
+    match skipped {
+        [] => String::new(),
+        [one] => format!(" ({one})"),
+        [first, rest @ ..] => format!(" ({first}; and {} more cannot be used)", rest.len()),
+    }
 }
 
 /// A result whose error is [`IngestError`].

@@ -36,7 +36,8 @@ impl Photos {
         }
         photos.take_each_once();
         if photos.sources.is_empty() {
-            let (other_files, skipped) = (photos.other_files(), photos.skipped.len());
+            let reason = |skipped: &Skipped| format!("{}: {}", skipped.path.display(), skipped.reason);
+            let (other_files, skipped) = (photos.other_files(), photos.skipped.iter().map(reason).collect());
             return Err(IngestError::NoPhotos { other_files, skipped });
         }
         Ok(photos)
@@ -177,5 +178,14 @@ mod tests {
         let named = ["a.jpg", "c.MOV"].map(|name| folder.path().join(name));
         assert_eq!(Photos::gather(&named, None).unwrap().passed_over.videos, [named[1].clone()]);
         assert!(matches!(Photos::gather(&named[1..], None), Err(IngestError::NoPhotos { other_files: 1, .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_reason_for_no_photos_is_in_the_error() {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.path().join("a.jpg")).unwrap();
+        let message = Photos::gather(&[folder.path()], None).unwrap_err().to_string();
+        assert!(message.contains("a.jpg: it is a link to nowhere, which does not exist)"), "{message}");
     }
 }

@@ -25,6 +25,9 @@ pub(super) struct FileArgs {
     /// Write the track with times
     #[arg(long, value_name = "FILE.gpx")]
     gpx: Option<PathBuf>,
+    /// Write a picture: all photos on a map
+    #[arg(long, value_name = "FILE.png")]
+    png: Option<PathBuf>,
     /// Write a page with the photos on a map and a slider through time, one file that needs no network
     #[arg(long, value_name = "FILE.html")]
     pub(super) map: Option<PathBuf>,
@@ -35,7 +38,7 @@ pub(super) struct FileArgs {
 
 impl FileArgs {
     fn paths(&self) -> Vec<&Path> {
-        let all = [&self.csv, &self.geojson, &self.kml, &self.gpx, &self.map];
+        let all = [&self.csv, &self.geojson, &self.kml, &self.gpx, &self.png, &self.map];
         all.into_iter().filter_map(|path| path.as_deref()).collect()
     }
 
@@ -50,8 +53,11 @@ impl FileArgs {
         if !outputs.is_empty() || tags.is_given() {
             output::finish_files();
         }
+        let own = [&self.csv, &self.geojson, &self.kml, &self.gpx, &self.png, &self.map];
+        output::check_ends("csv geojson kml gpx png map", &own)?;
         if !tags.dry_run {
             output::claim(outputs, self.json)?;
+            tags.check_folders(photos.iter().map(PathBuf::as_path))?;
         }
         tags.check()
     }
@@ -70,6 +76,9 @@ impl FileArgs {
         }
         if let Some(path) = &self.gpx {
             write_file(path, files.gpx().as_bytes())?;
+        }
+        if let Some(path) = &self.png {
+            write_file(path, &files.png()?)?;
         }
         if let Some(path) = &self.map {
             write_file(path, &files.html(pictures))?;

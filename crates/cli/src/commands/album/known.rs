@@ -4,7 +4,7 @@ use crate::{output::misuse, verbosity};
 use anyhow::Result;
 use clap::Args;
 use locdiff::{AlbumOptions, StatedPlace};
-use locdiff_album::parse_duration;
+use locdiff_album::{Track, parse_duration};
 use locdiff_base::counted;
 use std::path::PathBuf;
 
@@ -15,14 +15,14 @@ fn parse_ahead(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Also known")]
 pub(super) struct KnownArgs {
-    /// A log of positions of that time: GPX, GeoJSON with times, Google's Timeline.json or location-history.json of a phone, Takeout's
-    /// Records.json. May be repeated
+    /// A log of positions of that time: GPX, NMEA, GeoJSON with times, Google's Timeline.json or location-history.json of a phone,
+    /// Takeout's Records.json, also gzipped. May be repeated
     #[arg(long, value_name = "FILE")]
     track: Vec<PathBuf>,
     /// How far the clocks of the photos are ahead of the track, such as 90s, -5m or +02:00 [default: found where it is clear]
     #[arg(long, value_name = "TIME", value_parser = parse_ahead, allow_hyphen_values = true, requires = "track", hide_short_help = true)]
     track_offset: Option<f64>,
-    /// Where photos were taken: a town ("Paris, France"), a country or a region; with --from and --to for those of a time. May be repeated
+    /// Where photos were taken: a town ("Paris, France", "Wroclaw"), coordinates, a country or a region; with --from and --to for those of a time. May be repeated
     #[arg(long, value_name = "PLACE")]
     place: Vec<String>,
     /// From when on photos were taken at --place, such as 2024-05-01 or 2024-05-01T09:00; - for the first
@@ -49,10 +49,17 @@ impl KnownArgs {
         let places = self.place.iter().enumerate();
         options.places =
             places.map(|(k, place)| StatedPlace::new(place, time(&self.from, k), time(&self.to, k))).collect();
-        options.tracks.clone_from(&self.track);
+        options.logs = read_tracks(&self.track)?;
         options.track_offset_s = self.track_offset;
         Ok(())
     }
+}
+
+/// Reads logs of positions, and says what had to be left out of them.
+pub(crate) fn read_tracks(paths: &[PathBuf]) -> Result<Vec<Track>> {
+    let tracks = paths.iter().map(|path| Track::open(path)).collect::<Result<Vec<_>, _>>()?;
+    tracks.iter().flat_map(Track::faults).for_each(|fault| verbosity::note(fault));
+    Ok(tracks)
 }
 
 /// Films that say where and when they were taken count as tags.

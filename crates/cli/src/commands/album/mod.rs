@@ -27,8 +27,8 @@ fn parse_zone(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags")]
 #[command(
-    after_help = "Times are taken from EXIF (DateTimeOriginal with its offset), else from digits in the file's name, else from the order of the \
-                  files; the output says which. GPS tags count, and are never overwritten."
+    after_help = "Times are taken from EXIF (DateTimeOriginal with its offset), else from a date and a clock in the file's name; the output says \
+                  which. A photo without a time is placed by its picture alone. GPS tags count, and are never overwritten."
 )]
 pub(crate) struct Album {
     /// The album: photos, folders, lists or shards, as in `locate`
@@ -181,12 +181,18 @@ impl Album {
         if self.same_place || self.folder_is_place {
             return;
         }
-        for source in [TimeSource::Clock, TimeSource::Name, TimeSource::Order] {
+        for source in [TimeSource::Clock, TimeSource::Name, TimeSource::Day] {
             let mut found = run.answers().filter(|answer| answer.time.source == source).peekable();
             if let Some(words) = found.peek().map(|answer| answer.time.words()) {
                 let count = found.count();
                 verbosity::note(&format!("{count} of {all} photos have their time from {words}"));
             }
+        }
+        let untimed = run.answers().filter(|answer| !answer.time.is_moment()).count();
+        if untimed > 0 {
+            verbosity::note(&format!(
+                "{untimed} of {all} photos have no time: they are placed by their pictures alone"
+            ));
         }
     }
 }

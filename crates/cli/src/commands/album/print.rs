@@ -1,41 +1,32 @@
 //! An album's answers for people and programs.
 
-use crate::commands::locate::print::other_place;
 use locdiff_album::{AlbumAnswer, WrongClock};
-use locdiff_base::kilometres;
-use locdiff_base::{counted, one_line};
+use locdiff_base::{counted, distance, one_line};
 use std::fmt::Write;
 
-/// Alternatives less probable than this are left out of the text.
-const WORTH_A_LINE: f64 = 0.05;
-
-/// What is printed for a photo.
+/// What is printed for a photo: three lines, and one for what does not fit.
 pub(super) fn text(answer: &AlbumAnswer, as_json: bool) -> String {
     if as_json {
         return format!("{}\n", answer.to_json());
     }
-    let mut text = format!("{}\n", one_line(answer.name()));
-    let mut line = |label: &str, words: String| {
-        let _ = writeln!(text, "  {label:<13}{words}");
-    };
     let by = answer.time.words();
-    line("taken", answer.time.text().map_or("time unknown".to_owned(), |time| format!("{time} by {by}")));
+    let mut text = one_line(answer.name());
+    let _ = match answer.time.text() {
+        Some(time) => write!(text, "   {time} by {by}"),
+        None => write!(text, "   time unknown"),
+    };
     if let Some(trip) = answer.trip {
-        line("trip", trip.to_string());
+        let _ = write!(text, "   trip {trip}");
     }
-    line("best place", format!("{}   {}", answer.best, answer.place));
-    line("radius", format!("50 % within {} km, 90 % within {} km", km(answer.radius_50_km), km(answer.radius_90_km)));
-    line("because", one_line(&answer.because));
-    for other in answer.alternatives().iter().filter(|other| other.probability >= WORTH_A_LINE) {
-        line("or", format!("{:>3.0} %   {}", 100.0 * other.probability, other_place(answer, other)));
+    let (half, most) = (distance(answer.radius_50_km), distance(answer.radius_90_km));
+    let guess = if answer.can_tell { "" } else { "can't tell; a guess is " };
+    let (best, place, because) = (answer.best, &answer.place, one_line(&answer.because));
+    let _ = writeln!(text, "\n  {guess}{best}   {place}   50 % within {half}, 90 % within {most}\n  because {because}");
+    for (what, odd) in [("does not fit", &answer.outlier), ("may not fit", &answer.hint)] {
+        if let Some(odd) = odd {
+            let _ = writeln!(text, "  {what} ({:.0} %): {}", 100.0 * odd.probability, one_line(&odd.reason));
+        }
     }
-    if let Some(outlier) = &answer.outlier {
-        line("does not fit", format!("({:.0} %) {}", 100.0 * outlier.probability, one_line(&outlier.reason)));
-    }
-    if let Some(hint) = &answer.hint {
-        line("may not fit", format!("({:.0} %) {}", 100.0 * hint.probability, one_line(&hint.reason)));
-    }
-    text.push('\n');
     text
 }
 
@@ -65,10 +56,6 @@ pub(super) fn summary(answers: &[AlbumAnswer]) -> String {
     if let Some(trips) = answers.iter().filter_map(|answer| answer.trip).max() {
         let _ = write!(photos, " of {trips} trips");
     }
-    format!("{photos}, {tagged} with a GPS tag; {sharp} others are placed to within 25 km; {odd} do not fit\n")
-}
-
-/// Kilometres, with a digit more where they are few.
-fn km(km: f64) -> String {
-    if km < 10.0 { format!("{km:.1}") } else { kilometres(km) }
+    let others = if sharp == 1 { "1 other is".to_owned() } else { format!("{sharp} others are") };
+    format!("{photos}, {tagged} with a GPS tag; {others} placed to within 25 km; {odd} do not fit\n")
 }

@@ -66,6 +66,7 @@ fn parse_shards(text: &str) -> Result<ShardChoice, String> {
 impl RunArgs {
     /// Makes the parts that are not made yet.
     pub(crate) fn run(self) -> Result<()> {
+        output::finish_files();
         let mut job = Job::open(&self.job)?;
         if let Some(root) = &self.root {
             job = job.with_base(root);

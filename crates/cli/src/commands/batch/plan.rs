@@ -80,6 +80,7 @@ impl Plan {
         let mut locator = LocatorOptions::default();
         (locator.model, locator.encoder) = (self.model.clone(), self.encoder.clone());
         self.gallery.fill(GalleryRule::Mix, &mut locator)?;
+        self.sampling.check_used(self.pool.pool.is_some() || locator.makes_samples())?;
         Ok(FlatOptions::new(locator, self.answer.options(&self.sampling, &self.pool, &self.reading)))
     }
 }

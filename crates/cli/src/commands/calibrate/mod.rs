@@ -1,8 +1,9 @@
 //! `locdiff calibrate`: makes a model's probabilities hold.
 
+use crate::embeddings::{EmbeddingsArgs, warn_of_trained};
 use crate::interrupt::{InterruptGuard, Interrupted};
 use crate::output::{self, status};
-use crate::{args::DeviceArg, embeddings::EmbeddingsArgs, progress, request::GalleryArgs, say};
+use crate::{args::DeviceArg, progress, request::GalleryArgs, say};
 use anyhow::Result;
 use clap::Args;
 use locdiff::{CalibrateRequest, Control, EmbeddingRows, ErrorKind, LocateOptions, Progress};
@@ -15,7 +16,7 @@ pub(crate) struct Calibrate {
     model: PathBuf,
     #[command(flatten)]
     embeddings: EmbeddingsArgs,
-    /// Their true locations, row by row, of photos that the model was not trained on: .csv with lat and lon
+    /// Their true locations, by name or row by row as in `train`, of photos that the model was not trained on: .csv with lat and lon
     #[arg(long, value_name = "FILE")]
     truth: PathBuf,
     /// A column of the truths that names each photo's collection: every collection counts the same, and regions are to hold in each
@@ -80,6 +81,7 @@ impl Calibrate {
             return Err(Interrupted.into());
         }
         let calibration = fitted?;
+        warn_of_trained(&self.model, &self.embeddings.open()?)?;
         if self.json {
             let mut summary = calibration.to_json();
             summary["out"] = serde_json::json!(request.file());

@@ -15,7 +15,7 @@ use locdiff_base::Named;
 use locdiff_io::data::{PlaceTable, PointColumns, read_points};
 use locdiff_model::eval::{Benchmark, Bootstrap, Preset};
 use locdiff_model::report::{
-    Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order, match_rows,
+    Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order, match_rows, names_beside,
 };
 use model::{ModelArgs, short_name};
 use std::io::Write;
@@ -123,7 +123,7 @@ impl Evaluate {
             write_file(path, report.to_csv().as_bytes())?;
         }
         if self.json {
-            return Ok(writeln!(std::io::stdout(), "{}", report.to_json())?);
+            return Ok(writeln!(output::Out, "{}", report.to_json())?);
         }
         write!(output::human_out(), "{}", report.to_text())?;
         output::tell_written(outputs.into_iter().filter_map(|path| path.as_deref()))
@@ -136,7 +136,7 @@ impl Evaluate {
         let judging = Judging { same_place: *same_place, set_clocks: !trust_clocks && !same_place };
         let scores = album::judge(table, judging, album_settings.as_deref(), &self.model, &evaluation.bootstrap)?;
         if self.json {
-            return Ok(writeln!(std::io::stdout(), "{}", serde_json::to_value(&scores)?)?);
+            return Ok(writeln!(output::Out, "{}", serde_json::to_value(&scores)?)?);
         }
         Ok(write!(output::human_out(), "{}", scores.to_text())?)
     }
@@ -162,7 +162,7 @@ impl Evaluate {
     /// The system to be judged.
     fn first(&self, truth_file: &Path, truth: &PlaceTable) -> Result<System> {
         if let Some(folder) = &self.model.model {
-            let rows = self.model.embedded.as_ref().map(|path| embedded_rows(path, truth_file, truth)).transpose()?;
+            let rows = self.embedded_rows(truth_file, truth)?;
             return self.model.system(folder, self.seed, &truth.places, rows);
         }
         if let Some(path) = &self.predictions {
@@ -172,6 +172,16 @@ impl Evaluate {
         let found = judge_codes(path, &truth.places)?;
         let modes = found.iter().map(|found| found.and_then(|found| found.mode)).collect();
         Ok(System::of_places(short_name(path), modes).with_densities(&found))
+    }
+
+    /// The row of the embeddings that each truth has, by the names in the table beside them; `None` is row by row.
+    fn embedded_rows(&self, truth_file: &Path, truth: &PlaceTable) -> Result<Option<Vec<Option<usize>>>> {
+        let rows = self.model.embeddings.as_ref().filter(|_| truth.ids.is_some() && !self.by_order);
+        let beside = rows.map(|path| names_beside(path, truth_file)).transpose()?.flatten().map(|(path, _)| path);
+        let Some(path) = self.model.embedded.clone().or(beside) else { return Ok(None) };
+        let table = PlaceTable::read(&path, None, &PointColumns::default(), Some("path"), |_| false)?;
+        let allow_absent = self.allow_absent || self.model.embedded.is_some();
+        Ok(Some(matched(truth_file, truth, &path, &table, Matching { by_order: false, allow_absent })?.0))
     }
 
     /// A file's rows in the order of the truths.
@@ -210,11 +220,4 @@ fn check_count(benchmark: Benchmark, photos: usize) {
     if photos != published {
         say::warning(&format!("{title} has {published} photos, here are {photos}: not comparable with its tables"));
     }
-}
-
-/// The row of the embeddings that each truth has, by the names in the table beside them.
-fn embedded_rows(path: &Path, truth_file: &Path, truth: &PlaceTable) -> Result<Vec<Option<usize>>> {
-    let table = PlaceTable::read(path, None, &PointColumns::default(), Some("path"), |_| false)?;
-    let matching = Matching { by_order: false, allow_absent: true };
-    Ok(matched(truth_file, truth, path, &table, matching)?.0)
 }

@@ -1,7 +1,7 @@
 //! Answers of a trained model, and where it is calibrated its densities at the truths, to be judged.
 
 use crate::request::{SamplingArgs, open};
-use crate::{args::DeviceArg, progress};
+use crate::{args::DeviceArg, embeddings::warn_of_trained, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{Control, LatLon, LocateOptions, Locator, LocatorOptions, Progress};
@@ -53,6 +53,7 @@ impl ModelArgs {
         let embeddings = self.embeddings.as_deref().context("--model needs --embeddings")?;
         let options = self.sampling.options(seed)?;
         let file = RowFile::open(embeddings, self.tensor.as_deref())?;
+        warn_of_trained(folder, &file)?;
         let judge = |truths: &[Option<LatLon>]| {
             let bar = progress::bar("locating", Some(file.rows() as u64));
             let advance = |_: Progress| bar.inc(1);

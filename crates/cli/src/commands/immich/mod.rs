@@ -2,11 +2,13 @@
 
 mod suggest;
 
-use super::review::show_review;
-use crate::{interrupt::InterruptGuard, progress, verbosity};
+use super::locate::tag_args::RuleArgs;
+use super::review::{PageArgs, show_review};
+use crate::request::ModelArgs;
+use crate::{interrupt::InterruptGuard, output, progress, verbosity};
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
-use locdiff::immich::{ApiKey, Applied, Immich, Review, Suggestions};
+use locdiff::immich::{ApiKey, Applied, Immich, Review, Suggester, Suggestions};
 use locdiff::review::ReviewSession;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -37,7 +39,7 @@ enum What {
     /// Find places for photos without one, and write them into a file; nothing is changed on the server
     Suggest(Box<suggest::Suggest>),
     /// Look at suggestions, tick and correct them, on a page on this machine
-    Review(ReviewArgs),
+    Review(Box<ReviewArgs>),
     /// Write the ticked suggestions to the server
     Apply(ApplyArgs),
     /// Take back what `apply` wrote, where nobody has changed it since
@@ -51,9 +53,12 @@ struct ReviewArgs {
     /// What was written from the page, for `undo`
     #[arg(long, value_name = "FILE.jsonl", default_value = "immich-journal.jsonl")]
     journal: PathBuf,
-    /// The page's port on 127.0.0.1 [default: any that is free]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    port: u16,
+    #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
+    rule: RuleArgs,
 }
 
 #[derive(Debug, Args)]
@@ -96,10 +101,14 @@ impl ImmichArgs {
 }
 
 fn review(server: Arc<Immich>, args: &ReviewArgs) -> Result<()> {
-    let review = Review::open(server, &args.file.file, &args.journal)?;
+    let file = &args.file.file;
+    let mut review = Review::open(server.clone(), file, &args.journal)?;
+    if review.has_trips() {
+        review = review.with_suggester(Suggester::new(args.model.open()?, server, file, args.rule.rule(), false)?);
+    }
     let acts = review.acts();
-    let [ticked, _, all] = show_review(&ReviewSession::open(review, &acts)?, args.port)?;
-    println!("{ticked} of {all} are ticked");
+    let [ticked, _, all] = show_review(&ReviewSession::open(review, &acts)?, &args.page)?;
+    output::print_line!("{ticked} of {all} are ticked");
     Ok(())
 }
 
@@ -107,18 +116,23 @@ fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
     let suggestions = Suggestions::read(&args.file.file, server.server())?;
     let ticked = suggestions.taken();
     if args.dry_run {
-        println!("{ticked} of {} suggestions would be written to {}", suggestions.suggestions.len(), server.server());
+        output::print_line!(
+            "{ticked} of {} suggestions would be written to {}",
+            suggestions.suggestions.len(),
+            server.server()
+        );
         return Ok(());
     }
+    output::finish_files();
     let guard = InterruptGuard::begin();
     let bar = progress::bar("writing", Some(ticked as u64));
     let applied = server.apply(&suggestions, &args.journal, guard.stop(), || bar.inc(1));
     bar.finish_and_clear();
     let Applied { done, kept, nothing, stopped, .. } = applied?;
     if args.json {
-        println!("{}", json!({ "written": done, "had_place": kept, "gone": nothing, "stopped": stopped }));
+        output::print_line!("{}", json!({ "written": done, "had_place": kept, "gone": nothing, "stopped": stopped }));
     } else {
-        println!("{done} written, {kept} had a place already and keep it, {nothing} are gone");
+        output::print_line!("{done} written, {kept} had a place already and keep it, {nothing} are gone");
     }
     if done > 0 {
         let (url, journal) = (server.server(), args.journal.display());
@@ -128,15 +142,16 @@ fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
 }
 
 fn take_back(server: &Immich, journal: &Path, as_json: bool) -> Result<()> {
+    output::finish_files();
     let guard = InterruptGuard::begin();
     let bar = progress::bar("taking back", None);
     let undone = server.undo(journal, guard.stop(), || bar.inc(1));
     bar.finish_and_clear();
     let Applied { done, kept, nothing, stopped, .. } = undone?;
     if as_json {
-        println!("{}", json!({ "cleared": done, "changed": kept, "nothing": nothing, "stopped": stopped }));
+        output::print_line!("{}", json!({ "cleared": done, "changed": kept, "nothing": nothing, "stopped": stopped }));
     } else {
-        println!("{done} taken back, {kept} were changed since and stay, {nothing} had no place");
+        output::print_line!("{done} taken back, {kept} were changed since and stay, {nothing} had no place");
     }
     is_whole(stopped)
 }

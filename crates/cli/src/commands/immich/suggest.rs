@@ -66,13 +66,13 @@ impl Suggest {
             counted(wanted, "photo")
         ));
         let guard = InterruptGuard::begin();
-        let suggester = Suggester::new(&locator, server.clone(), file, self.rule.rule(), self.trust_clocks)?;
+        let suggester = Suggester::new(locator, server.clone(), file, self.rule.rule(), self.trust_clocks)?;
         if suggester.known() > 0 {
             verbosity::note(&format!("going on after {} of an earlier run", counted(suggester.known(), "photo")));
         }
         let bar = progress::bar("looking", Some(wanted as u64));
         let advance = |stage: Progress| bar.inc(u64::from(stage == Progress::Read));
-        let mut suggestions = Vec::new();
+        let (mut suggestions, mut answered) = (Vec::new(), Vec::new());
         for (trip, known) in trips.photos_by_trip() {
             let found = match suggester.trip(&trip, known, guard.stop(), &advance) {
                 Err(ImmichError::Locate(error)) if error.kind() == ErrorKind::Stopped => {
@@ -83,13 +83,13 @@ impl Suggest {
             found.clocks.iter().for_each(|clock| verbosity::note(&crate::commands::album::print::clock(clock)));
             found.failures.iter().for_each(|reason| bar.suspend(|| say::error(reason)));
             suggestions.extend(found.suggestions);
+            answered.push(found.trip);
         }
         bar.finish_and_clear();
-        let (url, suggestions) = (server.server(), Suggestions::new(server.server(), suggestions));
+        let (url, suggestions) = (server.server(), Suggestions::new(server.server(), suggestions, answered));
         suggestions.write(file)?;
-        suggester.done()?;
         let (count, taken) = (suggestions.suggestions.len(), suggestions.taken());
-        println!("{}, {taken} of them ticked: {}", counted(count, "suggestion"), file.display());
+        output::print_line!("{}, {taken} of them ticked: {}", counted(count, "suggestion"), file.display());
         verbosity::note(&format!("`locdiff immich {url} review` shows them, `apply` writes those that are ticked"));
         Ok(())
     }

@@ -100,7 +100,7 @@ impl Locate {
         let Tally { answered, failed, untagged, is_interrupted } =
             self.answer_all(&locator, &options.locate, inputs, truth.as_deref().map(|truth| (truth, &mut score)))?;
         if is_interrupted {
-            eprintln!("interrupted after {answered} of {count} answers");
+            say::line(&format!("interrupted after {answered} of {count} answers"));
             return Err(Interrupted.into());
         }
         if truth.is_some() {
@@ -118,9 +118,10 @@ impl Locate {
     fn options(&self) -> Result<FlatOptions> {
         let mut locator = self.model.options();
         let locate = self.answer.options(&self.sampling, &self.pool, &self.reading);
+        let locate = locate.with_trace(self.output.trace.is_some());
         self.gallery.fill(GalleryRule::Mix, &mut locator)?;
-        let settles = locator.gallery.is_some() && locator.gallery_rule != GalleryRule::Mix;
-        self.sampling.check_used(locate.pool.is_some() || settles || self.output.trace.is_some())?;
+        let makes_samples = locate.pool.is_some() || locator.makes_samples() || self.output.trace.is_some();
+        self.sampling.check_used(makes_samples)?;
         Ok(FlatOptions::new(locator, locate))
     }
 
@@ -144,8 +145,7 @@ impl Locate {
         let run = locator
             .locate_all(inputs.into_sources(), options)?
             .with_control(control)
-            .with_thumbnails(self.output.map.is_some() && !dry_run)
-            .with_trace(self.output.trace.is_some());
+            .with_thumbnails(self.output.map.is_some() && !dry_run);
         let (mut tally, mut summary) = (Tally::default(), Summary::default());
         let form = match (self.output.json, count > MANY && !self.output.details) {
             (true, _) => Form::Json,
@@ -178,7 +178,7 @@ impl Locate {
             summary.add(answer, located.has_time);
             if !is_quiet {
                 let text = print::text(answer, form);
-                // One write per photo: whoever reads, or interrupts, gets whole answers.
+                // One write per photo: a reader, or an interrupt, gets whole answers.
                 bar.suspend(|| output::human_out().write_all(text.as_bytes()))?;
             }
             if let Some(files) = &mut files {
@@ -200,6 +200,9 @@ impl Locate {
         }
         if !is_quiet && matches!(form, Form::Short) {
             summary.tell();
+        }
+        if !is_quiet && !self.output.json && self.model.options().model.is_none() {
+            summary.hint_at_geoclip();
         }
         tally.untagged = tagging.finish(&written, tally.is_interrupted)?;
         Ok(tally)

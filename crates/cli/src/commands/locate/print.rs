@@ -42,7 +42,10 @@ fn short(answer: &Answer) -> String {
         (None, true) => format!("{}   {place}   90 % within {most} km", answer.best),
         (None, false) => format!("can't tell; a guess is {place}, 90 % within {most} km"),
     };
-    format!("{name}   {words}\n")
+    let restricted = answer.restricted_by.join(" or ");
+    let restricted =
+        if restricted.is_empty() { restricted } else { format!("   restricted by {}", one_line(&restricted)) };
+    format!("{name}   {words}{restricted}\n")
 }
 
 /// Another place in words; where they are the answer's own, with how far it is from there.
@@ -64,6 +67,9 @@ fn human(answer: &Answer) -> String {
         line("", "by samples alone: this model gives no density, so neither radius nor probability".to_owned());
     } else {
         density_lines(answer, &mut line);
+    }
+    if !answer.restricted_by.is_empty() {
+        line("restricted", format!("by {}", one_line(&answer.restricted_by.join(" or "))));
     }
     if let Some(gps) = answer.gps {
         let off = kilometres(haversine_km(answer.best, gps));

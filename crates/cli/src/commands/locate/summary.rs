@@ -2,6 +2,7 @@
 
 use crate::verbosity;
 use locdiff::Answer;
+use locdiff::get::Published;
 use locdiff_base::counted;
 
 /// How many photos of each kind there were; each is of one.
@@ -22,6 +23,19 @@ impl Summary {
             (None, true) => &mut self.answered,
             (None, false) => &mut self.cannot_tell,
         } += 1;
+    }
+
+    /// Says, once a run, what helps if the bundled model can tell few of ten photos or more.
+    pub(super) fn hint_at_geoclip(&self) {
+        let photos = self.answered + self.cannot_tell + self.already_tagged;
+        if photos >= 10 && 2 * self.cannot_tell > photos {
+            let fetch = Published::missing_gb("geoclip").map_or(String::new(), |size| {
+                format!("fetch it with `locdiff get geoclip` (about {size:.1} GB to download), then ")
+            });
+            verbosity::note(&format!(
+                "the bundled model knows street views best; GeoCLIP knows photos of any kind: {fetch}add --model geoclip"
+            ));
+        }
     }
 
     /// Says it on standard error, with a hint at albums where they help.

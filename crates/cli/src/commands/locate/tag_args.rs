@@ -1,10 +1,11 @@
 //! The flags of tagging.
 
-use crate::output::is_forced;
+use crate::output::{check_folder, is_forced};
 use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff_base::counted;
 use locdiff_io::tags::{Overwrite, TagPlan, TagRule};
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -116,6 +117,15 @@ impl TagArgs {
             "--write-exif, --in-place and --xmp ask first, and there is no terminal: add --yes, or --dry-run to see what they would do"
         );
         Ok(())
+    }
+
+    /// Whether tags can be written where they go, before any work is done.
+    pub(crate) fn check_folders<'a>(&self, photos: impl Iterator<Item = &'a Path>) -> Result<()> {
+        if let Some(folder) = &self.write_exif {
+            check_folder(folder)?;
+        }
+        let beside = photos.filter(|_| self.in_place || self.xmp).filter_map(Path::parent);
+        beside.collect::<BTreeSet<_>>().into_iter().try_for_each(check_folder)
     }
 
     /// What is written about photos that were given so.

@@ -2,7 +2,7 @@
 
 use super::tag_args::TagArgs;
 use crate::output::{self, Out};
-use crate::verbosity;
+use crate::{say, verbosity};
 use anyhow::{Result, ensure};
 use locdiff::{AlbumAnswer, Answer};
 use locdiff_base::one_line;
@@ -94,7 +94,7 @@ impl Tagging {
             return Ok(0); // nobody is asked, and nothing is tagged
         }
         if let Some((plan, photos)) = self.asked.take().filter(|(_, photos)| !photos.is_empty()) {
-            self.plan.iter().for_each(|line| eprintln!("{line}"));
+            self.plan.iter().for_each(|line| say::line(line));
             if self.tagger.tagged().tagged == 0 && !plan.copy_all {
                 return summarise(self.tagger.tagged(), self.as_json).map(|()| self.tagger.tagged().cannot_hold);
             }
@@ -146,7 +146,7 @@ fn summarise(tagged: &Tagged, as_json: bool) -> Result<()> {
 
 /// Fails unless the user says yes.
 fn ask(question: &str) -> Result<()> {
-    eprint!("{question} [y/N] ");
+    say::ask(question);
     let mut line = String::new();
     std::io::stdin().read_line(&mut line)?;
     ensure!(matches!(line.trim(), "y" | "Y" | "yes"), "no tag is written, as you wished");

@@ -26,6 +26,9 @@ pub(crate) struct OutputArgs {
     /// The same for Google Earth
     #[arg(long, value_name = "FILE.kml")]
     kml: Option<PathBuf>,
+    /// Write waypoints for navigation programs: GPS tags and answers, without guesses
+    #[arg(long, value_name = "FILE.gpx", hide_short_help = true)]
+    gpx: Option<PathBuf>,
     /// Write a page with a map to look at, one file that needs no network, for any number of photos; or a folder
     #[arg(long, value_name = "FILE.html")]
     pub(crate) map: Option<PathBuf>,
@@ -46,9 +49,10 @@ impl OutputArgs {
     /// Where answers go.
     pub(crate) fn targets(&self) -> AnswerTargets {
         let mut targets = AnswerTargets::default();
-        let AnswerTargets { csv, geojson, kml, map, png, geotiff, trace, .. } = &mut targets;
-        [*csv, *geojson, *kml, *map, *png, *geotiff, *trace] =
-            [&self.csv, &self.geojson, &self.kml, &self.map, &self.png, &self.geotiff, &self.trace].map(Clone::clone);
+        let AnswerTargets { csv, geojson, kml, gpx, map, png, geotiff, trace, .. } = &mut targets;
+        [*csv, *geojson, *kml, *gpx, *map, *png, *geotiff, *trace] =
+            [&self.csv, &self.geojson, &self.kml, &self.gpx, &self.map, &self.png, &self.geotiff, &self.trace]
+                .map(Clone::clone);
         targets
     }
 
@@ -70,16 +74,20 @@ impl OutputArgs {
         let targets = [&self.geojson, &self.kml, &self.map, &self.png, &self.geotiff].into_iter().flatten();
         let targets = targets.map(PathBuf::as_path);
         let (folders, files): (Vec<&Path>, Vec<&Path>) = targets.partition(|path| AnswerTargets::is_folder(path));
-        let own = self.csv.as_deref().into_iter().chain(self.trace.as_deref()).chain(self.tags.table());
+        let own =
+            [&self.csv, &self.gpx, &self.trace].into_iter().filter_map(|path| path.as_deref()).chain(self.tags.table());
         let outputs: Vec<&Path> = files.into_iter().chain(own).collect();
         for output in &outputs {
             if photos.contains(output) {
                 bail!("{} is one of the photos: write the answer elsewhere", output.display());
             }
         }
+        let own = [&self.csv, &self.geojson, &self.kml, &self.map, &self.png, &self.geotiff];
+        output::check_ends("csv geojson kml map png geotiff", &own)?;
         if !self.tags.dry_run {
             output::claim(outputs.iter().copied(), self.json)?;
             folders.iter().try_for_each(|folder| output::claim_folder(folder))?;
+            self.tags.check_folders(photos.iter().copied())?;
         }
         if !outputs.is_empty() || !folders.is_empty() || self.tags.is_given() {
             output::finish_files();

@@ -5,7 +5,7 @@ mod settings;
 use crate::args::{DeviceArg, named};
 use crate::interrupt::{InterruptGuard, Interrupted};
 use crate::output::{self, status};
-use crate::progress;
+use crate::{progress, say};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
@@ -38,7 +38,8 @@ pub(crate) struct Train {
     /// Leave the copies in the file unused
     #[arg(long, conflicts_with = "augmented")]
     no_copies: bool,
-    /// Locations of the training photos, row by row: .csv with lat and lon
+    /// Locations of the training photos: .csv with lat and lon, by name if it and the table beside the embeddings name the photos, else row
+    /// by row
     #[arg(long, value_name = "FILE")]
     locations: PathBuf,
     /// Embeddings to validate with
@@ -111,6 +112,7 @@ impl Train {
 
     /// Trains; true where it was interrupted.
     fn train(&self) -> Result<bool> {
+        output::finish_files();
         let device = Device::open(self.device.device)?;
         let data = Dataset::open(&self.sources()?, &self.locations)?;
         let mut config = self.run_config(data.columns());
@@ -165,7 +167,7 @@ impl Train {
         };
         let mut accuracy = String::new();
         let outcome = train(job, |event| match event {
-            Event::Message(message) => bar.suspend(|| eprintln!("{message}")),
+            Event::Message(message) => bar.suspend(|| say::line(&message)),
             Event::Progress { step, loss, lr, steps_per_second, .. } => {
                 bar.set_position(u64::from(step));
                 let left = f64::from(steps - step) / steps_per_second.max(1e-9);

@@ -201,7 +201,7 @@ lat,lon\n1,2\n1,2 E\n => x, row 2 (line 3), column lon: '2 E' is not a number: w
 lat,lon\n,2\n => x, row 1 (line 2), column lat: '' is not a number: write it like -12.5 or 1e-3
 lat,lon\n1,2,3\n => x, row 1 (line 2): expected 2 fields as in the first row or header, found 3; every row needs the same
 lat,lon\n1,2\nnan,2\n => x, row 2 (line 3): latitude NaN is not a number from -90 to 90 degrees; correct or remove the row
-lat,lon\n1,inf\n => x, row 1 (line 2): longitude inf is not a finite number of degrees; correct or remove the row",
+lat,lon\n1,inf\n => x, row 1 (line 2): longitude inf is not a number of degrees: give one from -180 to 180; correct or remove the row",
         );
     }
 

@@ -59,7 +59,7 @@ impl Part<'_> {
     }
 }
 
-/// A part with room for its operands. Whoever makes one promises what [`Part::run`] asks for.
+/// A part with room for its operands. Code that makes one promises what [`Part::run`] asks for.
 struct Scratched<'a> {
     part: &'a Part<'a>,
     depth: usize,

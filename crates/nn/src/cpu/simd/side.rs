@@ -48,7 +48,7 @@ pub(crate) struct Columns<'a> {
     of: PhantomData<&'a mut [f32]>,
 }
 
-// SAFETY: it gives out values that nobody else has, as whoever takes them says.
+// SAFETY: it gives out values that nobody else has, as its caller promises.
 unsafe impl Send for Columns<'_> {}
 // SAFETY: the same.
 unsafe impl Sync for Columns<'_> {}
@@ -60,7 +60,7 @@ impl<'a> Columns<'a> {
         Self { values: values.as_mut_ptr(), rows, width, stride, of: PhantomData }
     }
 
-    /// Where a value is. Whoever writes there keeps to what [`Columns::part`] asks for.
+    /// Where a value is. A caller that writes there keeps to what [`Columns::part`] asks for.
     pub(super) fn place(&self, row: usize, column: usize) -> *mut f32 {
         self.values.wrapping_add(row * self.stride + column)
     }

@@ -1,8 +1,10 @@
-// The review desk: photos with their places, what a person does with them, and what is written in the end. The server keeps every act; this page
+// The review page: photos with their places, what a person does with them, and what is written in the end. The server keeps every act; this page
 // shows what it says.
 import { Globe } from "./globe.js";
+import { Grid } from "./grid.js";
 import { furnish, hypothesisFor, percent, text } from "./parts.js";
 import { Strip } from "./strip.js";
+import { Tiles } from "./tiles.js";
 import { caption, inTime, km, when } from "./trip.js";
 
 const $ = (id) => document.getElementById(id);
@@ -12,6 +14,10 @@ let photos = [];
 const byKey = new Map();
 // The photo that is looked at, and the keys of all that are selected.
 let shown = null, chosen = new Set();
+// Where a range of photos begins, and whether the grid is shown instead of strip and map.
+let anchor = null, isGrid = false, painting = 0;
+// From so many photos on a session begins with the grid.
+const MANY = 100;
 let version = 0, polling = 0, isBusy = true, isSeveral = false, hasEnded = false, clocks = "";
 
 function say(words, isWrong = false) {
@@ -23,13 +29,13 @@ function say(words, isWrong = false) {
 function ended() {
   hasEnded = true;
   clearTimeout(polling);
-  say("The desk has ended. The same command opens it again, as it was left.", true);
+  say("The session has ended. The same command opens it again, as it was left.", true);
 }
 
 async function refresh() {
   clearTimeout(polling);
   try {
-    take(await (await fetch(`/desk/state?since=${version}`)).json());
+    take(await (await fetch(`/review/state?since=${version}`)).json());
   } catch {
     if (!hasEnded) ended();
   }
@@ -38,7 +44,7 @@ async function refresh() {
 // Does something, and shows what is then; a refusal is said.
 async function post(route, body) {
   try {
-    const response = await fetch(`/desk/${route}`, { method: "POST", body: JSON.stringify(body) });
+    const response = await fetch(`/review/${route}`, { method: "POST", body: JSON.stringify(body) });
     if (!response.ok) { say(await response.text(), true); return false; }
     say("");
     take(await response.json());
@@ -75,7 +81,7 @@ function render(state) {
   if (!state.is_read) return;
   const isFirst = !byKey.size;
   for (const [k, said] of state.photos.entries()) {
-    const photo = byKey.get(said.key) ?? { small: `/desk/photo?k=${k}` };
+    const photo = byKey.get(said.key) ?? { small: `/review/photo?k=${k}` };
     byKey.set(said.key, Object.assign(photo, said, { number: k, trip: said.said, tripError: said.error }));
   }
   photos = inTime([...byKey.values()]);
@@ -84,8 +90,12 @@ function render(state) {
   $("redo").dataset.words = state.redo ?? "";
   renderWays(state.ways);
   renderClocks(state.clocks);
-  if (isFirst) { chosen = new Set(photos.length ? [photos[0].key] : []); show(photos.find((photo) => photo.trip) ?? photos[0], false); }
-  else show(shown, true);
+  if (!isFirst) { show(shown, true); return; }
+  cameras();
+  const first = photos.find((photo) => photo.trip) ?? photos[0];
+  chosen = new Set(first ? [first.key] : []);
+  show(first, false);
+  if (photos.length > MANY) view(true);
 }
 
 // ---- the strip
@@ -102,16 +112,87 @@ const strip = new Strip($("photos"), (button, photo) => {
   image.src = photo.small;
   button.setAttribute("aria-pressed", String(chosen.has(photo.key)));
   button.replaceChildren(image, ...[mark(photo)].filter(Boolean), ...caption(photo));
-}, (photo, event) => {
-  const isRange = event.shiftKey && shown;
-  if (isRange) {
-    const [from, to] = [photos.indexOf(shown), photos.indexOf(photo)].sort((a, b) => a - b);
-    for (const one of photos.slice(from, to + 1)) chosen.add(one.key);
-  } else if (event.type === "click" && (isSeveral || event.ctrlKey || event.metaKey)) {
-    if (chosen.has(photo.key) && chosen.size > 1) chosen.delete(photo.key); else chosen.add(photo.key);
-  } else if (!(isSeveral && event.type === "keydown")) chosen = new Set([photo.key]);
+}, (photo, event) => pick(photos, photo, event));
+
+// A photo of a list was chosen: alone, up to it, or together with others.
+function pick(list, photo, event) {
+  const begin = list.indexOf(anchor);
+  if (event.shiftKey && begin >= 0) {
+    const [from, to] = [begin, list.indexOf(photo)].sort((a, b) => a - b);
+    chosen = new Set(keys(list.slice(from, to + 1)));
+  } else {
+    anchor = photo;
+    if (event.type === "click" && (isSeveral || event.ctrlKey || event.metaKey)) {
+      if (chosen.has(photo.key) && chosen.size > 1) chosen.delete(photo.key); else chosen.add(photo.key);
+    } else if (!(isSeveral && event.type === "keydown")) chosen = new Set([photo.key]);
+  }
   show(photo, chosen.size > 1);
+}
+
+// ---- the grid
+const isUnsure = (photo) => photo.trip && !photo.gps && !photo.take && photo.decided === null;
+const FILTERS = { all: () => true, unsure: isUnsure, untagged: (photo) => !photo.gps, ticked: (photo) => photo.take };
+const DATE = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+const day = (photo) => photo.trip?.time.text?.slice(0, 10) ?? "";
+const date = (text) => (text ? DATE.format(new Date(`${text}T00:00:00Z`)) : "No date");
+const GROUPS = {
+  day: [day, ([first]) => date(day(first))],
+  trip: [(photo) => photo.trip?.trip ?? 0, (list, number) => `${number ? `Trip ${number}` : list[0].trip ? "One trip" : "Cannot be read"}, ${[...new Set([list[0], list.at(-1)].map((photo) => date(day(photo))))].join(" to ")}`],
+  folder: [(photo) => photo.name.slice(0, Math.max(0, photo.name.lastIndexOf("/"))), (_, name) => name || "Not in a folder"],
+};
+
+const grid = new Grid($("cells"), (cell, photo) => {
+  const image = cell.querySelector("img") ?? document.createElement("img"), said = photo.trip, is = mark(photo) ?? text("span", said ? "GPS tag" : "cannot be read", said ? "tag" : "wrong");
+  image.alt = photo.name;
+  if (image.getAttribute("src") !== photo.small) image.src = photo.small;
+  cell.title = photo.name;
+  cell.setAttribute("aria-selected", String(chosen.has(photo.key)));
+  cell.replaceChildren(image, is, text("span", said ? when(said.time) : photo.name, "when"), text("span", said ? `${said.can_tell ? "" : "? "}${said.place}` : "", "where"));
+}, (photo, event) => {
+  if (Array.isArray(photo)) select(photo);
+  else if (event.key === "Enter" || event.type === "dblclick") { if (!chosen.has(photo.key)) chosen = new Set([photo.key]); shown = photo; view(false); $("globe").focus(); }
+  else if (event.key === " ") { const list = open(); if (list.length) act("take", { photos: keys(list), take: list.some((one) => !one.take) }); }
+  else if (event.key?.toLowerCase() === "a") select(grid.photos);
+  else pick(grid.photos, photo, event);
 });
+
+function cameras() {
+  const names = [...new Set(photos.map((photo) => photo.camera ?? ""))].sort();
+  $("lens").replaceChildren(new Option("all cameras", "all"), ...names.map((name) => new Option(name || "no camera named", `=${name}`)));
+}
+
+// What the grid shows. Photos that it no longer shows are no longer selected: nothing happens to what is not seen.
+function sift() {
+  const fits = FILTERS[$("which").value], lens = $("lens").value, [keyOf, nameOf] = GROUPS[$("by").value], groups = new Map(), at = grid.photos.indexOf(shown);
+  for (const photo of photos) {
+    if (!fits(photo) || (lens !== "all" && `=${photo.camera ?? ""}` !== lens)) continue;
+    const key = keyOf(photo);
+    if (groups.has(key)) groups.get(key).push(photo); else groups.set(key, [photo]);
+  }
+  const list = [...groups].map(([key, list]) => ({ name: nameOf(list, key), photos: list })), seen = list.flatMap((group) => group.photos);
+  chosen = new Set(keys(seen).filter((key) => chosen.has(key)));
+  const isGone = seen.length && !seen.includes(shown);
+  if (isGone) shown = seen.find((photo) => chosen.has(photo.key)) ?? seen[Math.max(0, Math.min(at, seen.length - 1))];
+  if (isGone && !chosen.size) { chosen.add(shown.key); anchor = shown; }
+  $("sifted").textContent = `${seen.length.toLocaleString("en")} of ${photos.length.toLocaleString("en")} shown`;
+  grid.set(list, shown);
+  grid.reveal(shown);
+}
+
+function view(asGrid) {
+  isGrid = asGrid;
+  $("grid").hidden = !isGrid;
+  $("map").hidden = $("photos").hidden = isGrid;
+  $("as-grid").setAttribute("aria-pressed", String(isGrid));
+  $("as-map").setAttribute("aria-pressed", String(!isGrid));
+  show(shown, isGrid);
+  if (isGrid) $("cells").focus();
+}
+for (const id of ["by", "which", "lens"]) $(id).addEventListener("change", () => show(shown, true));
+$("as-grid").addEventListener("click", () => view(true));
+$("as-map").addEventListener("click", () => view(false));
+// Whoever came to the map from the grid goes back.
+$("globe").addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented) view(true); });
 
 const selected = () => photos.filter((photo) => chosen.has(photo.key));
 // Those of them that can get a place.
@@ -141,17 +222,27 @@ function way() {
 }
 
 function show(photo, stays) {
-  const isOther = photo !== shown;
+  const before = shown;
   shown = photo;
-  strip.set(photos, 136, (one) => one === shown);
-  if (shown) strip.reveal(photos.indexOf(shown));
-  const said = photo?.trip;
+  if (isGrid) sift();
+  else {
+    strip.set(photos, 136, (one) => one === shown);
+    if (shown) strip.reveal(photos.indexOf(shown));
+  }
+  photo = shown;
+  const isOther = photo !== before, said = photo?.trip;
   $("answer").hidden = $("legend").hidden = !said;
   if (photo?.tripError) say(photo.tripError, true);
   buttons();
   if (!said) { globe.clear(); return; }
-  const picture = `/desk/photo?k=${photo.number}&size=large`;
-  if ($("picture").getAttribute("src") !== picture) $("picture").src = picture;
+  const picture = `/review/photo?k=${photo.number}&size=large`;
+  if ($("picture").dataset.of !== picture) {
+    // Whoever walks on needs no large picture.
+    clearTimeout(painting);
+    $("picture").dataset.of = picture;
+    $("picture").src = photo.small;
+    painting = setTimeout(() => { $("picture").src = picture; }, 150);
+  }
   $("picture").alt = photo.name;
   $("name").textContent = `${photo.name}, ${when(said.time)}${photo.camera ? `, ${photo.camera}` : ""}`;
   $("place").textContent = said.can_tell ? said.place : `I can’t tell. A guess: ${said.place}`;
@@ -162,7 +253,8 @@ function show(photo, stays) {
   const places = [{ ...said.best, probability: said.probability, place: said.place }, ...said.alternatives];
   $("others").hidden = photo.moved || Boolean(photo.gps);
   $("hypotheses").replaceChildren(...places.map(hypothesisFor(globe)));
-  $("search").hidden = $("drag").hidden = Boolean(photo.gps);
+  $("search").hidden = Boolean(photo.gps);
+  $("drag").hidden = Boolean(photo.gps) || isGrid;
   if (isOther) { $("towns").replaceChildren(); $("town").value = ""; }
   $("globe").setAttribute("aria-label", `A globe turned to ${said.place}. Arrow keys turn it, plus and minus zoom, Shift and arrow keys move the pin, Enter puts it down.`);
   const placed = photos.filter((other) => other.trip);
@@ -170,10 +262,10 @@ function show(photo, stays) {
   globe.whenMoved = photo.gps ? null : (place, kmPerPixel) => {
     if (!place) { show(shown, true); return; }
     // As well as a hand can point.
-    move(place, Math.min(500, Math.max(0.05, 6 * kmPerPixel)), "the pin");
+    move(place, Math.min(500, Math.max(0.01, 6 * kmPerPixel)), "the pin");
   };
   globe.whenNudged = ([lon, lat]) => say(`The pin is at ${lat.toFixed(3)}, ${turned(lon).toFixed(3)}: Enter puts it there, Escape gives up.`);
-  globe.showOfTrip(said, way(), stops(), stays);
+  if (!isGrid) globe.showOfTrip(said, way(), stops(), stays);
 }
 
 // ---- acts
@@ -213,7 +305,7 @@ $("release").addEventListener("click", async () => {
 });
 $("same").addEventListener("click", () => {
   const { best, radius_90_km: radius } = shown.trip, others = open().filter((photo) => photo !== shown);
-  act("move", { photos: keys(others), lat: best.lat, lon: best.lon, radius_km: Math.min(2000, Math.max(0.05, radius)), how: `the place of ${shown.name}`.slice(0, 190) });
+  act("move", { photos: keys(others), lat: best.lat, lon: best.lon, radius_km: Math.min(2000, Math.max(0.01, radius)), how: `the place of ${shown.name}`.slice(0, 190) });
 });
 $("undo").addEventListener("click", () => act("undo"));
 $("redo").addEventListener("click", () => act("redo"));
@@ -230,9 +322,9 @@ $("several").addEventListener("click", () => {
   $("several").setAttribute("aria-pressed", String(isSeveral));
   if (!isSeveral && shown) select([shown]);
 });
-$("all").addEventListener("click", () => select(photos));
+$("all").addEventListener("click", () => select(isGrid ? grid.photos : photos));
 $("unsure").addEventListener("click", () => {
-  const list = photos.filter((photo) => photo.trip && !photo.gps && !photo.take && photo.decided === null);
+  const list = (isGrid ? grid.photos : photos).filter(isUnsure);
   if (list.length) select(list); else say("None is unsure and undecided.");
 });
 
@@ -240,7 +332,7 @@ $("unsure").addEventListener("click", () => {
 $("search").addEventListener("submit", async (event) => {
   event.preventDefault();
   const words = $("town").value.trim();
-  const found = words ? await (await fetch(`/desk/towns?q=${encodeURIComponent(words)}`)).json().catch(() => []) : [];
+  const found = words ? await (await fetch(`/review/towns?q=${encodeURIComponent(words)}`)).json().catch(() => []) : [];
   $("towns").replaceChildren(...found.map((town) => {
     const item = document.createElement("li"), button = document.createElement("button");
     button.type = "button";
@@ -272,7 +364,7 @@ async function along(camera, seconds) {
   while (next) {
     const [name, value] = next;
     next = null;
-    asking = fetch(`/desk/along?camera=${encodeURIComponent(name)}&ahead_s=${value}`);
+    asking = fetch(`/review/along?camera=${encodeURIComponent(name)}&ahead_s=${value}`);
     const found = await asking.then((answer) => answer.json()).catch(() => []);
     asking = null;
     globe.setStops(stops(new Map(found.map(([k, lon, lat]) => [k, [lon, lat]]))));
@@ -329,10 +421,14 @@ $("write").addEventListener("submit", (event) => {
 });
 $("back").addEventListener("click", () => post("take-back", {}));
 $("done").addEventListener("click", async () => {
-  await fetch("/desk/done", { method: "POST" }).catch(() => {});
+  await fetch("/review/done", { method: "POST" }).catch(() => {});
   ended();
   say("Saved. This page can be closed.");
   $("done").disabled = true;
 });
+if (document.body.dataset.tiles) {
+  globe.tiles = new Tiles(document.body.dataset.tiles, () => globe.redraw());
+  $("tiles-from").textContent = `Map tiles: ${new URL(document.body.dataset.tiles).origin}, which learns where you look.`;
+}
 furnish(globe);
 refresh();
