@@ -408,7 +408,7 @@ fn a_photo_without_a_time_is_not_sure_by_the_album() {
     let look = |x: f32| vec![x, (1.0 - x * x).sqrt()];
     let timed = |k: u32| {
         let photo = world.photo("t", f64::from(k) * 10.0 * MINUTE, prague, 0.1).with_embedding(look(1.0), 0.0);
-        photo.with_gps((k % 2 == 0).then_some(prague))
+        photo.with_gps(k.is_multiple_of(2).then_some(prague))
     };
     let timed: Vec<AlbumPhoto> = (0..8).map(timed).collect();
     let untimed = |looks_like, sureness, alike, source| {

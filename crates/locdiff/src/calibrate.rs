@@ -61,6 +61,8 @@ pub struct EmbeddingRows {
     pub truth: PathBuf,
 }
 
+type Opened = (RowFile, Vec<LatLon>, Option<Vec<usize>>);
+
 impl EmbeddingRows {
     /// A file of embeddings, with the tensor of one that holds several, and the file of their places.
     pub fn new(embeddings: impl Into<PathBuf>, tensor: Option<String>, truth: impl Into<PathBuf>) -> Self {
@@ -69,7 +71,7 @@ impl EmbeddingRows {
 
     /// Opens both files: the embeddings, their places, and the rows of the truths that these stand in, if they were found by name.
     /// Fails on files that cannot be read, or that do not belong together.
-    fn open(&self) -> Result<(RowFile, Vec<LatLon>, Option<Vec<usize>>), LocateError> {
+    fn open(&self) -> Result<Opened, LocateError> {
         let file = RowFile::open(&self.embeddings, self.tensor.as_deref())?;
         let (truth, order) = places_of_rows::<LocateError>(&self.embeddings, file.rows(), &self.truth)?;
         if truth.len() != file.rows() {

@@ -59,6 +59,7 @@ impl Coast {
     }
 
     /// What lies in a box of degrees. Rings are closed along its edges.
+    #[must_use]
     pub fn within(&self, [west, south]: [f64; 2], [east, north]: [f64; 2]) -> Self {
         let is_in = |[x, y]: &[f64; 2]| (west..=east).contains(x) && (south..=north).contains(y);
         let mut found = Self { land: Vec::new(), borders: Vec::new() };
@@ -66,7 +67,7 @@ impl Coast {
             let turned = |points: &[[f64; 2]]| points.iter().map(|[x, y]| [x + turn, *y]).collect::<Vec<_>>();
             found.land.extend(self.land.iter().filter_map(|ring| {
                 let sides = [(0, west, 1.0), (0, east, -1.0), (1, south, 1.0), (1, north, -1.0)];
-                let points = sides.into_iter().fold(turned(&ring.points), clipped);
+                let points = sides.into_iter().fold(turned(&ring.points), |points, side| clipped(&points, side));
                 (points.len() > 2).then_some(LandRing { points, ..*ring })
             }));
             let lines = self.borders.iter().map(|line| turned(line));
@@ -95,10 +96,10 @@ impl Coast {
 }
 
 /// The part of a ring on one side of a line: where a coordinate is over a limit, or with a negative sign under it.
-fn clipped(ring: Vec<[f64; 2]>, (axis, limit, sign): (usize, f64, f64)) -> Vec<[f64; 2]> {
+fn clipped(ring: &[[f64; 2]], (axis, limit, sign): (usize, f64, f64)) -> Vec<[f64; 2]> {
     let is_in = |point: &[f64; 2]| sign * (point[axis] - limit) >= 0.0;
     let mut kept = Vec::new();
-    for (from, to) in ring.iter().cycle().skip(ring.len().saturating_sub(1)).zip(&ring) {
+    for (from, to) in ring.iter().cycle().skip(ring.len().saturating_sub(1)).zip(ring) {
         if is_in(from) != is_in(to) {
             let part = (limit - from[axis]) / (to[axis] - from[axis]);
             let mut cut = [0, 1].map(|k| from[k] + part * (to[k] - from[k]));

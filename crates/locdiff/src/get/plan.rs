@@ -209,7 +209,7 @@ fn tried(files: &[Wanted], whole: &Path) -> Result<(), Box<dyn std::error::Error
     if files.iter().any(|file| file.tower.is_some()) {
         Inspection::check(&Encoder::open(whole)?)?;
     }
-    for list in files.iter().filter(|file| file.file.name.ends_with(".csv")) {
+    for list in files.iter().filter(|file| Path::new(file.file.name).extension().is_some_and(|end| end == "csv")) {
         PhotoList::read(&whole.join(list.file.name))?;
     }
     Ok(())

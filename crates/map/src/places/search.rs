@@ -83,7 +83,7 @@ fn ranked(text: &str, is_whole: bool) -> Vec<(Fit, NearestPlace)> {
     let fits = |name: &str, part: &str| if is_whole { name == part } else { name.starts_with(part) };
     let of: Vec<(String, Option<&str>)> = of
         .split(',')
-        .map(|part| (folded(part), countries.find(part).ok().map(|country| country.code())))
+        .map(|part| (folded(part), countries.find(part).ok().map(crate::places::Country::code)))
         .filter(|(part, _)| !part.is_empty())
         .collect();
     let is_there = |town: &NearestPlace| {

@@ -37,7 +37,7 @@ impl LatLon {
         if !(-90.0..=90.0).contains(&lat_deg) {
             return Err(SphereError::Latitude(lat_deg));
         }
-        if !(lon_deg.abs() <= MOST_LON_DEG) {
+        if !lon_deg.is_finite() || lon_deg.abs() > MOST_LON_DEG {
             return Err(SphereError::Longitude(lon_deg));
         }
         Ok(Self { lat_deg, lon_deg: wrap_lon_deg(lon_deg) })

@@ -12,7 +12,9 @@ pub enum ParquetError {
     Read { file: String, reason: io::Error },
     #[error("{file} is not a whole Parquet file ({reason}); copy or download it again")]
     Damaged { file: String, reason: String },
-    #[error("{file} {what}; write it again with pyarrow's usual settings, or unpack its pictures to a folder or a .tar")]
+    #[error(
+        "{file} {what}; write it again with pyarrow's usual settings, or unpack its pictures to a folder or a .tar"
+    )]
     Unknown { file: String, what: String },
 }
 
