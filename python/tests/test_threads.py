@@ -119,6 +119,8 @@ except KeyboardInterrupt:
 
 
 def _interrupt(program: str, *arguments: str) -> None:
+    # A shell that runs the tests in the background has switched the signal off.
+    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)" + program
     process = subprocess.Popen([sys.executable, "-c", program, *arguments], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
