@@ -85,7 +85,10 @@ pub(crate) fn check_ends(flags: &str, outputs: &[&Option<PathBuf>]) -> Result<()
         let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         if let Some(end) = end.filter(|end| !ends.split(' ').any(|one| one == end)) {
             let first = ends.split(' ').next().unwrap_or_default();
-            return misuse(format!("--{flag} {}: it is no .{end} file: end its name in .{first}", path.display()));
+            return misuse(format!(
+                "--{flag} {}: this makes a .{first} file, not .{end}: end its name in .{first}",
+                path.display()
+            ));
         }
     }
     Ok(())
