@@ -67,7 +67,8 @@ impl AtomicFile {
         Self::create_with(target, &mut OpenOptions::new())
     }
 
-    /// [`AtomicFile::create`] for what is made of another file: whoever may not read that one may not read this one, at no moment.
+    /// Works like [`AtomicFile::create`] for a file that is made from another one. A user who may not read the other file may not read
+    /// this one at any moment.
     pub fn create_like(target: &Path, like: &fs::Metadata) -> Result<Self, WriteError> {
         Self::create_with(target, no_wider(&mut OpenOptions::new(), like))
     }
@@ -115,8 +116,8 @@ impl AtomicFile {
         file.commit()
     }
 
-    /// Removes the temporary files that killed processes left beside these targets. For whoever holds the lock of their folder: nobody
-    /// else writes them now. Fails if a folder cannot be read or a file cannot be removed.
+    /// Removes the temporary files of these targets that killed processes left. The caller holds the lock of their folder, so no other
+    /// process writes them. Fails if a folder cannot be read or a file cannot be removed.
     pub fn remove_left(targets: impl IntoIterator<Item = PathBuf>) -> Result<(), WriteError> {
         let mut folders: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
         for target in targets {

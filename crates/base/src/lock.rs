@@ -83,8 +83,8 @@ impl OutputLock {
                 let holder = if holder.is_empty() { "?".to_owned() } else { holder.to_owned() };
                 return Err(LockError::InUse { output: output.to_owned(), holder });
             }
-            // A file system without locks: two runs at once are the user's to avoid. Whoever held it before may have removed the file
-            // between our two steps: a lock on nothing is none.
+            // Some file systems have no locks: there users must avoid two runs at once. The last holder may have removed the file between
+            // our two steps, and a lock on a removed file is none.
             if is_same(&file, &path) {
                 if !is_ours {
                     return Ok(Self { path: None, _file: file });

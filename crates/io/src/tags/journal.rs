@@ -89,8 +89,8 @@ impl TagJournal {
         }
     }
 
-    /// Removes what an interrupted run left beside the files of this journal. For whoever holds the lock of its folder. A journal that
-    /// cannot be read is undo's to refuse.
+    /// Removes what an interrupted run left next to the files of this journal. The caller holds the lock of its folder. A journal that
+    /// cannot be read is left to undo, which refuses it.
     pub(crate) fn clean(&self) -> Result<()> {
         let (originals, targets) = self.left();
         for original in originals {

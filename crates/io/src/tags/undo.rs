@@ -54,12 +54,13 @@ pub fn undo(journal: &Path, dry_run: bool) -> Result<Vec<(PathBuf, Undo)>> {
     let journal = if is_folder { journal.join(JOURNAL_NAME) } else { journal.to_owned() };
     let base = folder(&journal);
     if is_folder && matches!(fs::symlink_metadata(&journal), Err(error) if error.kind() == ErrorKind::NotFound) {
-        // What was killed at its very beginning or end left its lock, which goes.
-        match OutputLock::folder(&base) {
-            _ if dry_run => {}
-            Ok(_lock) => AtomicFile::remove_left([journal])?,
-            Err(error @ LockError::InUse { .. }) => return Err(error.into()),
-            Err(_) => {} // nobody could have left anything
+        // A run that was killed at its very beginning or end left its lock, which goes.
+        if !dry_run {
+            match OutputLock::folder(&base) {
+                Ok(_lock) => AtomicFile::remove_left([journal])?,
+                Err(error @ LockError::InUse { .. }) => return Err(error.into()),
+                Err(_) => {} // nobody could have left anything
+            }
         }
         return Ok(Vec::new());
     }

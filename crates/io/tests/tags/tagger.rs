@@ -231,6 +231,16 @@ fn an_undo_that_was_killed_is_done_again() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_dry_undo_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    fs::File::open(folder.path()).unwrap().set_modified(long_ago).unwrap();
+    assert!(undo(folder.path(), true).unwrap().is_empty());
+    assert_eq!(fs::metadata(folder.path()).unwrap().modified().unwrap(), long_ago, "no lock came and went");
+}
+
 #[test]
 fn a_renamed_photo_is_restored_under_its_new_name() {
     let folder = tempfile::tempdir().unwrap();

@@ -144,7 +144,7 @@ fn parts(id: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The places of a file's rows of embeddings, and the rows of the file of locations that they stand in. Rows are found by name if the
-/// file of locations names its photos and the table beside the embeddings does (`NAME.csv`, as `embed` writes it). Else row k is row k.
+/// file of locations and the table of the embeddings (`NAME.csv`, as `embed` writes it) both name the photos. Otherwise row k is row k.
 /// Fails on names that contradict each other, photos without a place and files that cannot be read.
 pub fn places_of_rows<E: From<RowError> + From<DataError>>(
     embeddings: &Path,
@@ -175,7 +175,7 @@ pub fn places_of_rows<E: From<RowError> + From<DataError>>(
     Ok((places, Some(rows)))
 }
 
-/// The table beside a file of embeddings, and the names of its rows, unless it is `other` or names no photos.
+/// The table that `embed` writes next to a file of embeddings, and the names of its rows. `None` if it is `other` or names no photos.
 /// Fails if it cannot be read.
 pub fn names_beside(embeddings: &Path, other: &Path) -> Result<Option<(PathBuf, Vec<String>)>, DataError> {
     let path = embeddings.with_extension("csv");

@@ -248,7 +248,8 @@ fn decoder<'a>(contents: &'a [u8], format: ImageFormat, limits: &DecoderLimits) 
     Ok(decoder)
 }
 
-/// What the decoder of a PNG file may take beside the pixels: its chunks, of which it keeps copies, a profile, and a row of 8 bytes a pixel.
+/// The memory that the decoder of a PNG file may take in addition to the pixels: copies of its chunks, a profile, and one row of 8 bytes
+/// a pixel.
 fn png_limits(contents: &[u8]) -> DecoderLimits {
     let width = contents.get(16..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u32::from_be_bytes(*bytes));
     let mut limits = DecoderLimits::no_limits();

@@ -38,8 +38,8 @@ pub(crate) struct Train {
     /// Leave the copies in the file unused
     #[arg(long, conflicts_with = "augmented")]
     no_copies: bool,
-    /// Locations of the training photos: .csv with lat and lon, by name if it and the table beside the embeddings name the photos, else row
-    /// by row
+    /// Locations of the training photos: .csv with lat and lon. Rows are matched by name if both tables name the photos, otherwise by
+    /// order
     #[arg(long, value_name = "FILE")]
     locations: PathBuf,
     /// Embeddings to validate with
