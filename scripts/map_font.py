@@ -14,20 +14,21 @@ import matplotlib
 from PIL import Image, ImageDraw, ImageFont
 
 ASSETS = Path(__file__).resolve().parent.parent / "crates/map/assets"
-PIXELS = 14
-CHARACTERS = [chr(code) for code in [*range(0x20, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]] + list("–—…≤≥≈−×π")
+PIXELS = 24
+LETTERS = [*range(0x20, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x180), *range(0x218, 0x21C), *range(0x1EA0, 0x1EFA)]
+CHARACTERS = [chr(code) for code in LETTERS] + list("–—‘’…≤≥≈−×πκ")
 
 
 def glyph(font: ImageFont.FreeTypeFont, character: str) -> bytes:
-    canvas = Image.new("L", (40, 40))
-    ImageDraw.Draw(canvas).text((10, 10), character, font=font, fill=255)
-    left, top, right, bottom = canvas.getbbox() or (10, 10, 10, 10)
+    canvas = Image.new("L", (80, 80))
+    ImageDraw.Draw(canvas).text((20, 20), character, font=font, fill=255)
+    left, top, right, bottom = canvas.getbbox() or (20, 20, 20, 20)
     coverage = [round(value / 17) for value in canvas.crop((left, top, right, bottom)).tobytes()]
     coverage += [0] * (len(coverage) % 2)
     packed = bytes(low | high << 4 for low, high in zip(coverage[::2], coverage[1::2]))
     advance = round(font.getlength(character))
     head = ord(character).to_bytes(2, "little")
-    return head + bytes([right - left, bottom - top, (left - 10) & 0xFF, (top - 10) & 0xFF, advance]) + packed
+    return head + bytes([right - left, bottom - top, (left - 20) & 0xFF, (top - 20) & 0xFF, advance]) + packed
 
 
 def main() -> None:

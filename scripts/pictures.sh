@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pictures of the documents: docs/pictures/*.png, small enough to commit. Needs Python with Pillow and matplotlib, exiftool, and what
+# Makes the pictures of the documents: docs/pictures/*.png and sampling.gif, small enough to commit. Needs Python with Pillow and matplotlib, exiftool, and what
 # scripts/serve_browser needs (Chromium, npm).
 #     scripts/pictures.sh [FOLDER WITH locdiff AND locdiff-lab]
 set -euo pipefail
@@ -10,6 +10,8 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/pictures" "$work/trip"
 "$programs/locdiff" locate fixtures/vision/lund.jpg --png "$work/pictures/lund.png" >/dev/null
 "$programs/locdiff" locate fixtures/vision/china.jpg --png "$work/pictures/china.png" >/dev/null
+"$programs/locdiff" locate fixtures/vision/china.jpg --trace "$work/sampling.gif" >/dev/null
+cp "$work/sampling.gif" docs/pictures/sampling.gif
 "$programs/locdiff-lab" plot resolution -L 15,23,47 --out "$work/pictures/resolution.png" >/dev/null
 "$programs/locdiff-lab" plot noise --out "$work/pictures/noise.png" >/dev/null
 
@@ -44,5 +46,5 @@ from PIL import Image
 for path in Path(sys.argv[1]).glob("*.png"):
     picture = Image.open(path).convert("RGB")
     picture.thumbnail((1000, 1000))
-    picture.quantize(192).save(Path(sys.argv[2]) / path.name, optimize=True)
+    picture.save(Path(sys.argv[2]) / path.name, optimize=True)
 PYTHON

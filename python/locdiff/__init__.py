@@ -114,7 +114,7 @@ def to_geodataframe(answers: Iterable[Answer | LocDiffError], *, regions: bool =
             shapes.append(None)
             continue
         row: dict[str, Any] = {"photo": answer.photo, "lat": answer.best.lat, "lon": answer.best.lon}
-        for name in ("radius_50_km", "radius_90_km", "locatability", "can_tell", "place", "country"):
+        for name in ("radius_50_km", "radius_90_km", "locatability", "can_tell", "place", "country", "headline"):
             row[name] = getattr(answer, name)
         row["probability"] = answer.hypotheses[0].probability
         row["error"] = None

@@ -133,12 +133,13 @@ _ANSWER: dict[str, Callable[[dict[str, Any]], Any]] = {
     "can_tell": lambda one: one["can_tell"],
     "place": lambda one: one["place"],
     "country": lambda one: one["country"],
+    "headline": lambda one: one.get("headline"),
 }
 
 
 def _column(objects: list[dict[str, Any]], name: str) -> pyarrow.Array:
     import pyarrow
 
-    kinds = {"can_tell": pyarrow.bool_(), "place": pyarrow.string(), "country": pyarrow.string()}
+    kinds = {"can_tell": pyarrow.bool_(), **dict.fromkeys(("place", "country", "headline"), pyarrow.string())}
     values = [None if "error" in one else _ANSWER[name](one) for one in objects]
     return pyarrow.array(values, kinds.get(name, pyarrow.float64()))

@@ -136,7 +136,7 @@ class _OnBatches:
 
 
 class Locate(_OnBatches):
-    """Adds lat, lon, radius_50_km, radius_90_km, probability, locatability, can_tell, place, country and error to batches.
+    """Adds lat, lon, radius_50_km, radius_90_km, probability, locatability, can_tell, place, country, headline and error to batches.
 
     For `Dataset.map_batches(Locate, batch_format="numpy", compute=ActorPoolStrategy(size=n))`. The photos are in a column of paths,
     bytes or arrays. A photo that cannot be read is a row with an error.
@@ -178,6 +178,7 @@ _COLUMNS: list[tuple[str, Any]] = [
     ("can_tell", bool),
     ("place", object),
     ("country", object),
+    ("headline", object),
     ("error", object),
 ]
 
@@ -185,7 +186,7 @@ _COLUMNS: list[tuple[str, Any]] = [
 def _row(answer: Answer | Exception) -> tuple[Any, ...]:
     if not isinstance(answer, Answer):
         nothing = float("nan")
-        return (*[nothing] * 6, False, None, None, str(answer))
+        return (*[nothing] * 6, False, None, None, None, str(answer))
     best = answer.best
     return (
         best.lat,
@@ -197,5 +198,6 @@ def _row(answer: Answer | Exception) -> tuple[Any, ...]:
         answer.can_tell,
         answer.place,
         answer.country,
+        answer.headline,
         None,
     )

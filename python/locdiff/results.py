@@ -104,6 +104,10 @@ class AlbumAnswer(Record):
     photo: str
     time: PhotoTime
     gps: Place | None
+    headline: str
+    countries: tuple[dict[str, Any], ...]
+    states: tuple[dict[str, Any], ...]
+    continents: tuple[dict[str, Any], ...]
     best: Place
     place: str
     country: str | None

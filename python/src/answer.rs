@@ -2,7 +2,7 @@
 
 use crate::errors::{OrRaise, locate};
 use crate::places::{Numbers, degrees, from_json, hypothesis, json_place, place};
-use crate::{again::MadeOf, density::pixel_density, pool::compute};
+use crate::{again::MadeOf, pool::compute};
 use locdiff::{AnswerMap, EmbeddedPhoto, Embedding, FlatOptions, LatLon, LocateError};
 use locdiff_io::data::Fingerprint;
 use numpy::PyArray1;
@@ -112,6 +112,30 @@ impl Answer {
         place(py, json_place(&self.line["best"]).or_data()?)
     }
 
+    /// The smallest named region that holds at least half of the probability: "Bavaria, Germany", "Germany or Poland".
+    #[getter]
+    fn headline(&self) -> &str {
+        self.text("headline").unwrap_or_default()
+    }
+
+    /// The most probable countries first, each with `code`, `name` and `probability`: those that hold 95 % together, at most 20.
+    #[getter]
+    fn countries<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        from_json(py, &self.line["countries"].to_string())
+    }
+
+    /// The states of countries with more than a quarter of the probability, each with `code`, `name`, `country_code` and `probability`.
+    #[getter]
+    fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        from_json(py, &self.line["states"].to_string())
+    }
+
+    /// The most probable continents first, each with `name` and `probability`.
+    #[getter]
+    fn continents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        from_json(py, &self.line["continents"].to_string())
+    }
+
     /// The best place in words: the nearest town.
     #[getter]
     fn place(&self) -> &str {
@@ -191,6 +215,12 @@ impl Answer {
         self.number("information_nats")
     }
 
+    /// The regions and the file of weights that the answer was restricted by, as they were given.
+    #[getter]
+    fn restricted_by(&self) -> Vec<&str> {
+        self.line["restricted_by"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
     /// What a gallery had to do with it, where one was asked.
     #[getter]
     fn gallery<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -202,8 +232,7 @@ impl Answer {
     fn density<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let answer = self.whole(py)?;
         let values = compute(py, move || {
-            let density = density_of(&answer);
-            pixel_density(density.globe().pixels(), |points| density.log_density(points))
+            density_of(&answer).on_healpix().1
         })?;
         Ok(PyArray1::from_vec(py, values))
     }
@@ -211,7 +240,7 @@ impl Answer {
     /// HEALPix's resolution of `density`: it has `12 * nside ** 2` pixels.
     #[getter]
     fn nside(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(1 << density_of(&*self.whole(py)?).globe().pixels().depth())
+        Ok(1 << density_of(&*self.whole(py)?).healpix_depth())
     }
 
     /// Log density per steradian at places, in degrees.
@@ -288,6 +317,6 @@ impl Answer {
     fn __repr__(&self) -> String {
         let best = json_place(&self.line["best"]).map_or(String::new(), |best| best.to_string());
         let half = locdiff_base::kilometres(self.radius_50_km());
-        format!("<Answer {best}, {}, 50 % within {half} km>", self.place())
+        format!("<Answer {}, 50 % within {half} km of {best}>", self.text("headline").unwrap_or_default())
     }
 }

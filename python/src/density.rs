@@ -89,6 +89,6 @@ impl Density {
 }
 
 /// Density per steradian at the centres of pixels.
-pub(crate) fn pixel_density(pixels: &Pixels, log_density: impl FnOnce(&[UnitVec]) -> Vec<f64>) -> Vec<f64> {
+fn pixel_density(pixels: &Pixels, log_density: impl FnOnce(&[UnitVec]) -> Vec<f64>) -> Vec<f64> {
     log_density(pixels.points()).into_iter().map(f64::exp).collect()
 }

@@ -24,7 +24,7 @@ impl Table {
             return Ok(Self { name: path.display().to_string(), table });
         }
         let places = rows(&given.extract()?)?;
-        let table = PlaceTable { places, ids: None, numbers: Vec::new() };
+        let table = PlaceTable { places, ids: None, numbers: Vec::new(), countries: Vec::new() };
         Ok(Self { name: what.to_owned(), table })
     }
 

@@ -36,6 +36,8 @@ def test_an_answer_says_it_all(locator: locdiff.Locator, china: str) -> None:
     assert answer.best == (answer.hypotheses[0].lat, answer.hypotheses[0].lon)
     assert isinstance(answer.best, locdiff.Place)
     assert 0 < answer.radius_50_km < answer.radius_90_km
+    assert answer.headline and answer.countries == answer.to_dict()["countries"] and answer.continents
+    assert 0.5 < sum(country["probability"] for country in answer.countries) <= 1
     density = answer.density
     assert density.shape == (12 * answer.nside**2,) and density.dtype == numpy.float64
     assert density.sum() * 4 * numpy.pi / len(density) == pytest.approx(1, abs=1e-3)
@@ -112,6 +114,7 @@ def test_options(locator: locdiff.Locator, china: str, run) -> None:
     answer = locator.locate(china, **options)
     said = run("locate", china, "--json", "--within", "Japan", "--within", "Korea", "-k", "3", "--views", "2", "--seed", "7")
     assert answer.to_json() == said.stdout.strip(), said.stderr
+    assert answer.restricted_by == ["Japan", "Korea"] and locator.locate(china).restricted_by == []
     with pytest.raises(locdiff.SettingError, match="Atlantis"):
         locator.locate(china, within="Atlantis")
     with pytest.raises(locdiff.SettingError, match="views"):

@@ -185,8 +185,10 @@ impl Album {
         let hypotheses = spots.iter().map(|spot| Hypothesis::new(spot.at.to_latlon(), spot.probability)).collect();
         let locatability = cloud.mass_within_km(best, 750.0).clamp(0.0, 1.0);
         let radii = [radii[0], radii[1].max(radii[0])];
-        let mut answer = Answer::at(best.to_latlon(), radii, hypotheses, locatability).about(&*photo.name, photo.gps);
-        answer.can_tell = photo.gps.is_some() || locatability >= self.calibration.can_tell_from;
+        let answer = Answer::at(best.to_latlon(), radii, hypotheses, locatability).about(&*photo.name, photo.gps);
+        let mut answer = answer.with_regions(&cloud.region_masses());
+        let is_sure = answer.can_tell && locatability >= self.calibration.can_tell_from;
+        answer.can_tell = photo.gps.is_some() || is_sure;
         AlbumAnswer::new(answer, photo.time)
     }
 
@@ -203,6 +205,7 @@ impl Album {
             region_area_km2: f64::NAN, // not summed: the posterior is of tags, not of one photo's density
             radius_share: held,
             radii_km: cloud.radii_km(best.to_unit(), &LEVELS),
+            countries: Vec::new(),
         }
     }
 }

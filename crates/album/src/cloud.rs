@@ -1,6 +1,7 @@
 //! A posterior as points with masses: the place, its radii and alternatives are read off it.
 
 use crate::{earth::Earth, levels::Levels, message::Message, prior::Nearest};
+use locdiff_model::answer::RegionMasses;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use std::f64::consts::TAU;
 
@@ -198,6 +199,13 @@ impl Cloud {
     fn share(&self, is_chosen: impl Fn(&UnitVec) -> bool) -> f64 {
         let chosen = self.points.iter().zip(&self.masses).filter(|(point, _)| is_chosen(point));
         chosen.map(|(_, mass)| mass).sum::<f64>() / self.masses.iter().sum::<f64>()
+    }
+
+    /// The probabilities of countries, states and continents.
+    pub(crate) fn region_masses(&self) -> RegionMasses {
+        let (mut sums, total) = (RegionMasses::default(), self.masses.iter().sum::<f64>());
+        self.points.iter().zip(&self.masses).for_each(|(point, mass)| sums.add(*point, mass / total));
+        sums
     }
 
     /// The probability within a distance.

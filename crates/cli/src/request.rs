@@ -4,7 +4,8 @@ use crate::args::{DeviceArg, named, parse_positive};
 use crate::{embeddings::same_rows, output::misuse, photos::PhotoArgs, progress};
 use anyhow::Result;
 use clap::Args;
-use locdiff::{GalleryRule, Hybrid, HybridChanges, LocateOptions, Locator, LocatorOptions, Pooling, Precision};
+use locdiff::{GalleryRule, Hybrid, HybridChanges, LocateOptions, Locator, LocatorOptions, MapFactorChoice, Pooling};
+use locdiff::Precision;
 use locdiff_base::Named;
 use locdiff_io::data::RowFile;
 use locdiff_model::{SampleOptions, diffusion::Sampler};
@@ -86,6 +87,9 @@ pub(crate) struct AnswerArgs {
     /// The radius of the window that the density is seen through: the place is where it holds most [default: the calibration's]
     #[arg(long, value_name = "KM", value_parser = parse_positive, hide_short_help = true)]
     window_km: Option<f64>,
+    /// Map factors of the density: towns, coast and climate that the picture shows, or none
+    #[arg(long, value_name = "WHICH", value_parser = named::<MapFactorChoice>(), default_value = LocateOptions::default().factors.name(), hide_short_help = true)]
+    factors: MapFactorChoice,
     /// GeoCLIP alone: look for better places than its own about the best of them (docs/eyes.md)
     #[arg(long, hide_short_help = true)]
     refine: bool,
@@ -112,6 +116,7 @@ impl AnswerArgs {
         options.hypotheses = self.hypotheses as usize;
         options.window_km = self.window_km;
         options.refine = self.refine;
+        options.factors = self.factors;
         options.within.clone_from(&self.within);
         options.prior.clone_from(&self.prior);
         options.prior_km = self.prior_km;

@@ -102,10 +102,10 @@ fn a_model_is_calibrated_and_its_answers_are_coherent() {
     ] {
         refused_with(path, &format!("{locate} {more}"), part);
     }
-    // One picture of all places, or one for each photo; a folder of them belongs to one run, and files in it stay.
+    // One picture of all photos, or one for each photo; a folder of them belongs to one run, and files in it stay.
     ok(path, &format!("{locate} --png all.png"));
     let picture = image::load_from_memory(&fs::read(path.join("all.png")).unwrap()).unwrap();
-    assert!(picture.width() >= 400 && picture.height() == 720);
+    assert!((1590..=1600).contains(&picture.width()) && picture.height() > 400, "{}", picture.height());
     let lock = locdiff_base::OutputLock::file(&path.canonicalize().unwrap().join("maps")).unwrap();
     refused_with(path, &format!("{locate} --png maps/"), "in use by another run");
     drop(lock);
@@ -241,13 +241,13 @@ fn many_photos_have_a_line_each_and_a_summary() {
     let (text, said) = (String::from_utf8(output.stdout.clone()).unwrap(), stderr(&output));
     assert!(output.status.success() && text.lines().count() == 10, "{text}{said}");
     for line in text.lines() {
-        let is_said = ["   90 % within ", "can't tell; a guess is ", "already tagged at "];
+        let is_said = [", 90 % within ", "   can't tell: ", "already tagged at "];
         assert!(line.starts_with("in/") && is_said.iter().any(|words| line.contains(words)), "{line}");
     }
     assert_eq!(text.matches("already tagged at ").count(), 1, "{text}");
     let summary = said.lines().find(|line| line.starts_with("note: 11 photos: ")).unwrap_or_else(|| panic!("{said}"));
     assert!(summary.ends_with(" can't tell, 1 already tagged, 1 unreadable"), "{summary}");
-    let untold = text.lines().filter(|line| line.contains("can't tell; a guess")).count();
+    let untold = text.lines().filter(|line| line.contains("   can't tell: ")).count();
     assert!(summary.contains(&format!(": {} answered, {untold} can't tell", 9 - untold)), "{summary}");
     assert!(said.contains("note: passed over: 1 video, 1 other file\n") && said.contains("`locdiff album`"), "{said}");
     // All about each, where that is asked for, and where they are few; programs get what they got.

@@ -43,6 +43,9 @@ fn every_answer_is_of_one_piece() {
         assert!(number(&answer["radius_50_km"]) < number(&answer["radius_90_km"]), "{answer}");
         assert!(number(&answer["area_50_km2"]) < number(&answer["area_90_km2"]), "{answer}");
         assert!((0.0..=1.0).contains(&number(&answer["locatability"])), "{answer}");
+        let of_countries = answer["countries"].as_array().unwrap().iter().map(|one| number(&one["probability"]));
+        let of_countries: Vec<f64> = of_countries.collect();
+        assert!(of_countries.is_sorted_by(|a, b| a >= b) && of_countries.iter().sum::<f64>() < 1.0 + 1e-9, "{answer}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     LocateError,
-    maps::{dots_png, labelled, shown},
+    maps::{crowd_photo, crowd_png, labelled},
 };
 use locdiff_album::AlbumAnswer;
 use locdiff_base::distance;
@@ -51,8 +51,8 @@ impl<'a> AlbumFiles<'a> {
 
     /// Writes a CSV with a row for each photo, in the order of the answers. Fails on a file that cannot be written.
     pub fn write_csv(&self, path: &Path) -> Result<(), LocateError> {
-        let columns =
-            "photo time time_from lat lon radius_50_km radius_90_km probability place country gps because outlier trip";
+        let columns = "photo time time_from lat lon radius_50_km radius_90_km probability place country headline gps \
+                       because outlier trip";
         let mut table = TableWriter::create(path, &columns.split(' ').collect::<Vec<_>>())?;
         for answer in self.given {
             let row = [
@@ -66,6 +66,7 @@ impl<'a> AlbumFiles<'a> {
                 format!("{:.4}", answer.probability()),
                 answer.place.clone(),
                 answer.country.clone().unwrap_or_default(),
+                answer.headline.clone(),
                 answer.gps.is_some().to_string(),
                 answer.because.clone(),
                 answer.outlier.as_ref().map_or(String::new(), |outlier| outlier.reason.clone()),
@@ -85,9 +86,10 @@ impl<'a> AlbumFiles<'a> {
         }
         for answer in self.answers() {
             let outlier = answer.outlier.as_ref().map(|outlier| &outlier.reason);
-            let properties: [(&str, Value); 10] = [
+            let properties: [(&str, Value); 11] = [
                 ("photo", json!(answer.name())),
                 ("time", json!(answer.time.text())),
+                ("headline", json!(answer.headline)),
                 ("place", json!(answer.place)),
                 ("radius_50_km", json!(answer.radius_50_km)),
                 ("radius_90_km", json!(answer.radius_90_km)),
@@ -152,9 +154,10 @@ impl<'a> AlbumFiles<'a> {
         text
     }
 
-    /// A picture of the photos on a map: at their GPS tags, else where they are placed. Fails on a map that cannot be drawn.
+    /// A picture of the photos on a map, at their GPS tags or where they are placed, with how far from there they may have been
+    /// taken. Fails on a map that cannot be drawn.
     pub fn png(&self) -> Result<Vec<u8>, LocateError> {
-        dots_png(&self.answers().map(|answer| shown(answer)).collect::<Vec<_>>(), 0)
+        crowd_png(&self.answers().map(|answer| crowd_photo(answer)).collect::<Vec<_>>(), 0)
     }
 
     fn tracks(&self) -> BTreeMap<Option<usize>, Vec<LatLon>> {

@@ -92,6 +92,7 @@ impl AlbumOptions {
             ("within", asked.within != usual.within),
             ("prior", asked.prior.is_some() || asked.known().is_some()),
             ("window", asked.window_km.is_some()),
+            ("factors", asked.factors != usual.factors),
             ("hypotheses", asked.hypotheses != usual.hypotheses),
             ("pool", asked.pool.is_some()),
         ];

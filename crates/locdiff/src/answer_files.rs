@@ -1,22 +1,25 @@
 //! Answers into files: a table, and maps of all photos or of each.
 
-use crate::maps::{Shown, add_places, answers_page, crowd_page, crowd_photo, dots_png, places_folder, shown, words};
+use crate::maps::{PICTURE, places_folder, shown, words};
+use crate::maps::{Shown, add_places, crowd_page, crowd_photo, crowd_png, labelled, photos_title};
 use crate::table::{ANSWER_COLUMNS, AnswerRow, TAG_COLUMNS};
 use crate::{Answer, AnswerMap, LocateError};
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_io::data::TableWriter;
-use locdiff_map::{CrowdMap, FeatureCollection, GpxPoint, HtmlMap, HtmlPhoto, KmlDocument, gpx};
+use locdiff_map::{CrowdMap, CrowdPhoto, FeatureCollection, GpxPoint, KmlDocument, MapImage};
+use locdiff_map::{gpx, photos_png};
 use locdiff_model::TraceStep;
 use locdiff_model::answer::{GalleryContribution, Match};
 use locdiff_shdd::Codec;
-use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};
 use std::{fs::File, io::BufWriter, io::IntoInnerError};
 
 /// With more photos than this one file holds their places alone: with regions it grows too large to open.
 const MOST_WITH_REGIONS: usize = 200;
-/// With more photos than this a page shows points in clusters, not the density of each.
-const MOST_WITH_DENSITY: usize = 50;
+/// With more photos than this a page of all shows circles, not the density of each.
+const MOST_WITH_DENSITY: usize = 200;
+/// With more photos than this one picture is one map, not a small map of each.
+const MOST_PANELS: usize = 12;
 
 const GALLERY_COLUMNS: &str =
     "answered_by gallery_share match_row match_name match_lat match_lon match_km match_similarity";
@@ -36,7 +39,7 @@ pub struct AnswerTargets {
     pub gpx: Option<PathBuf>,
     /// A page with a map.
     pub map: Option<PathBuf>,
-    /// A map as a picture: of the density of one photo, of the places of several.
+    /// A map as a picture: of the density of one photo, of up to 12 next to each other, one map of more.
     pub png: Option<PathBuf>,
     /// The probability of every cell of the world.
     pub geotiff: Option<PathBuf>,
@@ -66,18 +69,19 @@ impl AnswerTargets {
     fn wants_density(&self, count: usize) -> bool {
         let regions = [&self.geojson, &self.kml].into_iter().flatten();
         self.geotiff.is_some()
-            || (self.png.is_some() && self.dots(count).is_none())
+            || (self.png.is_some() && (count <= MOST_PANELS || self.picture_of_all(count).is_none()))
             || regions.into_iter().any(|path| !holds_places_alone(path, count))
-            || (self.map.is_some() && self.crowd(count).is_none())
+            || (self.map.is_some() && (count <= MOST_WITH_DENSITY || self.crowd(count).is_none()))
     }
 
-    fn dots(&self, count: usize) -> Option<&Path> {
+    /// The one picture of several photos.
+    fn picture_of_all(&self, count: usize) -> Option<&Path> {
         self.png.as_deref().filter(|path| !Self::is_folder(path) && count > 1)
     }
 
-    /// The page of so many photos that they are points in clusters.
+    /// The page of several photos: a list, filters, points in clusters.
     fn crowd(&self, count: usize) -> Option<&Path> {
-        self.map.as_deref().filter(|path| !Self::is_folder(path) && count > MOST_WITH_DENSITY)
+        self.map.as_deref().filter(|path| !Self::is_folder(path) && count > 1)
     }
 }
 
@@ -108,11 +112,9 @@ pub struct AnswerFiles {
     geojson: FeatureCollection,
     kml: KmlDocument,
     waypoints: Vec<GpxPoint>,
-    /// The page of all photos, made when the first is drawn on it: its names take longer than an answer.
-    page: Option<HtmlMap>,
     crowd: Option<(CrowdMap<File>, PathBuf)>,
-    /// Where photos are shown, and as what, for the one picture of all.
-    dots: Vec<(LatLon, Shown)>,
+    /// What the one picture of all shows: the photos, and a map of each if there are few.
+    pictured: (Vec<CrowdPhoto>, Vec<MapImage>),
     /// Photos that could not be used.
     failed: usize,
     wants_density: bool,
@@ -130,8 +132,8 @@ impl AnswerFiles {
         let spool =
             |path: &Path| Ok::<_, WriteError>((crowd_page(tempfile::tempfile().map_err(spool)?), path.to_owned()));
         let crowd = targets.crowd(count).map(spool).transpose()?;
-        let (geojson, kml, page) = (FeatureCollection::new(), KmlDocument::new("LocDiff"), None);
-        let (dots, failed, named, documents) = (Vec::new(), 0, Vec::new(), Vec::new());
+        let (geojson, kml) = (FeatureCollection::new(), KmlDocument::new("LocDiff"));
+        let (pictured, failed, named, documents) = ((Vec::new(), Vec::new()), 0, Vec::new(), Vec::new());
         let wants_density = targets.wants_density(count);
         Ok(Self {
             targets,
@@ -141,9 +143,8 @@ impl AnswerFiles {
             geojson,
             kml,
             waypoints: Vec::new(),
-            page,
             crowd,
-            dots,
+            pictured,
             failed,
             wants_density,
             named,
@@ -161,11 +162,17 @@ impl AnswerFiles {
         codec: &Codec,
     ) -> Result<Vec<Document>, LocateError> {
         self.write_row(&AnswerRow::from(answer), answer.gallery())?;
+        let map = self.wants_density.then(|| AnswerMap::new(answer)).transpose()?;
         if let Some((crowd, _)) = &mut self.crowd {
-            crowd.push(&crowd_photo(answer), thumbnail).map_err(spool)?;
+            let detail = map.as_ref().filter(|_| self.count <= MOST_WITH_DENSITY).map(AnswerMap::html_photo);
+            crowd.push(&crowd_photo(answer), thumbnail, detail.as_ref()).map_err(spool)?;
         }
-        if self.targets.dots(self.count).is_some() {
-            self.dots.push(shown(answer));
+        if self.targets.picture_of_all(self.count).is_some() {
+            self.pictured.0.push(crowd_photo(answer));
+            if let Some(map) = map.as_ref().filter(|_| self.count <= MOST_PANELS) {
+                let width = 1600 / panel_columns(self.count) - 6;
+                self.pictured.1.push(map.picture((width, 2 * width / 3), thumbnail)?);
+            }
         }
         if self.targets.geojson.as_ref().is_some_and(|path| holds_places_alone(path, self.count)) {
             add_places(answer, &mut self.geojson);
@@ -178,14 +185,14 @@ impl AnswerFiles {
             let name = answer.photo.clone().unwrap_or_default();
             self.waypoints.push(GpxPoint { place, time: None, name, description: words(answer) });
         }
-        if self.wants_density {
-            self.add_maps(&AnswerMap::new(answer)?, answer.photo.as_deref().unwrap_or_default(), thumbnail)?;
+        if let Some(map) = map {
+            self.add_maps(&map, answer.photo.as_deref().unwrap_or_default(), thumbnail)?;
         }
         if let Some(path) = self.targets.trace.clone() {
             let steps = AnswerMap::animation(codec, answer, trace)?;
             let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
             let bytes = match end.as_deref() {
-                Some("gif") => steps.to_gif(360)?,
+                Some("gif") => steps.to_gif(480)?,
                 Some("png") => steps.to_png(12, 3, 300)?,
                 _ => steps.to_html().into_bytes(),
             };
@@ -224,18 +231,15 @@ impl AnswerFiles {
             _ => {}
         }
         match page {
-            Some(path) if is_folder(&path) => {
-                let page = answers_page().photo(with_thumbnail(map, thumbnail)).to_html();
-                self.own(&path, name, "html", page.into_bytes());
-            }
-            Some(_) if self.crowd.is_none() => {
-                let page = self.page.take().unwrap_or_else(answers_page);
-                self.page = Some(page.photo(with_thumbnail(map, thumbnail)));
+            Some(path) if self.crowd.is_none() => {
+                let photo = map.html_photo();
+                let photo = if let Some(jpeg) = thumbnail { photo.jpeg(jpeg) } else { photo };
+                self.own(&path, name, "html", photo.to_html(labelled("LocDiff")).into_bytes());
             }
             _ => {}
         }
-        if let Some(path) = png.filter(|_| self.targets.dots(self.count).is_none()) {
-            self.own(&path, name, "png", map.png()?);
+        if let Some(path) = png.filter(|_| self.targets.picture_of_all(self.count).is_none()) {
+            self.own(&path, name, "png", map.picture(PICTURE, thumbnail)?.to_png());
         }
         if let Some(path) = geotiff {
             self.own(&path, name, "tif", map.geotiff()?);
@@ -254,8 +258,8 @@ impl AnswerFiles {
     /// Fails on files that cannot be written.
     pub fn finish(self) -> Result<(Vec<PathBuf>, Vec<Document>), LocateError> {
         let (mut written, mut documents) = (Vec::new(), Vec::new());
-        let dots = self.targets.dots(self.count).map(Path::to_owned);
-        let AnswerTargets { csv: csv_path, geojson, kml, gpx: gpx_path, map, .. } = self.targets;
+        let picture = self.targets.picture_of_all(self.count).map(Path::to_owned);
+        let AnswerTargets { csv: csv_path, geojson, kml, gpx: gpx_path, .. } = self.targets;
         if let (Some(csv), Some(path)) = (self.csv, csv_path) {
             csv.finish()?;
             written.push(path);
@@ -274,24 +278,27 @@ impl AnswerFiles {
             crowd.write(&mut file).map_err(failed)?;
             file.into_inner().map_err(IntoInnerError::into_error).map_err(failed)?.commit()?;
             written.push(path);
-        } else {
-            let page = self.page;
-            whole(map, &|| page.as_ref().map_or_else(|| answers_page().to_html(), HtmlMap::to_html));
         }
-        if let Some(path) = dots {
-            documents.push((path, dots_png(&self.dots, self.failed)?, false));
+        if let Some(path) = picture {
+            let (photos, maps) = self.pictured;
+            let png = if maps.is_empty() {
+                crowd_png(&photos, self.failed)?
+            } else {
+                photos_png(&maps, panel_columns(self.count), &photos_title(&photos, self.failed))?
+            };
+            documents.push((path, png, false));
         }
         Ok((written, documents))
     }
 }
 
-fn spool(reason: std::io::Error) -> WriteError {
-    WriteError::new("a temporary file", reason)
+/// Small maps next to each other in one picture.
+fn panel_columns(count: usize) -> usize {
+    if count <= 4 { 2 } else { 3 }
 }
 
-fn with_thumbnail(map: &AnswerMap<'_>, thumbnail: Option<&[u8]>) -> HtmlPhoto {
-    let photo = map.html_photo();
-    if let Some(jpeg) = thumbnail { photo.jpeg(jpeg) } else { photo }
+fn spool(reason: std::io::Error) -> WriteError {
+    WriteError::new("a temporary file", reason)
 }
 
 /// What a gallery had to do with an answer, as [`GALLERY_COLUMNS`] names it.

@@ -1,9 +1,10 @@
 //! Makes a model's probabilities hold: the one way that every interface calibrates.
 
 use crate::{Control, LocateError, Progress, locator::open_model};
-use locdiff_base::setting;
+use locdiff_base::{BadSetting, setting};
 use locdiff_io::data::{RowFile, TableReader};
-use locdiff_model::answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, fit};
+use locdiff_model::answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, Surroundings};
+use locdiff_model::answer::{FitOptions, fit, fit_surroundings};
 use locdiff_model::report::places_of_rows;
 use locdiff_model::{Model, Predictor, SampleOptions};
 use locdiff_nn::{Device, DeviceSpec};
@@ -29,12 +30,18 @@ pub struct CalibrateRequest {
     pub embeddings: EmbeddingRows,
     /// A column of the truths that names each photo's collection: every collection counts the same.
     pub groups: Option<String>,
+    /// The collection whose photos choose exponents and window; radii are fitted to all. `None` is all.
+    pub chosen_by: Option<String>,
     /// A file with the rows to use, counted from 0, one a line; `None` is all.
     pub rows: Option<PathBuf>,
     /// Photos of another kind than the model was trained for.
     pub out_of_domain: Option<EmbeddingRows>,
     /// So many of their first rows alone.
     pub out_of_domain_first: Option<usize>,
+    /// Training photos that heads for map factors are fitted on. `None` takes the heads that training left in the model's folder.
+    pub surroundings: Option<EmbeddingRows>,
+    /// Leave the density without map factors.
+    pub without_factors: bool,
     /// A gallery whose share is fitted, too.
     pub gallery: Option<PathBuf>,
     /// GeoCLIP's folder, where the gallery's vectors are GeoCLIP's.
@@ -99,7 +106,12 @@ impl CalibrateRequest {
     /// that cannot be used or do not belong together, on too few rows and on a failure of the device, and if it is stopped.
     pub fn run(&self, control: Control<'_>) -> Result<Calibration, LocateError> {
         let (file, truth, order) = self.embeddings.open()?;
-        let groups = groups(self, file.rows(), order.as_deref())?;
+        let (groups, names) = groups(self, file.rows(), order.as_deref())?;
+        let number = |name: &String| {
+            let remedy = || format!("a collection: {}", names.join(", "));
+            names.iter().position(|other| other == name).ok_or_else(|| BadSetting::new("chosen by", name, remedy()))
+        };
+        let chosen_by = self.chosen_by.as_ref().map(number).transpose()?;
         let rows = chosen_rows(self.rows.as_deref(), file.rows())?;
         let device = Device::open(self.device)?;
         #[cfg(feature = "gallery")]
@@ -128,11 +140,26 @@ impl CalibrateRequest {
             }
             None => Vec::new(),
         };
-        let calibration = fit(&globe, &background, &seen, &other, self.samples, self.seed)?;
+        let heads = self.heads()?.map(Arc::new);
+        let how = FitOptions { heads, chosen_by, samples: self.samples, seed: self.seed };
+        let calibration = fit(&globe, &background, &seen, &other, how)?;
         let mut calibration = with_gallery(self, calibration, &globe, &model, (seen, other))?;
         calibration.encoder = model.config().encoder.clone().or_else(|| file.encoder().cloned());
         let folder = crate::home::by_name(&self.model);
         save(calibration, self.export.as_ref().unwrap_or(&folder), control)
+    }
+}
+
+impl CalibrateRequest {
+    /// The heads for map factors: fitted, those of the folder, or none.
+    fn heads(&self) -> Result<Option<Surroundings>, LocateError> {
+        let Some(photos) = self.surroundings.as_ref().filter(|_| !self.without_factors) else {
+            let left = Surroundings::load(&crate::home::by_name(&self.model))?;
+            return Ok(left.filter(|_| !self.without_factors));
+        };
+        let (file, truth, _) = photos.open()?;
+        let rows = (0..file.rows()).map(|row| Ok(file.embedding(row)?.values().to_vec()));
+        Ok(Some(fit_surroundings(&rows.collect::<Result<Vec<_>, LocateError>>()?, &truth)?))
     }
 }
 
@@ -144,8 +171,8 @@ fn calibrate_geoclip(
     (file, rows, truth, groups): (&RowFile, &[usize], &[LatLon], &[usize]),
     (device, control): (&Device, Control<'_>),
 ) -> Result<Calibration, LocateError> {
-    if request.out_of_domain.is_some() || request.export.is_some() {
-        let remedy = "GeoCLIP is fitted by itself: leave out photos out of domain and export";
+    if request.out_of_domain.is_some() || request.export.is_some() || request.surroundings.is_some() {
+        let remedy = "GeoCLIP is fitted by itself: leave out photos out of domain, surroundings and export";
         return Err(setting("model", request.model.display(), remedy));
     }
     let mut read = Vec::with_capacity(rows.len());
@@ -224,8 +251,13 @@ fn with_gallery(
     }
 }
 
-fn groups(request: &CalibrateRequest, count: usize, order: Option<&[usize]>) -> Result<Vec<usize>, LocateError> {
-    let Some(column) = &request.groups else { return Ok(vec![0; count]) };
+/// The number of each row's collection, and the names of all.
+fn groups(
+    request: &CalibrateRequest,
+    count: usize,
+    order: Option<&[usize]>,
+) -> Result<(Vec<usize>, Vec<String>), LocateError> {
+    let Some(column) = &request.groups else { return Ok((vec![0; count], Vec::new())) };
     let mut table = TableReader::open(&request.embeddings.truth)?;
     let at = table.column(&[column])?;
     let (mut names, mut groups): (Vec<String>, Vec<usize>) = (Vec::new(), Vec::new());
@@ -236,10 +268,11 @@ fn groups(request: &CalibrateRequest, count: usize, order: Option<&[usize]>) -> 
             names.len() - 1
         }));
     }
-    Ok(match order {
+    let groups = match order {
         Some(order) => order.iter().map(|row| groups[*row]).collect(),
         None => groups,
-    })
+    };
+    Ok((groups, names))
 }
 
 fn chosen_rows(list: Option<&Path>, count: usize) -> Result<Vec<usize>, LocateError> {

@@ -137,6 +137,11 @@ impl Thumbnails {
     /// For a page on which few are looked at.
     pub(crate) const LARGE: Self = Self { sides: &[160], bytes: 20_000 };
 
+    /// For the maps of so many photos, of which a few are shown large.
+    pub(crate) fn of_answers(photos: usize) -> Self {
+        if photos > 12 { Self::LARGE } else { Self { sides: &[480, 320, 160], bytes: 60_000 } }
+    }
+
     /// For a page of so many photos: 12 MB of pictures at the most.
     pub(crate) fn of_page(photos: usize) -> Self {
         Self { sides: &[96, 64, 48], bytes: (PAGE_BYTES / photos.max(1)).min(6_000) }

@@ -7,6 +7,8 @@ use locdiff_shdd::sphere::UnitVec;
 /// How far below the top the picture goes.
 const DEPTH_NATS: f64 = 7.0;
 const MOST_CELLS: f64 = 64_800.0;
+/// Cells are at most so wide where there may be as many: half of a map cell's 25 km.
+const CELL_DEG: f64 = 0.12;
 
 /// A density's values on the rectangle of latitudes and longitudes that holds all that is worth drawing: a byte a cell, the
 /// log density in 254 steps from [`DensityGrid::DEPTH_NATS`] below the top (1) to the top (255), and 0 for less.
@@ -34,7 +36,7 @@ impl DensityGrid {
     /// The picture of an answer's density. Fails on an answer without a density: one of an album.
     pub fn of(answer: &Answer) -> Result<Self, LocateError> {
         let density = answer.density().ok_or(Failure::NoDensity)?;
-        let window = worth_drawing(density)?;
+        let window = worth_drawing(density, None)?;
         let values = density.log_density(&window.points());
         let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // Cells that are not possible are at minus infinity.
@@ -56,39 +58,22 @@ impl DensityGrid {
     }
 }
 
-/// The window that holds all of an answer's density that is worth drawing.
-pub(crate) fn worth_drawing(density: &Density) -> Result<Window, LocateError> {
+/// The window that holds all of an answer's density that is worth drawing, or all that is above a level.
+pub(crate) fn worth_drawing(density: &Density, level: Option<f64>) -> Result<Window, LocateError> {
     let values = density.point_log_density();
     let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let seen = density.points().iter().zip(values).filter(|(_, value)| **value >= top - DEPTH_NATS);
+    let least = level.unwrap_or(top - DEPTH_NATS);
+    let seen = density.points().iter().zip(values).filter(|(_, value)| **value >= least);
     let seen: Vec<UnitVec> = seen.map(|(point, _)| *point).collect();
     around(&seen, density.pixel_area_sr().sqrt().to_degrees())
 }
 
-/// The window about points of pixels so wide, in cells of half a pixel, or larger ones where these would be too many.
+/// The window about points of pixels so wide, in cells of half a pixel or less, or larger ones where these would be too many.
 fn around(points: &[UnitVec], pixel_deg: f64) -> Result<Window, LocateError> {
-    let places: Vec<_> = points.iter().map(|point| point.to_latlon()).collect();
-    let lats = places.iter().map(|place| place.lat_deg());
-    let (south, north) = lats.fold((90.0_f64, -90.0_f64), |(south, north), lat| (south.min(lat), north.max(lat)));
-    let (south, north) = ((south - pixel_deg).max(-90.0), (north + pixel_deg).min(90.0));
-    // A pixel is wider in degrees of longitude the nearer it is to a pole.
-    let margin = pixel_deg / north.abs().max(south.abs()).to_radians().cos().max(1e-3);
-    let mut lons: Vec<f64> = places.iter().map(|place| place.lon_deg()).collect();
-    lons.sort_by(f64::total_cmp);
-    let (west, width) = widest_gap(&lons);
-    let (west, width) = (west - margin, width + 2.0 * margin);
-    let (west, width) = if width >= 350.0 { (-180.0, 360.0) } else { (west, width) };
-    let cell = (0.5 * pixel_deg).max(((north - south) * width / MOST_CELLS).sqrt());
+    let [south, north, west, width] = Window::bounds(points, pixel_deg);
+    let cell = (0.5 * pixel_deg).min(CELL_DEG).max(((north - south) * width / MOST_CELLS).sqrt());
     let cells = |deg: f64| ((deg / cell).floor() as usize).max(2);
     Ok(Window::new(south, north, west, west + width, cells(north - south), cells(width))?)
-}
-
-/// Where the arc that holds all longitudes begins, and how wide it is: all but the widest gap between two neighbours.
-fn widest_gap(sorted: &[f64]) -> (f64, f64) {
-    let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return (-180.0, 360.0) };
-    let whole = (*first, 360.0 - (first + 360.0 - last));
-    let arcs = sorted.windows(2).map(|pair| (pair[1], 360.0 - (pair[1] - pair[0])));
-    arcs.fold(whole, |best, arc| if arc.1 < best.1 { arc } else { best })
 }
 
 #[cfg(test)]
@@ -113,6 +98,6 @@ mod tests {
         assert_eq!((pole.north_deg(), pole.width_deg()), (90.0, 360.0));
         let world = window(&[(-80.0, -170.0), (80.0, -50.0), (0.0, 70.0), (0.0, 175.0), (5.0, 0.0), (5.0, 120.0)]);
         assert!(world.len() <= 64_800 && world.len() > 40_000);
-        assert_eq!(window(&[(1.0, 2.0)]).len(), 16);
+        assert_eq!(window(&[(1.0, 2.0)]).len(), 64);
     }
 }

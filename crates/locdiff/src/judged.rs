@@ -44,7 +44,7 @@ impl LocatorOptions {
         predictor.coefficients_of_rows(file, &rows, options, |row, embedding, evidence| {
             let said = reader.calibration().model_output(&evidence, [embedding.values()]);
             let density = reader.density(said, None)?;
-            let place = density.peaks(reader.window_km(&ReadOptions::default()), 1)[0].place;
+            let place = density.peaks(reader.window_km(&ReadOptions::default(), said.ood), 1)[0].place;
             let verdict = truths[row].map(|truth| reader.judge(&density, said.ood, place, truth));
             found.push((place, verdict));
             control.advance(Progress::Read);

@@ -109,7 +109,7 @@ pub use hybrid::Hybrid;
 #[cfg(feature = "gallery")]
 pub use inputs::Inputs;
 pub use judged::AnswerScore;
-pub use locate_options::LocateOptions;
+pub use locate_options::{LocateOptions, MapFactorChoice};
 pub use locator::Locator;
 pub use locator_options::{GalleryRule, HybridChanges, LocatorOptions};
 pub use locdiff_album::{AlbumAnswer, PhotoTime};

@@ -50,6 +50,9 @@ pub struct LocateOptions {
     pub hypotheses: usize,
     /// Radius of the window that the density is read through. `None` is the calibration's.
     pub window_km: Option<f64>,
+    /// Map factors of the density: towns, coast and climate that the picture shows. `none` is the network's plain density.
+    #[serde(with = "named", skip_serializing_if = "is_default")]
+    pub factors: MapFactorChoice,
     /// Regions, in one of which the photo was taken.
     pub within: Vec<String>,
     /// Weights of locations: an Esri ASCII raster (`.asc`), or a CSV with lat, lon and weight.
@@ -67,6 +70,24 @@ pub struct LocateOptions {
     pub(crate) restricted_by: Vec<String>,
     #[serde(skip)]
     knowledge: Option<SharedKnowledge>,
+}
+
+/// Which map factors a density has. See [`LocateOptions`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MapFactorChoice {
+    /// All that the model has.
+    #[default]
+    All,
+    /// None: the network's plain density.
+    None,
+}
+
+impl Named for MapFactorChoice {
+    const WHAT: &'static str = "choice of map factors";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::All, "all", "towns, coast and climate, if the model has learned them"),
+        (Self::None, "none", "the plain density of the network"),
+    ];
 }
 
 /// Knowledge is a function: it equals itself alone.
@@ -95,6 +116,7 @@ impl Default for LocateOptions {
             refine: false,
             hypotheses: ReadOptions::default().hypotheses,
             window_km: None,
+            factors: MapFactorChoice::All,
             within: Vec::new(),
             prior: None,
             prior_km: PRIOR_KM,

@@ -7,7 +7,7 @@ use crate::geoclip_model::{FoundPlaces, ModelPlaces};
 use crate::pipeline::embed;
 use crate::retrieval::Retrieved;
 use crate::shape::shape_of;
-use crate::{EmbeddedPhoto, LocateError, LocateOptions, error::Failure};
+use crate::{EmbeddedPhoto, LocateError, LocateOptions, MapFactorChoice, error::Failure};
 use locdiff_album::Album;
 use locdiff_base::Named;
 use locdiff_io::data::{Embedding, Fingerprint};
@@ -322,6 +322,10 @@ impl Locator {
                 let evidence = self.reader.calibration().model_output(evidence, views).with_neighbours(neighbours);
                 #[cfg(feature = "gallery")]
                 let evidence = evidence.with_places(said.places.as_ref().map(|found| &found.field));
+                let evidence = match options.factors {
+                    MapFactorChoice::All => evidence,
+                    MapFactorChoice::None => evidence.without_factors(),
+                };
                 let density = self.reader.density(evidence, options.known())?;
                 self.reader.answer_from(density, evidence.ood, settled, &options.reading())
             }

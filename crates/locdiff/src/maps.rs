@@ -1,33 +1,31 @@
-//! Answers as maps: GeoJSON, KML, a page, a picture, a film of the backward process.
+//! Answers as maps: GeoJSON, KML, a page, a picture, an animation of the backward process.
 
 use crate::{Answer, Density, DensityGrid, LocateError, error::Failure, grid::worth_drawing};
 use locdiff_base::{counted, kilometres};
-use locdiff_map::places::{PlaceKind, place_names};
+use locdiff_map::places::{PlaceKind, PlaceName, place_names};
 use locdiff_map::{
-    Colour, CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder,
-    MapImage, MapLabel, MapPage, Marker, MarkerShape, Raster, Trace, Window, contour_polygons, geotiff,
+    Colour, CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder, MapImage,
+    MapLabel, MapPage, Marker, MarkerShape, Raster, Trace, Window, contour_polygons, crowd_image, geotiff,
 };
-use locdiff_model::TraceStep;
+use locdiff_model::{TraceStep, answer::DensityRegion};
 use locdiff_shdd::Codec;
-use locdiff_shdd::sphere::{LatLon, Polygon, UnitVec, haversine_km, spherical_mean};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Polygon, UnitVec, haversine_km};
+use locdiff_vision::{Photo, PhotoLimits};
 use std::io::{Read, Seek, Write};
 use std::sync::OnceLock;
 
 const PROBABILITIES: [f64; 2] = [0.5, 0.9];
-/// The world raster that maps and outlines are made from: cells of a quarter of a degree, half a pixel of the answer.
-const WORLD: (usize, usize) = (720, 1440);
 /// Densities this far below the top are the same to the eye, and to a contour.
 const DEPTH_NATS: f64 = 40.0;
-/// Cells of this share of the world's are worth tracing outlines in.
-const WORTH_TRACING: f64 = 0.7;
 const CREDIT: &str = "Land and borders: Natural Earth. Towns: GeoNames, CC BY 4.0.";
 /// Towns from this size on are named on a page's map.
 const LABEL_POPULATION: u32 = 300_000;
 const WORTH_A_MARKER: f64 = 0.02;
 const GPS_TAG: &str = "GPS tag";
-const GUESS: Colour = Colour::from_hex(0xd98c3f);
-/// As on the pages.
-const TAG: Colour = Colour::from_hex(0x0a7d32);
+/// Pixels of a point in pictures: they are sharp at half of their width.
+const SCALE: f64 = 2.0;
+/// Pixels of a picture of one photo.
+pub(crate) const PICTURE: (usize, usize) = (1600, 1000);
 
 /// An answer drawn on the world: what every kind of map file shows.
 ///
@@ -44,23 +42,14 @@ const TAG: Colour = Colour::from_hex(0x0a7d32);
 /// ```
 pub struct AnswerMap<'a> {
     answer: &'a Answer,
+    density: &'a Density,
     raster: Raster,
     regions: Vec<(f64, f64, Vec<Polygon>)>,
 }
 
-/// The cells of the world and their centres, made when the first map is drawn.
-fn world() -> Result<&'static (Window, Vec<UnitVec>), LocateError> {
-    static CELLS: OnceLock<(Window, Vec<UnitVec>)> = OnceLock::new();
-    if let Some(cells) = CELLS.get() {
-        return Ok(cells);
-    }
-    let window = Window::globe(WORLD.0, WORLD.1)?;
-    Ok(CELLS.get_or_init(|| (window, window.points())))
-}
-
 /// The log density at a window's cells, cut where nothing is to be seen.
-fn raster(density: &Density, window: Window, points: &[UnitVec]) -> Result<Raster, LocateError> {
-    let mut values = density.log_density(points);
+fn raster(density: &Density, window: Window) -> Result<Raster, LocateError> {
+    let mut values = density.log_density(&window.points());
     let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     for value in &mut values {
         *value = value.max(top - DEPTH_NATS);
@@ -68,9 +57,18 @@ fn raster(density: &Density, window: Window, points: &[UnitVec]) -> Result<Raste
     Ok(Raster::new(window, values)?)
 }
 
-/// A page for answers, to which [`AnswerMap::html_photo`] is added.
-pub(crate) fn answers_page() -> HtmlMap {
-    HtmlMap::new(labelled("LocDiff"))
+/// The outline of a region of this area above a level. Map factors make a density ragged in cells of 25 km: the outline is
+/// that of the density smoothed over up to 40 km, and has the region's area. In a small region it is smoothed less.
+fn outline(raster: &Raster, level: f64, area_km2: f64) -> Vec<Polygon> {
+    const SIGMA_KM: f64 = 40.0;
+    const KM_PER_DEGREE: f64 = 111.195;
+    let sigma_km = (0.06 * area_km2.sqrt()).min(SIGMA_KM);
+    let cell_km = KM_PER_DEGREE * raster.window().height_deg() / raster.window().rows() as f64;
+    if sigma_km < cell_km {
+        return contour_polygons(raster, level);
+    }
+    let smooth = raster.smoothed(sigma_km);
+    contour_polygons(&smooth, smooth.level_of_area(area_km2))
 }
 
 /// A page for any number of answers, to which [`crowd_photo`] is added; their pictures wait in `spool`.
@@ -99,10 +97,17 @@ pub(crate) fn shown(answer: &Answer) -> (LatLon, Shown) {
 /// The answer for a photo in words; of a tagged one, how far it is from the tag.
 pub(crate) fn words(answer: &Answer) -> String {
     let guess = if answer.can_tell { "" } else { "I can't tell; a guess: " };
-    let Some(gps) = answer.gps else { return format!("{guess}{}", answer.place) };
+    let place = restricted_headline(answer);
+    let Some(gps) = answer.gps else { return format!("{guess}{place}") };
     let off = kilometres(haversine_km(answer.best, gps));
     let what = if answer.can_tell { "the answer" } else { "a guess" };
-    format!("GPS tag; {what} is {off} km away, {}", answer.place)
+    format!("GPS tag; {what} is {off} km away, {place}")
+}
+
+/// The headline and, if the answer was restricted, by what.
+fn restricted_headline(answer: &Answer) -> String {
+    let (headline, regions) = (&answer.headline, answer.restricted_by.join(" or "));
+    if regions.is_empty() { headline.clone() } else { format!("{headline} (restricted by {regions})") }
 }
 
 pub(crate) fn crowd_photo(answer: &Answer) -> CrowdPhoto {
@@ -112,7 +117,7 @@ pub(crate) fn crowd_photo(answer: &Answer) -> CrowdPhoto {
         photo.is_tagged = true;
         return photo;
     }
-    let mut photo = CrowdPhoto::new(name(answer), place, &answer.place);
+    let mut photo = CrowdPhoto::new(name(answer), place, &restricted_headline(answer));
     photo.radius_50_km = answer.radius_50_km;
     photo.radius_90_km = answer.radius_90_km;
     photo.confidence = answer.locatability;
@@ -136,6 +141,9 @@ pub(crate) fn add_places(answer: &Answer, features: &mut FeatureCollection) {
             properties.push(("radius_50_km", answer.radius_50_km.into()));
             properties.push(("radius_90_km", answer.radius_90_km.into()));
             properties.push(("can_tell", answer.can_tell.into()));
+            if !answer.restricted_by.is_empty() {
+                properties.push(("restricted_by", answer.restricted_by.join(" or ").into()));
+            }
         }
         features.push_point(hypothesis.at, &properties);
     }
@@ -158,10 +166,12 @@ fn push_places(answer: &Answer, folder: &mut KmlFolder) {
 }
 
 fn labels() -> impl Iterator<Item = MapLabel> {
-    place_names(LABEL_POPULATION).into_iter().map(|name| match name.kind {
+    static LABELS: OnceLock<Vec<MapLabel>> = OnceLock::new();
+    let label = |name: PlaceName| match name.kind {
         PlaceKind::Country { width_deg } => MapLabel::country(name.place, &name.text, width_deg),
         PlaceKind::Town { population } => MapLabel::town(name.place, &name.text, population),
-    })
+    };
+    LABELS.get_or_init(|| place_names(LABEL_POPULATION).into_iter().map(label).collect()).iter().cloned()
 }
 
 fn name(answer: &Answer) -> &str {
@@ -172,32 +182,42 @@ impl<'a> AnswerMap<'a> {
     /// Draws an answer. Fails if it has no density: one of an album.
     pub fn new(answer: &'a Answer) -> Result<Self, LocateError> {
         let density = answer.density().ok_or(Failure::NoDensity)?;
-        let (world, points) = world()?;
-        let raster = raster(density, *world, points)?;
-        // The world's cells are coarse for a small country: its outlines are traced in cells of its own.
-        let window = worth_drawing(density)?;
+        let regions = PROBABILITIES.map(|p| density.region(p));
+        let wide = raster(density, worth_drawing(density, None)?)?;
+        // Outlines have cells of their own where these are finer, or the rest is not worth drawing.
+        let window = worth_drawing(density, Some(regions[1].log_density))?;
         let cell_deg = |window: &Window| window.height_deg() / window.rows() as f64;
-        let is_finer = cell_deg(&window) < WORTH_TRACING * cell_deg(world);
-        let fine = is_finer.then(|| self::raster(density, window, &window.points())).transpose()?;
-        let regions = PROBABILITIES.iter().map(|&p| {
-            let region = density.region(p);
-            let whole = fine.as_ref().filter(|fine| region.log_density > fine.max() - DensityGrid::DEPTH_NATS);
-            (p, region.area_km2, contour_polygons(whole.unwrap_or(&raster), region.log_density))
-        });
-        Ok(Self { answer, regions: regions.collect(), raster })
+        let is_finer = cell_deg(&window) < 0.7 * cell_deg(wide.window());
+        let is_beyond = regions[1].log_density < wide.max() - DensityGrid::DEPTH_NATS;
+        let own = (is_finer || is_beyond).then(|| raster(density, window)).transpose()?;
+        let drawn = |region: DensityRegion| {
+            let outline = outline(own.as_ref().unwrap_or(&wide), region.log_density, region.area_km2);
+            (region.probability, region.area_km2, outline)
+        };
+        Ok(Self { answer, density, regions: regions.into_iter().map(drawn).collect(), raster: wide })
     }
 
-    /// An animation of the backward process: at every step the mean of the samples' clean estimates, read as the paper reads a
-    /// code, by the density `exp(e·Y)`. Fails on steps of another degree than the codec's.
+    /// An animation of the backward process: at every step the mean of the samples' own densities `exp(e·Y)`, with the noise
+    /// that is still in them. Fails on steps of another degree than the codec's.
     pub(crate) fn animation(codec: &Codec, answer: &Answer, steps: &[TraceStep]) -> Result<Trace, LocateError> {
-        let window = Window::globe(180, 360)?;
+        /// More samples take longer and show no more.
+        const MOST_SAMPLES: usize = 8;
+        let window = Window::globe(90, 180)?;
         let points = window.points();
-        let mut trace = Trace::new(name(answer)).answer(answer.best, &answer.place);
-        for TraceStep { t, code, .. } in steps {
-            let field = codec.field(code).map_err(locdiff_model::ModelError::from)?;
-            trace.push(&format!("t = {t}"), Raster::new(window, field.values(&points))?);
+        let areas = |cell: usize| window.cell_area_sr(cell / window.columns());
+        let mut trace = Trace::new(name(answer), "density of the samples, before map factors");
+        for TraceStep { t, samples } in steps {
+            let mut sum = vec![0.0; points.len()];
+            for code in samples.iter().take(MOST_SAMPLES) {
+                let values = codec.field(code).map_err(locdiff_model::ModelError::from)?.values(&points);
+                let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let total: f64 = values.iter().enumerate().map(|(cell, value)| areas(cell) * (value - top).exp()).sum();
+                sum.iter_mut().zip(&values).for_each(|(sum, value)| *sum += (value - top).exp() / total);
+            }
+            let logs = sum.into_iter().map(|value| f64::ln(value.max((-DEPTH_NATS).exp()))).collect();
+            trace.push(&format!("sampling, t = {t}"), Raster::new(window, logs)?);
         }
-        Ok(trace)
+        Ok(trace.answer(answer.best, &answer.headline))
     }
 
     /// Regions and places as a GeoJSON text.
@@ -234,7 +254,7 @@ impl<'a> AnswerMap<'a> {
 
     /// A page with a map that needs no network.
     pub fn html(&self) -> String {
-        answers_page().photo(self.html_photo()).to_html()
+        self.html_photo().to_html(labelled("LocDiff"))
     }
 
     pub(crate) fn html_photo(&self) -> HtmlPhoto {
@@ -242,12 +262,12 @@ impl<'a> AnswerMap<'a> {
         let mut photo = HtmlPhoto::new(name(answer))
             .summary(&words(answer))
             .fact("best place", &answer.best.to_string())
-            .fact("50 % within", &format!("{} km", kilometres(answer.radius_50_km)))
-            .fact("90 % within", &format!("{} km", kilometres(answer.radius_90_km)))
+            .fact("half within", &format!("{} km", kilometres(answer.radius_50_km)))
+            .fact("nine in ten within", &format!("{} km", kilometres(answer.radius_90_km)))
             .fact("locatability", &format!("{:.2}", answer.locatability))
             .heat(&self.raster, Heat::log_density());
         for (p, _, outline) in &self.regions {
-            photo = photo.outline(outline, &format!("{:.0} %", 100.0 * p));
+            photo = photo.outline(outline, &region_words(*p));
         }
         for hypothesis in answer.hypotheses.iter().filter(|h| h.probability >= WORTH_A_MARKER) {
             let marker = HtmlMarker::new(hypothesis.at, &hypothesis.place);
@@ -261,9 +281,11 @@ impl<'a> AnswerMap<'a> {
 
     /// The probability of every cell of the world as a GeoTIFF file; they sum to 1.
     pub fn geotiff(&self) -> Result<Vec<u8>, LocateError> {
-        let window = *self.raster.window();
-        let top = self.raster.max();
-        let cells = self.raster.values().chunks(window.columns()).enumerate();
+        /// Cells of a quarter of a degree.
+        const WORLD: (usize, usize) = (720, 1440);
+        let raster = raster(self.density, Window::globe(WORLD.0, WORLD.1)?)?;
+        let (window, top) = (*raster.window(), raster.max());
+        let cells = raster.values().chunks(window.columns()).enumerate();
         let mut masses: Vec<f64> = cells
             .flat_map(|(row, values)| {
                 let area_sr = window.cell_area_sr(row);
@@ -277,73 +299,70 @@ impl<'a> AnswerMap<'a> {
         Ok(geotiff(&Raster::new(window, masses)?))
     }
 
-    /// A picture of the 90 % region where it is small, else of the world.
+    /// A picture of the density about the 90 % region, fit to be shown 800 pixels wide.
     pub fn png(&self) -> Result<Vec<u8>, LocateError> {
-        let answer = self.answer;
-        let away_km = answer.gps.map_or(0.0, |gps| haversine_km(answer.best, gps));
-        let window = picture_window(answer.best, answer.radius_90_km.max(away_km))?;
-        let mut image = MapImage::new(window).heat(self.raster.clone(), Heat::log_density());
-        for (p, _, outline) in self.regions.iter().rev() {
-            image = image.outline(outline.clone(), &format!("{:.0} %", 100.0 * p));
+        Ok(self.picture(PICTURE, None)?.to_png())
+    }
+
+    /// A map of so many pixels, with a small JPEG of the photo.
+    pub(crate) fn picture(&self, size: (usize, usize), photo: Option<&[u8]>) -> Result<MapImage, LocateError> {
+        /// Pixels of a cell of the density.
+        const CELL: usize = 4;
+        let (answer, density) = (self.answer, self.density);
+        let level = density.region(PROBABILITIES[1]).log_density;
+        // What is far from most of the region may lie outside.
+        let near = (2.0 * answer.radius_90_km / EARTH_RADIUS_KM, answer.best.to_unit());
+        let held = density.points().iter().zip(density.point_log_density());
+        let held = held.filter(|(point, value)| **value >= level && near.1.angle_rad(**point) <= near.0);
+        let places = answer.gps.iter().chain([&answer.best]).map(|place| place.to_unit());
+        let shown: Vec<UnitVec> = held.map(|(point, _)| *point).chain(places).collect();
+        let [south, north, ..] = Window::bounds(&shown, 0.0);
+        let margin_deg = 0.5 + 0.2 * (north - south).min(30.0);
+        let window = Window::of_picture(Window::bounds(&shown, margin_deg), size.0, size.1)?;
+        let cells = window.with_cells((window.rows() / CELL).max(1), (window.columns() / CELL).max(1))?;
+        let mut image = MapImage::new(window).scale(SCALE).heat(raster(density, cells)?, Heat::log_density());
+        for (p, _, outline) in &self.regions {
+            image = image.outline(outline.clone(), &region_words(*p));
         }
-        for (k, hypothesis) in answer.hypotheses.iter().enumerate() {
-            if k == 0 || hypothesis.probability >= WORTH_A_MARKER {
-                let label = format!("{:.0} %", 100.0 * hypothesis.probability);
-                image = image.marker(Marker::new(hypothesis.at).label(&label));
-            }
+        image = image.marker(Marker::new(answer.best).legend("most likely location"));
+        for other in answer.hypotheses.iter().skip(1).filter(|other| other.probability >= WORTH_A_MARKER) {
+            let dot = Marker::new(other.at).shape(MarkerShape::Dot).legend("other hypotheses");
+            image = image.marker(dot.label(&format!("{:.0} %", 100.0 * other.probability)));
         }
         if let Some(gps) = answer.gps {
-            image = image.marker(Marker::new(gps).shape(MarkerShape::Circle).colour(TAG).label(GPS_TAG));
+            image = image.marker(Marker::new(gps).shape(MarkerShape::Circle).colour(Colour::GPS_TAG).legend(GPS_TAG));
         }
-        let words = if answer.can_tell { &answer.place } else { "I can't tell" };
+        let small = photo.and_then(|jpeg| Photo::decode(jpeg, name(answer), &PhotoLimits::default()).ok());
+        if let Some(photo) = small {
+            image = image.photo(photo.rgb().to_vec(), photo.width() as usize);
+        }
+        let cannot = if answer.can_tell { "" } else { "I can't tell: " };
         let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
-        let title = format!("{words}: 50 % within {half} km, 90 % within {most} km");
-        Ok(image.title(&title).to_png())
+        let most = if size == PICTURE { format!(", nine in ten within {most} km") } else { String::new() };
+        Ok(image
+            .title(&format!("{cannot}{}\nhalf within {half} km{most}", restricted_headline(answer)))
+            .names(labels()))
     }
 }
 
-/// The part of the world that a picture shows: around a place where what is to be seen is near it, else all of it.
-fn picture_window(place: LatLon, reach_km: f64) -> Result<Window, LocateError> {
-    const WORTH_A_ZOOM_KM: f64 = 2000.0;
-    if reach_km >= WORTH_A_ZOOM_KM {
-        return Ok(Window::globe(WORLD.0, WORLD.1)?);
-    }
-    let rows = WORLD.0;
-    let window = Window::around(place, (2.0 * reach_km).clamp(400.0, 9000.0), rows)?;
-    let aspect = window.width_deg() * place.lat_deg().to_radians().cos() / window.height_deg();
-    Ok(window.with_cells(rows, (aspect * rows as f64).round().clamp(400.0, 1440.0) as usize)?)
+fn region_words(p: f64) -> String {
+    format!("smallest region that holds {:.0} %", 100.0 * p)
 }
 
-/// Many photos in one picture: a dot each, in the colour of what it is shown as.
-pub(crate) fn dots_png(places: &[(LatLon, Shown)], unreadable: usize) -> Result<Vec<u8>, LocateError> {
-    let points: Vec<UnitVec> = places.iter().map(|(place, _)| place.to_unit()).collect();
-    let window = match spherical_mean(&points).map(UnitVec::to_latlon) {
-        Some(middle) => {
-            let reach_km = places.iter().map(|(place, _)| haversine_km(middle, *place)).fold(0.0, f64::max);
-            picture_window(middle, reach_km)?
-        }
-        None => Window::globe(WORLD.0, WORLD.1)?,
-    };
-    let mut image = MapImage::new(window);
-    for (place, shown) in places {
-        let dot = Marker::new(*place).shape(MarkerShape::Dot);
-        image = image.marker(match shown {
-            Shown::Answered => dot,
-            Shown::Guessed => dot.colour(GUESS),
-            Shown::Tagged => dot.colour(TAG),
-        });
-    }
-    Ok(image.title(&dots_title(places, unreadable)).to_png())
+/// Many photos in one picture: how many there are where, and how far from there they may have been taken.
+pub(crate) fn crowd_png(photos: &[CrowdPhoto], unreadable: usize) -> Result<Vec<u8>, LocateError> {
+    Ok(crowd_image(photos)?.names(labels()).title(&photos_title(photos, unreadable)).to_png())
 }
 
 /// How many photos of each kind there are, in the words of the summary that `locdiff locate` prints.
-fn dots_title(places: &[(LatLon, Shown)], unreadable: usize) -> String {
-    let count = |kind: Shown| places.iter().filter(|(_, shown)| *shown == kind).count();
-    let [answered, guessed, tagged] = [Shown::Answered, Shown::Guessed, Shown::Tagged].map(count);
-    let photos = counted(places.len() + unreadable, "photo");
-    format!(
-        "{photos}: {answered} answered (dark), {guessed} can't tell (orange), {tagged} already tagged (green), {unreadable} unreadable"
-    )
+pub(crate) fn photos_title(photos: &[CrowdPhoto], unreadable: usize) -> String {
+    let tagged = photos.iter().filter(|photo| photo.is_tagged).count();
+    let guessed = photos.iter().filter(|photo| !photo.is_tagged && !photo.can_tell).count();
+    let answered = photos.len() - tagged - guessed;
+    let counts =
+        [(answered, "answered"), (guessed, "can't tell"), (tagged, "already tagged"), (unreadable, "unreadable")];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}"));
+    format!("{}: {}", counted(photos.len() + unreadable, "photo"), counts.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -357,8 +376,8 @@ mod tests {
         answer.can_tell = false;
         let tagged = answer.clone().about("b.jpg", Some(at(20.0)));
         assert_eq!((shown(&answer), shown(&tagged)), ((at(10.0), Shown::Guessed), (at(20.0), Shown::Tagged)));
-        let title = dots_title(&[shown(&answer), shown(&tagged)], 1);
-        assert_eq!(title, "3 photos: 0 answered (dark), 1 can't tell (orange), 1 already tagged (green), 1 unreadable");
+        let title = photos_title(&[crowd_photo(&answer), crowd_photo(&tagged)], 1);
+        assert_eq!(title, "3 photos: 1 can't tell, 1 already tagged, 1 unreadable");
         let crowd = crowd_photo(&tagged);
         assert!(
             crowd.is_tagged && crowd.place == at(20.0) && crowd.words.contains("a guess is 1,100 km away"),
@@ -368,6 +387,20 @@ mod tests {
         add_places(&tagged, &mut features);
         assert!(features.to_string().contains("\"is_tag\":true"), "{features}");
         assert!(places_folder_text(&tagged).contains("<name>GPS tag</name>"));
+    }
+
+    #[test]
+    fn maps_say_what_an_answer_was_restricted_by() {
+        let at = LatLon::new(10.0, 2.0).unwrap();
+        let hypotheses = vec![locdiff_model::answer::Hypothesis::new(at, 0.5)];
+        let mut answer = Answer::at(at, [5.0, 9.0], hypotheses, 0.5);
+        assert_eq!(restricted_headline(&answer), answer.headline);
+        answer.restricted_by = vec!["Japan".to_owned(), "Korea".to_owned()];
+        let mut features = FeatureCollection::new();
+        add_places(&answer, &mut features);
+        for text in [words(&answer), crowd_photo(&answer).words, features.to_string()] {
+            assert!(text.contains("Japan or Korea"), "{text}");
+        }
     }
 
     fn places_folder_text(answer: &Answer) -> String {

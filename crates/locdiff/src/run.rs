@@ -106,9 +106,9 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// With a small JPEG of each photo.
-    pub fn with_thumbnails(mut self, with_thumbnails: bool) -> Self {
-        self.photos.embedder.thumbnails = with_thumbnails.then_some(Thumbnails::LARGE);
+    /// With a JPEG of each photo, as large as the maps of so many photos need it. Without any for 0.
+    pub fn with_thumbnails(mut self, photos: usize) -> Self {
+        self.photos.embedder.thumbnails = (photos > 0).then(|| Thumbnails::of_answers(photos));
         self
     }
 

@@ -3,29 +3,25 @@
 use crate::Answer;
 use serde_json::Value;
 
-pub(crate) const ANSWER_COLUMNS: &str =
-    "photo lat lon radius_50_km radius_90_km probability locatability can_tell place country error";
+pub(crate) const ANSWER_COLUMNS: &str = "photo lat lon radius_50_km radius_90_km probability locatability can_tell \
+                                         place country headline country_probability countries error";
 
 /// The columns of a photo's own GPS tag, the last of a table.
 pub(crate) const TAG_COLUMNS: &str = "gps_lat gps_lon";
 
-/// A photo's row: its name, and what was found, from `lat` to `country`, or why nothing was, in one line.
+/// A photo's row: its name, and what was found, from `lat` to `countries`, or why nothing was, in one line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AnswerRow {
     pub(crate) photo: String,
-    pub(crate) found: Result<[String; 9], String>,
+    pub(crate) found: Result<Vec<String>, String>,
     /// The photo's GPS tag, empty if it has none.
     pub(crate) tag: [String; 2],
 }
 
 impl From<&Answer> for AnswerRow {
     fn from(answer: &Answer) -> Self {
-        let Answer { best, radius_50_km, radius_90_km, locatability, can_tell, place, .. } = answer;
-        let probability = answer.hypotheses.first().map_or(0.0, |first| first.probability);
-        let numbers = [*radius_50_km, *radius_90_km, probability, *locatability];
-        let found = cells([best.lat_deg(), best.lon_deg()], numbers, *can_tell, place, answer.country.as_deref());
-        let tag = answer.gps.map_or_else(Default::default, |gps| degrees([gps.lat_deg(), gps.lon_deg()]));
-        Self { photo: answer.photo.clone().unwrap_or_default(), found: Ok(found), tag }
+        let photo = answer.photo.as_deref().unwrap_or_default();
+        Self::from_json(&answer.to_json()).unwrap_or_else(|| Self::failed(photo, "no answer"))
     }
 }
 
@@ -49,10 +45,25 @@ impl AnswerRow {
             None => 0.0,
         };
         let best = object.get("best")?;
-        let at = [best.get("lat")?.as_f64()?, best.get("lon")?.as_f64()?];
-        let numbers = [number("radius_50_km")?, number("radius_90_km")?, probability, number("locatability")?];
-        let (can_tell, place) = (object.get("can_tell")?.as_bool()?, object.get("place")?.as_str()?);
-        let found = Ok(cells(at, numbers, can_tell, place, object.get("country")?.as_str()));
+        let [lat, lon] = degrees([best.get("lat")?.as_f64()?, best.get("lon")?.as_f64()?]);
+        let [half, most] = [number("radius_50_km")?, number("radius_90_km")?].map(|km| cell(km, 1));
+        let [probability, locatability] = [probability, number("locatability")?].map(|share| cell(share, 4));
+        let can_tell = object.get("can_tell")?.as_bool()?.to_string();
+        let text = |object: &Value, name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let [place, country, headline] = ["place", "country", "headline"].map(|name| text(object, name));
+        let mut of_country = String::new();
+        let countries = object.get("countries").and_then(Value::as_array).into_iter().flatten().map(|one| {
+            let share = cell(one.get("probability").and_then(Value::as_f64).unwrap_or_default(), 4);
+            let (code, name) = (text(one, "code"), text(one, "name"));
+            if name == country {
+                of_country.clone_from(&share);
+            }
+            format!("{}:{share}", if code.is_empty() { name } else { code })
+        });
+        let countries = countries.collect::<Vec<_>>().join("|");
+        let (place, listed) = ([place, country, headline], [of_country, countries]);
+        let found = [lat, lon, half, most, probability, locatability, can_tell].into_iter().chain(place).chain(listed);
+        let found = Ok(found.collect());
         let gps = object.get("gps").and_then(|gps| Some([gps.get("lat")?.as_f64()?, gps.get("lon")?.as_f64()?]));
         Some(Self { photo, found, tag: gps.map(degrees).unwrap_or_default() })
     }
@@ -61,20 +72,11 @@ impl AnswerRow {
     pub(crate) fn fields(&self, others: impl IntoIterator<Item = String>) -> Vec<String> {
         let (found, error) = match &self.found {
             Ok(found) => (found.clone(), String::new()),
-            Err(reason) => (Default::default(), reason.clone()),
+            Err(reason) => (vec![String::new(); 12], reason.clone()),
         };
         let own = std::iter::once(self.photo.clone()).chain(found).chain([error]);
         own.chain(others).chain(self.tag.clone()).collect()
     }
-}
-
-fn cells(at: [f64; 2], numbers: [f64; 4], can_tell: bool, place: &str, country: Option<&str>) -> [String; 9] {
-    let [lat, lon] = degrees(at);
-    let [half, most, probability, locatability] = numbers;
-    let [half, most] = [half, most].map(|km| cell(km, 1));
-    let [probability, locatability] = [probability, locatability].map(|share| cell(share, 4));
-    let country = country.unwrap_or_default().to_owned();
-    [lat, lon, half, most, probability, locatability, can_tell.to_string(), place.to_owned(), country]
 }
 
 fn degrees(at: [f64; 2]) -> [String; 2] {
@@ -96,13 +98,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_the_same_by_way_of_json() {
+    fn a_row_has_what_an_answer_says() {
         let answer = crate::Locator::bundled().unwrap().locate(locdiff_testing::fixture("vision/china.jpg")).unwrap();
         let answer = answer.about("a.jpg", Some(crate::LatLon::new(1.25, -2.5).unwrap()));
         let row = AnswerRow::from(&answer);
         let fields = row.fields(["other".to_owned()]);
-        assert_eq!(fields[11..], ["other", "1.250000", "-2.500000"]);
+        assert_eq!(fields[14..], ["other", "1.250000", "-2.500000"]);
+        let (first, code) = (&answer.countries[0], answer.countries[0].code.unwrap());
+        assert!(fields[12].starts_with(&format!("{code}:{:.4}|", first.probability)), "{fields:?}");
         assert_eq!(fields[1], format!("{:.6}", answer.best.lat_deg()));
-        assert_eq!(AnswerRow::from_json(&answer.to_json()), Some(row));
     }
 }

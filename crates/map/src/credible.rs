@@ -1,7 +1,10 @@
 //! Outlines of credible regions: the density on windows just large and fine enough, contoured.
 
 use crate::{MapError, Raster, Window, contour_polygons};
-use locdiff_shdd::{CodeDensity, CredibleRegion, RegionCell, sphere::Polygon};
+use locdiff_shdd::{
+    CodeDensity, CredibleRegion, RegionCell,
+    sphere::{Polygon, UnitVec},
+};
 
 /// A window has at most this many cells.
 const MOST_CELLS: f64 = 300_000.0;
@@ -47,27 +50,14 @@ fn clusters(mut cells: Vec<RegionCell>) -> Vec<Vec<RegionCell>> {
 
 /// A window that holds all cells with a margin, fine enough for the smallest.
 fn window_around(cells: &[RegionCell]) -> Result<Window, MapError> {
-    let finest = cells.iter().fold(f64::INFINITY, |r, c| r.min(c.radius_rad)).to_degrees();
-    let reference = cells[0].center.to_latlon().lon_deg();
-    let (mut south, mut north, mut west, mut east) = (90f64, -90f64, 0f64, 0f64);
-    let mut around = false;
-    for cell in cells {
-        let place = cell.center.to_latlon();
-        let reach = 1.2 * cell.radius_rad.to_degrees();
-        (south, north) = (south.min(place.lat_deg() - reach), north.max(place.lat_deg() + reach));
-        let poleward = (place.lat_deg().abs() + reach).min(90.0);
-        around |= poleward > 89.5;
-        let wide = (reach / poleward.to_radians().cos().max(1e-6)).min(180.0);
-        let offset = (place.lon_deg() - reference + 540.0).rem_euclid(360.0) - 180.0;
-        (west, east) = (west.min(offset - wide), east.max(offset + wide));
-    }
-    let (south, north) = (south.max(-90.0), north.min(90.0));
-    let (west, east) =
-        if around || east - west > 350.0 { (-180.0, 180.0) } else { (reference + west, reference + east) };
-    let area = (north - south) * (east - west);
-    let step = (finest / 6.0).max((area / MOST_CELLS).sqrt());
+    let (finest, widest) = cells.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), cell| {
+        (least.min(cell.radius_rad.to_degrees()), most.max(cell.radius_rad.to_degrees()))
+    });
+    let centers: Vec<UnitVec> = cells.iter().map(|cell| cell.center).collect();
+    let [south, north, west, width] = Window::bounds(&centers, 1.2 * widest);
+    let step = (finest / 6.0).max(((north - south) * width / MOST_CELLS).sqrt());
     let count = |span: f64| ((span / step).ceil() as usize).max(24);
-    Window::new(south, north, west, east, count(north - south), count(east - west))
+    Window::new(south, north, west, west + width, count(north - south), count(width))
 }
 
 #[cfg(test)]

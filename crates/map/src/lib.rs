@@ -9,9 +9,10 @@
 //! | a `GeoJSON` or KML file | [`FeatureCollection`], [`KmlDocument`] |
 //! | a raster for GIS programs, and back | [`geotiff`], [`ascii_grid`], [`parse_ascii_grid`] |
 //! | land and borders | [`Coast`] |
-//! | a picture, or several in one | [`MapImage`], [`sheet_png`] |
-//! | a page with a map to look at; one for thousands of photos | [`HtmlMap`]; [`CrowdMap`]; [`MapPage`] |
-//! | a film of a density in time | [`Trace`] |
+//! | a picture, several in one, one of many photos | [`MapImage`], [`sheet_png`], [`photos_png`], [`crowd_image`] |
+//! | a page with a map to look at; one for thousands of photos | [`HtmlPhoto`]; [`CrowdMap`]; [`MapPage`] |
+//! | what the map says about a place: towns, coast, climate, country, state | [`cells::Cells`] |
+//! | an animation of a density in time | [`Trace`] |
 //!
 //! ```
 //! use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, contour_polygons};
@@ -38,6 +39,7 @@
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "the numbers compared are made to be exact"))]
 
 mod ascii;
+pub mod cells;
 mod coast;
 mod contour;
 mod credible;
@@ -47,6 +49,7 @@ mod geotiff;
 mod gpx;
 mod html;
 mod kml;
+mod label;
 pub mod places;
 mod raster;
 mod render;
@@ -62,9 +65,10 @@ pub use error::MapError;
 pub use geojson::FeatureCollection;
 pub use geotiff::geotiff;
 pub use gpx::{GpxPoint, gpx};
-pub use html::{CrowdMap, CrowdPhoto, HtmlMap, HtmlMarker, HtmlPhoto, MapLabel, MapPage, TrackMap, TrackPhoto};
+pub use html::{CrowdMap, CrowdPhoto, HtmlMarker, HtmlPhoto, MapPage, TrackMap, TrackPhoto};
 pub use kml::{KmlDocument, KmlFolder};
+pub use label::MapLabel;
 pub use raster::Raster;
-pub use render::{Colour, Heat, MapImage, Marker, MarkerShape, sheet_png};
+pub use render::{Colour, Heat, MapImage, Marker, MarkerShape, crowd_image, photos_png, sheet_png};
 pub use trace::Trace;
 pub use window::Window;

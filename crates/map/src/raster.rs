@@ -1,7 +1,7 @@
 //! A value in every cell of a window.
 
 use crate::{MapError, Window};
-use locdiff_shdd::sphere::UnitVec;
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 
 /// Values at the cell centres of a window, row after row from north to south.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +45,46 @@ impl Raster {
         self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
+    /// Log densities smoothed by a Gaussian of about `sigma_km`; the raster itself if its cells are wider than that. What is
+    /// 40 nats (natural logarithms of the density) below the top stays there.
+    #[must_use]
+    pub fn smoothed(&self, sigma_km: f64) -> Self {
+        const PASSES: usize = 3;
+        const DEPTH_NATS: f64 = 40.0;
+        let (window, columns, top) = (&self.window, self.window.columns(), self.max());
+        // As many cells on both sides that three running means have this deviation.
+        let half = |cell_deg: f64| {
+            let cells = (sigma_km / EARTH_RADIUS_KM).to_degrees() / cell_deg;
+            (0.5 * ((4.0 * cells * cells + 1.0).sqrt() - 1.0)).round() as usize
+        };
+        let mut values: Vec<f64> = self.values.iter().map(|value| (value - top).exp()).collect();
+        for _ in 0..PASSES {
+            for (row, line) in values.chunks_exact_mut(columns).enumerate() {
+                let cell_deg = window.cell_width_deg() * window.row_lat_deg(row).to_radians().cos().max(0.01);
+                running_mean(line, half(cell_deg).min(columns / 2), window.goes_around());
+            }
+            for column in 0..columns {
+                let mut line: Vec<f64> = values[column..].iter().step_by(columns).copied().collect();
+                running_mean(&mut line, half(window.cell_height_deg()).min(window.rows() / 2), false);
+                values[column..].iter_mut().step_by(columns).zip(line).for_each(|(value, mean)| *value = mean);
+            }
+        }
+        let log = |value: f64| top + value.max((-DEPTH_NATS).exp()).ln();
+        Self { window: self.window, values: values.into_iter().map(log).collect() }
+    }
+
+    /// The value above which the cells have this area; the least value if they have less together.
+    pub fn level_of_area(&self, area_km2: f64) -> f64 {
+        let mut order: Vec<usize> = (0..self.values.len()).collect();
+        order.sort_unstable_by(|&a, &b| self.values[b].total_cmp(&self.values[a]));
+        let mut left_sr = area_km2 / (EARTH_RADIUS_KM * EARTH_RADIUS_KM);
+        let last = order.iter().position(|&cell| {
+            left_sr -= self.window.cell_area_sr(cell / self.window.columns());
+            left_sr < 0.0
+        });
+        self.values[order[last.unwrap_or(order.len() - 1)]]
+    }
+
     /// The value at a place by bilinear interpolation between centres, constant beyond the outermost; across the
     /// seam where the window goes around. `right` and `down` count cells from the north-western corner.
     pub(crate) fn sample(&self, down: f64, right: f64) -> f64 {
@@ -68,9 +108,50 @@ impl Raster {
     }
 }
 
+/// Replaces each value by the mean of those up to `half` cells away, fewer at the ends of a line that does not go around.
+fn running_mean(line: &mut [f64], half: usize, goes_around: bool) {
+    let count = line.len();
+    if half == 0 || count == 0 {
+        return;
+    }
+    let mut sums = vec![0.0];
+    for k in 0..count + 2 * half {
+        // The line with its ends on both sides.
+        let value = if goes_around {
+            line[(k + count - half) % count]
+        } else {
+            line.get(k.wrapping_sub(half)).copied().unwrap_or(0.0)
+        };
+        sums.push(sums[k] + value);
+    }
+    for (k, value) in line.iter_mut().enumerate() {
+        let inside = if goes_around { 2 * half + 1 } else { (k + half + 1).min(count) - k.saturating_sub(half) };
+        *value = (sums[k + 2 * half + 1] - sums[k]) / inside as f64;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use locdiff_shdd::sphere::LatLon;
+
+    /// Cells that are likely and unlikely in turn become one bump, whose outline has the area that is asked for.
+    #[test]
+    fn smoothing_takes_away_cells_and_keeps_the_rest() {
+        let place = LatLon::new(50.0, 179.0).unwrap().to_unit();
+        let ragged =
+            |p: UnitVec| -20.0 * p.angle_rad(place).powi(2) + (1e4 * (p.x() + 2.0 * p.y() + 3.0 * p.z())).sin();
+        let raster = Raster::from_fn(Window::globe(180, 360).unwrap(), ragged);
+        let smooth = raster.smoothed(300.0);
+        let jumps =
+            |raster: &Raster| (20..60).map(|row| (raster.get(row, 359) - raster.get(row + 1, 359)).abs()).sum::<f64>();
+        assert!(jumps(&smooth) < 0.3 * jumps(&raster), "{} {}", jumps(&smooth), jumps(&raster));
+        assert!((smooth.get(40, 0) - smooth.get(40, 357)).abs() < 0.25, "the same on both sides of the antimeridian");
+        assert!((raster.smoothed(10.0).get(40, 3) - raster.get(40, 3)).abs() < 1e-9);
+        let outline = crate::contour_polygons(&smooth, smooth.level_of_area(4e6));
+        let area: f64 = outline.iter().map(locdiff_shdd::sphere::Polygon::area_km2).sum();
+        assert!((area / 4e6 - 1.0).abs() < 0.05, "{area}");
+    }
 
     #[test]
     fn samples_meet_the_centres_and_cross_the_seam() {

@@ -1,7 +1,7 @@
 //! A part of the globe between two parallels and two meridians, cut into cells.
 
 use crate::MapError;
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_shdd::sphere::{LatLon, UnitVec};
 
 /// A rectangle of `rows` × `columns` equal cells, at most 360° wide. Its eastern edge may lie beyond 180°.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,20 +50,42 @@ impl Window {
         Self::new(-90.0, 90.0, -180.0, 180.0, rows, columns)
     }
 
-    /// A window that holds the circle of `radius_km` about a place, of `rows` rows and cells square in degrees. With a
-    /// pole in the circle it goes all around. Fails if the radius is not a positive number, or for no cells or too many.
-    pub fn around(place: LatLon, radius_km: f64, rows: usize) -> Result<Self, MapError> {
-        let radius_rad = radius_km / EARTH_RADIUS_KM;
-        let (lat_deg, lon_deg, half_deg) = (place.lat_deg(), place.lon_deg(), radius_rad.to_degrees());
-        let (south_deg, north_deg) = ((lat_deg - half_deg).max(-90.0), (lat_deg + half_deg).min(90.0));
-        // The meridians that touch the circle; none do when it holds a pole.
-        let sine = radius_rad.sin() / lat_deg.to_radians().cos();
-        let holds_pole = lat_deg.abs() + half_deg >= 90.0 || sine >= 1.0;
-        let half_width_deg = if holds_pole { 180.0 } else { sine.asin().to_degrees() };
-        let (west_deg, east_deg) =
-            if holds_pole { (-180.0, 180.0) } else { (lon_deg - half_width_deg, lon_deg + half_width_deg) };
-        let columns = (rows as f64 * (east_deg - west_deg) / (north_deg - south_deg)).round().max(1.0);
-        Self::new(south_deg, north_deg, west_deg, east_deg, rows, columns as usize)
+    /// Southern edge, northern edge, western edge and width, in degrees, of what holds all points with a margin of so many
+    /// degrees around each. It is the world's width if nearly that wide.
+    pub fn bounds(points: &[UnitVec], margin_deg: f64) -> [f64; 4] {
+        let places: Vec<LatLon> = points.iter().map(|point| point.to_latlon()).collect();
+        let lats = places.iter().map(|place| place.lat_deg());
+        let (south, north) = lats.fold((90.0_f64, -90.0_f64), |(south, north), lat| (south.min(lat), north.max(lat)));
+        let (south, north) = ((south - margin_deg).max(-90.0), (north + margin_deg).min(90.0));
+        // A margin is wider in degrees of longitude the nearer it is to a pole.
+        let margin = margin_deg / north.abs().max(south.abs()).to_radians().cos().max(1e-3);
+        let mut lons: Vec<f64> = places.iter().map(|place| place.lon_deg()).collect();
+        lons.sort_by(f64::total_cmp);
+        let (west, width) = widest_gap(&lons);
+        if width + 2.0 * margin >= 350.0 {
+            [south, north, -180.0, 360.0]
+        } else {
+            [south, north, west - margin, width + 2.0 * margin]
+        }
+    }
+
+    /// A window of a picture of `columns` × `rows` pixels that holds what [`Window::bounds`] gives, in cells about as wide as
+    /// high in its middle. If that is nearly the whole world, it is the world without the polar regions. Fails if there are
+    /// no pixels or too many.
+    pub fn of_picture(bounds: [f64; 4], columns: usize, rows: usize) -> Result<Self, MapError> {
+        const LEAST_DEG: f64 = 3.0;
+        const WORLD_DEG: [f64; 2] = [-56.0, 80.0];
+        let [south, north, west, width] = bounds;
+        let (middle_lat, middle_lon) = (0.5 * (south + north), west + 0.5 * width);
+        let shrink = middle_lat.to_radians().cos().max(0.25);
+        // Degrees of latitude of a pixel.
+        let step = ((north - south).max(LEAST_DEG) / rows as f64).max(width * shrink / columns as f64);
+        let (high, wide) = (step * rows as f64, step * columns as f64 / shrink);
+        if wide >= 300.0 || high >= 150.0 {
+            return Self::new(WORLD_DEG[0], WORLD_DEG[1], -180.0, 180.0, rows, columns);
+        }
+        let south = (middle_lat - 0.5 * high).clamp(-90.0, 90.0 - high);
+        Self::new(south, south + high, middle_lon - 0.5 * wide, middle_lon + 0.5 * wide, rows, columns)
     }
 
     /// The same part of the globe in other cells. Fails if there are no cells or too many.
@@ -169,6 +191,14 @@ impl Window {
     }
 }
 
+/// Where the arc that holds all longitudes begins, and how wide it is: all but the widest gap between two neighbours.
+fn widest_gap(sorted: &[f64]) -> (f64, f64) {
+    let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return (-180.0, 360.0) };
+    let whole = (*first, 360.0 - (first + 360.0 - last));
+    let arcs = sorted.windows(2).map(|pair| (pair[1], 360.0 - (pair[1] - pair[0])));
+    arcs.fold(whole, |best, arc| if arc.1 < best.1 { arc } else { best })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,16 +241,16 @@ mod tests {
     }
 
     #[test]
-    fn circles_at_poles_and_the_antimeridian_get_windows() {
-        let tried = |lat, lon, km| Window::around(LatLon::new(lat, lon).unwrap(), km, 50);
-        let around = |lat, lon, km| tried(lat, lon, km).unwrap();
-        assert!(around(89.5, 10.0, 100.0).goes_around());
-        assert_eq!(around(-89.5, 10.0, 100.0).south_deg(), -90.0);
-        let (fiji, paris) = (around(-17.0, 179.9, 300.0), around(48.86, 2.35, 100.0));
-        assert!(fiji.east_deg() > 180.0 && fiji.width_deg() < 7.0);
-        assert!((paris.height_deg() - 1.8).abs() < 0.01 && paris.columns() > 75);
-        assert!(around(0.0, 0.0, 30_000.0).goes_around());
-        assert!(tried(0.0, 0.0, 0.0).is_err() && tried(0.0, 0.0, f64::NAN).is_err());
+    fn pictures_cross_the_antimeridian_and_end_at_the_world() {
+        let window = |places: &[(f64, f64)]| {
+            let place = |(lat, lon): &(f64, f64)| LatLon::new(*lat, *lon).unwrap().to_unit();
+            Window::of_picture(Window::bounds(&places.iter().map(place).collect::<Vec<_>>(), 1.0), 800, 500)
+        };
+        let fiji = window(&[(-17.0, 179.0), (-18.0, -179.0)]).unwrap();
+        assert!(fiji.east_deg() > 180.0 && fiji.width_deg() < 7.0 && fiji.height_deg() >= 3.0, "{fiji:?}");
+        let wide = window(&[(50.0, -120.0), (20.0, -60.0), (0.0, 20.0), (10.0, 80.0), (-30.0, 140.0)]);
+        assert_eq!(wide, Window::new(-56.0, 80.0, -180.0, 180.0, 500, 800));
+        assert!(window(&[(-84.0, 0.0)]).unwrap().south_deg() > -90.0 && window(&[]).unwrap().goes_around());
     }
 
     proptest! {
@@ -234,14 +264,14 @@ mod tests {
         }
 
         #[test]
-        fn a_window_around_holds_the_circle(
-            lat in -90.0..=90.0f64, lon in -180.0..180.0f64, km in 1.0..5000.0f64, bearing in 0.0..std::f64::consts::TAU,
+        fn a_picture_holds_the_circle(
+            lat in -55.0..79.0f64, lon in -180.0..180.0f64, deg in 0.1..20.0f64, bearing in 0.0..std::f64::consts::TAU,
         ) {
             let place = LatLon::new(lat, lon).unwrap();
-            let window = Window::around(place, km, 40).unwrap();
-            let reach_rad = 0.999 * km / EARTH_RADIUS_KM;
+            let window = Window::of_picture(Window::bounds(&[place.to_unit()], deg), 80, 50).unwrap();
+            let reach_rad = (0.999 * deg).to_radians();
             let on_circle = place.to_unit().step(reach_rad * bearing.cos(), reach_rad * bearing.sin()).to_latlon();
-            prop_assert!(window.cell_of(on_circle).is_some());
+            prop_assert!(window.cell_of(on_circle).is_some() || window.goes_around());
         }
     }
 }

@@ -102,7 +102,7 @@ mod tests {
                 assert_eq!(predictor.coefficients(&[query], &options).unwrap()[0], *evidence);
             }
             let steps = predictor.trace((&photo).into(), &options).unwrap();
-            assert!(steps.iter().all(|step| zero_elsewhere(step.code.as_slice())));
+            assert!(steps.iter().flat_map(|step| &step.samples).all(|code| zero_elsewhere(code.as_slice())));
         }
     }
 

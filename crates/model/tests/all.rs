@@ -3,6 +3,7 @@ mod answer;
 mod cuda;
 mod diffusion;
 mod folder;
+mod map_factors;
 mod places;
 mod predictor;
 mod quadrature;

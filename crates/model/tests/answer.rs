@@ -1,8 +1,8 @@
 //! A calibration finds what is wrong with a model, a gallery counts as much as it is worth, and densities say what holds.
 
 use locdiff_model::answer::{
-    Calibration, Factors, GalleryMix, Globe, KernelSettings, Kernels, LEVELS, ModelOutput, ModelShape, Neighbour,
-    Observation, OutOfDomain, Probe, ReadOptions, Reader, Sureness, fit, fit_gallery,
+    Calibration, Factors, FitOptions, GalleryMix, Globe, KernelSettings, Kernels, LEVELS, ModelOutput, ModelShape,
+    Neighbour, Observation, OutOfDomain, Probe, ReadOptions, Reader, Sureness, fit, fit_gallery,
 };
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
@@ -36,7 +36,7 @@ fn shape(degree: usize) -> ModelShape<'static> {
 fn a_loud_model_is_turned_down() {
     let (globe, flat) = (Arc::new(Globe::new(DEGREE).unwrap()), flat());
     let seen = observations(&globe, 2.0, 400);
-    let found = fit(&globe, &flat, &seen, &[], 1, 0).unwrap();
+    let found = fit(&globe, &flat, &seen, &[], FitOptions::default()).unwrap();
     assert!((found.factors.evidence - 0.5).abs() < 0.11, "{}", found.factors.evidence);
     let report = found.fit.as_ref().unwrap();
     // 400 photos: a standard error of 2.5 points at ½, and the largest of 18 deviations.
@@ -47,7 +47,9 @@ fn a_loud_model_is_turned_down() {
         let share = found.radius_share(*level, 0.0, Sureness::default());
         assert!((level - said).abs() < 0.08 && (share - said).abs() < 1e-9, "{found:?}");
     }
-    assert!(fit(&globe, &flat, &seen[..10], &[], 1, 0).unwrap_err().to_string().contains("50 or more"));
+    assert!(
+        fit(&globe, &flat, &seen[..10], &[], FitOptions::default()).unwrap_err().to_string().contains("50 or more")
+    );
 
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(Calibration::load(folder.path(), &shape(DEGREE)).unwrap(), None);
@@ -64,10 +66,10 @@ fn tilts_turn_the_networks_density_into_the_calibrated_one() {
     let plain = Calibration::none(nothing.clone());
     let said = ModelOutput { ood: 0.25, ..ModelOutput::new(&said) };
     assert!(plain.tilts(said, 8).unwrap().is_empty());
-    let factors = |evidence, background_weight| Factors { evidence, background_weight, floor: 0.0 };
+    let factors = |evidence, background_weight| Factors { evidence, background_weight, floor: 0.0, map_exponent: 0.0 };
     let [factors, other] = [factors(0.5, 0.25), factors(0.1, 2.0)];
     let probe = Probe { weights: vec![0.0], bias: 0.0 };
-    let out_of_domain = Some(OutOfDomain { probe, factors: other, radius_levels: LEVELS });
+    let out_of_domain = Some(OutOfDomain { probe, factors: other, radius_levels: LEVELS, window_km: None });
     let tilts = Calibration { factors, out_of_domain, ..plain }.tilts(said, 8).unwrap();
     assert_eq!(tilts.len(), 8);
     for (sample, tilt) in tilts.iter().enumerate() {

@@ -98,10 +98,15 @@ fn a_trace_ends_in_the_sample() {
     let photo = embedding(0);
     let code = predict(&predictor, std::slice::from_ref(&photo), OPTIONS).remove(0).code;
     let steps = predictor.trace((&photo).into(), &OPTIONS).unwrap();
-    assert_eq!(steps.len(), 6);
-    assert!(steps.windows(2).all(|pair| pair[0].t > pair[1].t) && steps[5].t == 0);
-    assert_eq!(steps[5].code, code);
-    assert_ne!(steps[0].code, code);
+    assert_eq!(steps.len(), 7);
+    assert!(steps.windows(2).all(|pair| pair[0].t > pair[1].t) && steps[6].t == 0);
+    let number = |step: usize, k: usize| steps[step].samples.iter().map(|code| code.as_slice()[k]).sum::<f64>() / 4.0;
+    assert!((0..code.as_slice().len()).all(|k| (number(6, k) - code.as_slice()[k]).abs() < 1e-5));
+    // The first is noise of unit variance in the diffusion's scale.
+    let numbers = || steps[0].samples.iter().flat_map(Coefficients::as_slice);
+    let variance =
+        4.0 * std::f64::consts::PI * numbers().map(|value| value * value).sum::<f64>() / numbers().count() as f64;
+    assert!((0.6..1.6).contains(&variance), "{variance}");
 }
 
 #[test]

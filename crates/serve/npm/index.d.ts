@@ -4,6 +4,11 @@ export interface Hypothesis extends Place { place: string; probability: number }
 
 export interface Answer {
   photo: string | null;
+  /** The smallest named region that holds at least half of the probability: "Bavaria, Germany", "Germany or Poland". */
+  headline: string;
+  countries: Array<{ code: string; name: string; probability: number }>;
+  states: Array<{ code: string; name: string; country_code: string; probability: number }>;
+  continents: Array<{ name: string; probability: number }>;
   best: Place;
   place: string;
   country: string | null;

@@ -238,6 +238,14 @@ function picture(photo) {
   image.src = photo.url ??= URL.createObjectURL(photo.file);
 }
 
+// What an answer says first, and the countries that it may be in.
+const headline = (said) => said.can_tell ? said.headline : `I can’t tell where this was taken: ${said.headline}`;
+
+function likeliest({ countries }) {
+  const named = countries.slice(0, 3).map(({ name, probability }) => `${name} ${percent(probability)}`);
+  return named.length ? `Most likely ${named.join(", ")}. ` : "";
+}
+
 // A photo of the trip: where it was, by all of them.
 function showOfTrip(photo) {
   const said = photo.trip;
@@ -247,15 +255,15 @@ function showOfTrip(photo) {
   if (!said) return;
   picture(photo);
   $("name").textContent = `${photo.name}, ${when(said.time)}`;
-  $("place").textContent = said.can_tell ? said.place : `I can’t tell. A guess: ${said.place}`;
-  $("words").textContent = `50 % within ${km(said.radius_50_km)}, 90 % within ${km(said.radius_90_km)}.`
+  $("place").textContent = headline(said);
+  $("words").textContent = `Half within ${km(said.radius_50_km)}, nine in ten within ${km(said.radius_90_km)}.`
     + (said.moved_km > 1 && !said.gps ? ` Alone it would be ${km(said.moved_km)} away.` : "");
   $("because").textContent = `Because: ${said.because}.`;
   const odd = said.outlier ?? said.hint;
   $("odd").textContent = odd ? `${said.outlier ? "Does not fit" : "May not fit"} (${percent(odd.probability)}): ${odd.reason}.` : "";
   const places = [{ ...said.best, probability: said.probability, place: said.place }, ...said.alternatives];
   $("hypotheses").replaceChildren(...places.map(hypothesisFor(globe)));
-  const facts = [["best place", degrees(said.best)]];
+  const facts = [["best place", `${degrees(said.best)}, ${said.place}`]];
   if (said.gps) facts.push(["the photo’s GPS tag", degrees(said.gps)]);
   $("facts").replaceChildren(...facts.flatMap(([name, value]) => [text("dt", name), text("dd", value)]));
   $("globe").setAttribute("aria-label", `A globe turned to ${said.place}, with the trip’s track. Arrow keys turn it, plus and minus zoom.`);
@@ -327,10 +335,11 @@ function show(photo) {
   if (!answer) return;
   picture(photo.first ?? photo);
   $("name").textContent = photo.name;
-  $("place").textContent = answer.can_tell ? answer.place : `I can’t tell. A guess: ${answer.place}`;
-  $("words").textContent =
-    `Half of all photos answered like this one were taken within ${km(answer.radius_50_km)} of it, nine in ten within ${km(answer.radius_90_km)}.`
-    + ` The chance that it is right to within 750 km is ${percent(answer.locatability)}.`;
+  $("place").textContent = headline(answer);
+  $("words").textContent = likeliest(answer)
+    + `Half of all photos answered like this one were taken within ${km(answer.radius_50_km)} of the best place, nine in ten within ${km(answer.radius_90_km)}.`
+    + ` The chance that it is right to within 750 km is ${percent(answer.locatability)}.`
+    + (answer.restricted_by ? ` Restricted by ${answer.restricted_by.join(" or ")}.` : "");
   $("within").value = photo.within ?? "";
   $("anywhere").hidden = !photo.within;
   globe.setCircle(circleOf(photo.within));
@@ -339,7 +348,7 @@ function show(photo) {
   $("references").hidden = !like;
   if (like) $("reference").textContent = `${like.name ?? `row ${like.row}`}, ${km(like.distance_km)} away; the gallery has ${percent(answer.gallery.share)} of the say.`;
   $("speak").hidden = Boolean(photo.files);
-  const facts = [["best place", degrees(answer.best)], ["50 % region", `${Math.round(answer.area_50_km2).toLocaleString("en")} km²`],
+  const facts = [["best place", `${degrees(answer.best)}, ${answer.place}`], ["50 % region", `${Math.round(answer.area_50_km2).toLocaleString("en")} km²`],
     ["90 % region", `${Math.round(answer.area_90_km2).toLocaleString("en")} km²`]];
   if (answer.gps) facts.push(["the photo’s GPS tag (not used)", degrees(answer.gps)]);
   $("facts").replaceChildren(...facts.flatMap(([name, value]) => [text("dt", name), text("dd", value)]));

@@ -11,9 +11,9 @@ export function answersOf(photos, isTrip) {
 }
 
 export function csv(answers) {
-  const head = "photo,time,lat,lon,radius_50_km,radius_90_km,place,can_tell,gps,because,outlier,hint";
+  const head = "photo,time,lat,lon,radius_50_km,radius_90_km,headline,place,can_tell,gps,because,outlier,hint";
   const rows = answers.map(({ photo, said }) => [cell(photo.name), cell(said.time ? when(said.time) : ""), said.best.lat, said.best.lon, said.radius_50_km, said.radius_90_km,
-    cell(said.place), said.can_tell ? 1 : 0, said.gps ? 1 : 0, cell(said.because), cell(said.outlier?.reason), cell(said.hint?.reason)]);
+    cell(said.headline), cell(said.place), said.can_tell ? 1 : 0, said.gps ? 1 : 0, cell(said.because), cell(said.outlier?.reason), cell(said.hint?.reason)]);
   return [head, ...rows.map((row) => row.join(","))].join("\n") + "\n";
 }
 
@@ -27,12 +27,12 @@ export function geojson(answers) {
   const feature = ({ photo, said }) => ({
     type: "Feature",
     geometry: { type: "Point", coordinates: [said.best.lon, said.best.lat] },
-    properties: { photo: photo.name, place: said.place, can_tell: said.can_tell, radius_50_km: said.radius_50_km, radius_90_km: said.radius_90_km },
+    properties: { photo: photo.name, headline: said.headline, place: said.place, can_tell: said.can_tell, radius_50_km: said.radius_50_km, radius_90_km: said.radius_90_km, restricted_by: said.restricted_by?.join(" or ") },
   });
   return JSON.stringify({ type: "FeatureCollection", features: answers.map(feature) });
 }
 
-const words = (said) => `${said.can_tell ? "" : "I can’t tell; a guess: "}${said.place}; 50 % within ${Math.ceil(said.radius_50_km)} km, 90 % within ${Math.ceil(said.radius_90_km)} km`;
+const words = (said) => `${said.can_tell ? "" : "I can’t tell: "}${said.headline}; 50 % within ${Math.ceil(said.radius_50_km)} km, 90 % within ${Math.ceil(said.radius_90_km)} km${said.restricted_by ? `; restricted by ${said.restricted_by.join(" or ")}` : ""}`;
 
 export function kml(answers, way) {
   const marks = answers.map(({ photo, said }) =>

@@ -1,7 +1,7 @@
-// The diffusion's samples on their way from noise to places: a slider for everybody, a film for those who like motion.
+// The diffusion's samples on their way from noise to places: a slider for everybody, 4 seconds of motion for those who like it.
 import { geoInterpolate } from "./d3-geo.js";
 
-const STEP_MS = 450;
+const STEP_MS = 250;
 
 export class Film {
   // `show` gets the places of all samples, or null; `tell` gets the number of the step.

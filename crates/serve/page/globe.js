@@ -11,7 +11,7 @@ const EARTH_KM = 6371.0088;
 // The side of a dot's picture, in pixels.
 const DOT = 14;
 // A trip's dots: what fills them and what is around them.
-const LOOKS = { placed: ["sample", "paper"], guess: ["paper", "sample"], tag: ["truth", "paper"], ticked: ["sample", "paper"], refused: ["line", "soft"], chosen: ["accent", "on-accent"] };
+const LOOKS = { placed: ["accent", "paper"], guess: ["paper", "accent"], tag: ["truth", "paper"], ticked: ["accent", "paper"], moved: ["moved", "paper"], refused: ["line", "soft"], chosen: ["text", "paper"] };
 
 // Shores and borders: the layout of scripts/map_coastline.py.
 async function coast(detail) {
@@ -234,7 +234,7 @@ export class Globe {
     if (this.texture) {
       context.save();
       context.clip(path(SPHERE));
-      this.texture.paint(context, projection, width, height, colour("heat"), this.isMoving ? 5 : 2);
+      this.texture.paint(context, projection, width, height, this.isMoving ? 5 : 2);
       context.restore();
     }
     if (lines) {
@@ -248,19 +248,19 @@ export class Globe {
       fill(shape, "drawn");
       stroke(shape, "truth", 2, [2, 3]);
     }
-    for (const one of this.regions) stroke(one.line, "edge", 1.6, one.probability > 0.7 ? [5, 4] : []);
+    for (const one of this.regions) stroke(one.line, one.probability > 0.7 ? "most" : "half", 1.8);
     if (!isTiled) stroke(SPHERE, "rim", 1.2);
     const isSeen = this.seen();
     if (!isTiled && !this.isMoving && !this.samples) this.labels.draw(context, projection, level, width, height, isSeen, colour);
     canvas.dataset.names = this.labels.drawn ?? 0;
     if (this.tag && isSeen(this.tag)) this.mark(projection(this.tag), "◎", colour("truth"), colour("paper"), 8);
-    this.drawWay(projection, isSeen, colour("sample"));
+    this.drawWay(projection, isSeen, colour("accent"));
     this.drawStops(projection, isSeen, colour);
     for (const place of [...this.places].reverse()) {
       if (this.samples || !isSeen(place.at)) continue;
       this.mark(projection(place.at), place.text, colour("accent"), colour("on-accent"), place.text === "1" ? 13 : 10);
     }
-    for (const at of this.samples ?? []) if (isSeen(at)) this.mark(projection(at), "", colour("sample"), colour("paper"), 5);
+    for (const at of this.samples ?? []) if (isSeen(at)) this.mark(projection(at), "", colour("accent"), colour("paper"), 5);
   }
 
   // Whether a place is on this side of the Earth.

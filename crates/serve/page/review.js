@@ -147,7 +147,7 @@ const grid = new Grid($("cells"), (cell, photo) => {
   if (image.getAttribute("src") !== photo.small) image.src = photo.small;
   cell.title = photo.name;
   cell.setAttribute("aria-selected", String(chosen.has(photo.key)));
-  cell.replaceChildren(image, is, text("span", said ? when(said.time) : photo.name, "when"), text("span", said ? `${said.can_tell ? "" : "? "}${said.place}` : "", "where"));
+  cell.replaceChildren(image, is, text("span", said ? when(said.time) : photo.name, "when"), text("span", said ? `${said.can_tell ? "" : "? "}${said.headline ?? said.place}` : "", "where"));
 }, (photo, event) => {
   if (Array.isArray(photo)) select(photo);
   else if (event.key === "Enter" || event.type === "dblclick") { if (!chosen.has(photo.key)) chosen = new Set([photo.key]); shown = photo; view(false); $("globe").focus(); }
@@ -210,7 +210,7 @@ function look(photo) {
   if (chosen.has(photo.key)) return "chosen";
   if (photo.gps) return "tag";
   if (photo.decided === false) return "refused";
-  return photo.take ? "ticked" : "guess";
+  return photo.moved ? "moved" : photo.take ? "ticked" : "guess";
 }
 
 const stops = (moved = new Map()) => photos.filter((photo) => photo.trip).map((photo) => (
@@ -245,8 +245,8 @@ function show(photo, stays) {
   }
   $("picture").alt = photo.name;
   $("name").textContent = `${photo.name}, ${when(said.time)}${photo.camera ? `, ${photo.camera}` : ""}`;
-  $("place").textContent = said.can_tell ? said.place : `I can’t tell. A guess: ${said.place}`;
-  $("words").textContent = photo.moved ? `To within ${km(said.radius_90_km)}.` : `50 % within ${km(said.radius_50_km)}, 90 % within ${km(said.radius_90_km)}.`;
+  $("place").textContent = `${said.can_tell ? "" : "I can’t tell where this was taken: "}${said.headline ?? said.place}`;
+  $("words").textContent = photo.moved ? `To within ${km(said.radius_90_km)}.` : `Half within ${km(said.radius_50_km)}, nine in ten within ${km(said.radius_90_km)}.`;
   $("because").textContent = `Because: ${said.because}.`;
   const odd = said.outlier ?? said.hint;
   $("odd").textContent = odd ? `${said.outlier ? "Does not fit" : "May not fit"} (${percent(odd.probability)}): ${odd.reason}.` : "";

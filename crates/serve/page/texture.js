@@ -1,6 +1,12 @@
 // The density as paint: each pixel of the canvas is asked where on Earth it is, so poles and the antimeridian need no care.
 
 const TURN = 360;
+// The colours of all maps, from little to much: crates/map/src/render/colour.rs.
+const STEPS = [0xfcfea4, 0xf1e864, 0xf8c931, 0xfbaa0e, 0xf98c09, 0xf0701e, 0xe35832, 0xd04544, 0xba3655, 0xa12b61, 0x88216a, 0x6e186e, 0x550f6d, 0x3b0964];
+const RAMP = Array.from({ length: 256 }, (_, height) => {
+  const share = height / 255, at = 12 * share, from = STEPS[Math.floor(at)], to = STEPS[Math.floor(at) + 1], part = at % 1, soft = Math.min(1, share / 0.3);
+  return [...[16, 8, 0].map((bit) => (1 - part) * (from >> bit & 255) + part * (to >> bit & 255)), 209 * soft * soft * (3 - 2 * soft)];
+});
 
 export class Texture {
   // From the answer's grid: log densities in 254 steps from the north west, row by row.
@@ -32,21 +38,16 @@ export class Texture {
   }
 
   // Paints the canvas's pixels, `step` of them at a time; the last painting is kept for as long as nothing changes.
-  paint(context, projection, width, height, colour, step) {
-    const key = [width, height, colour, step, projection.scale(), ...projection.rotate(), ...projection.center()].join();
+  paint(context, projection, width, height, step) {
+    const key = [width, height, step, projection.scale(), ...projection.rotate(), ...projection.center()].join();
     if (key !== this.key) {
       const columns = Math.ceil(width / step), rows = Math.ceil(height / step);
-      const [red, green, blue] = colour.split(" ").map(Number);
       const image = new ImageData(columns, rows);
       for (let row = 0, at = 0; row < rows; row++) {
         for (let column = 0; column < columns; column++, at += 4) {
           const place = projection.invert([(column + 0.5) * step, (row + 0.5) * step]);
-          const height = place && place[0] === place[0] ? this.at(place[0], place[1]) / 255 : 0;
-          if (height <= 0) continue;
-          image.data[at] = red;
-          image.data[at + 1] = green;
-          image.data[at + 2] = blue;
-          image.data[at + 3] = 205 * height ** 2.2;
+          const height = place && place[0] === place[0] ? Math.round(this.at(place[0], place[1])) : 0;
+          if (height > 0) image.data.set(RAMP[height], at);
         }
       }
       this.canvas ??= document.createElement("canvas");

@@ -32,9 +32,9 @@ export function caption(photo) {
   const lines = [
     line(when(said.time), "when"),
     line(said.gps ? "GPS tag" : "no tag", said.gps ? "tag" : "quiet"),
-    ...(said.can_tell ? [] : [line("can’t tell; a guess:", "wrong")]),
-    line(said.place, "where"),
-    line(`± ${km(said.radius_90_km)}`, "quiet"),
+    ...(said.can_tell ? [] : [line("can’t tell:", "wrong")]),
+    line(said.headline, "where"),
+    line(`half within ${km(said.radius_50_km)}`, "quiet"),
   ];
   if (said.outlier || said.hint) lines.push(line(said.outlier ? "does not fit" : "may not fit", "wrong"));
   return lines;

@@ -1,7 +1,7 @@
 //! What a request asks for.
 
 use crate::{problem::Problem, query};
-use locdiff::AlbumOptions;
+use locdiff::{AlbumOptions, MapFactorChoice};
 use serde::Deserialize;
 use std::{str::FromStr, sync::LazyLock};
 
@@ -63,6 +63,7 @@ pub(crate) struct Ask {
 }
 
 const FLAG: [(&str, bool); 2] = [("false", false), ("true", true)];
+const FACTORS: [(&str, MapFactorChoice); 2] = [("all", MapFactorChoice::All), ("none", MapFactorChoice::None)];
 const EXTRAS: [(&str, Extra); 4] = [
     ("none", Extra { geojson: false, grid: false }),
     ("geojson", Extra { geojson: true, grid: false }),
@@ -101,6 +102,7 @@ impl Ask {
                 "seed" => photos.seed = number(&name, &value)?,
                 "hypotheses" => photos.hypotheses = within(&name, &value, 1, 100)?,
                 "window_km" => photos.window_km = Some(within(&name, &value, 1.0, 20_000.0)?),
+                "factors" => photos.factors = choice(&name, &value, &FACTORS)?,
                 "refine" => photos.refine = choice(&name, &value, &FLAG)?,
                 "within" if photos.within.len() == MOST_REGIONS || value.len() > LONGEST_REGION => {
                     return Err(Problem::bad(format!(

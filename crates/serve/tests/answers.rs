@@ -257,11 +257,11 @@ fn samples_on_their_way() {
         1.0 - sum.iter().map(|part| part * part).sum::<f64>().sqrt() / points.len() as f64
     };
     let (first, last) = (places(0), places(steps.len() - 1));
-    assert_eq!((steps.len(), first.len(), last.len()), (16, 24, 24));
+    assert_eq!((steps.len(), first.len(), last.len()), (17, 24, 24));
     assert!(spread(&first) > 0.5 && spread(&last) < spread(&first), "{} {}", spread(&first), spread(&last));
     assert_eq!(response.text(), server.post("/v1/steps?seed=3", "image/jpeg", &china).text());
     let two = form(&[("a.jpg", &china), ("b.png", &photo("rgb.png"))]);
-    assert_eq!(server.post("/v1/steps", FORM, &two).json()["steps"].as_array().unwrap().len(), 16);
+    assert_eq!(server.post("/v1/steps", FORM, &two).json()["steps"].as_array().unwrap().len(), 17);
     assert_eq!(server.post("/v1/steps?within=Japan", "image/jpeg", &china).problem(), "bad-request");
     assert_eq!(server.post("/v1/steps", "image/jpeg", b"text").status, 415);
 }

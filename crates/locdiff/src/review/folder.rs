@@ -224,8 +224,9 @@ pub(crate) fn answer_json<'a>(
     time["utc"] = json!(answer.time.utc());
     let alternatives = answer.alternatives().iter().take(4).collect::<Vec<_>>();
     json!({
-        "best": answer.best, "place": answer.place, "radius_50_km": answer.radius_50_km, "radius_90_km": answer.radius_90_km,
-        "can_tell": answer.can_tell, "because": because, "time": time, "alternatives": alternatives,
+        "best": answer.best, "headline": answer.headline, "place": answer.place, "can_tell": answer.can_tell,
+        "radius_50_km": answer.radius_50_km, "radius_90_km": answer.radius_90_km, "because": because, "time": time,
+        "alternatives": alternatives,
         "probability": answer.probability(), "moved_km": answer.moved_km, "outlier": answer.outlier, "hint": answer.hint,
         "gps": gps, "trip": answer.trip,
     })

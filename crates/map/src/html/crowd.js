@@ -12,7 +12,6 @@ function crowd(all, map) {
 
   // ---- the panel: a filter, the chosen photo, the list
   const panel = document.getElementById("answer");
-  document.getElementById("photos").hidden = document.getElementById("legend").hidden = true;
   const head = element(panel, "h1", "crowd-head");
   const filter = element(panel, "div", "crowd-filter");
   const words = element(filter, "input");
@@ -65,7 +64,8 @@ function crowd(all, map) {
       const side = element(button, "span", "crowd-words");
       element(side, "b", "", all.words[i]);
       element(side, "small", "", all.name[i]);
-      element(button, "span", all.tell[i] ? "share" : "share soft", all.tag[i] ? "GPS" : percent(all.sure[i]));
+      const share = element(button, "span", all.tag[i] ? "share tagged" : all.tell[i] ? "share" : "share soft", all.tag[i] ? "GPS" : "");
+      if (!all.tag[i]) { element(share, "small", "", "half within"); share.append(km(all.r50[i])); }
       button.onclick = () => choose(i, true);
     }
     more.hidden = rows >= listed.length;
@@ -73,8 +73,10 @@ function crowd(all, map) {
   }
   new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting) && rows < listed.length) addRows(); },
     { rootMargin: "600px" }).observe(more);
+  let seen = null; // the view of the chosen photo's density, if the page has it
   function choose(i, fly) {
     chosen = i;
+    seen = map.detail(i);
     card.replaceChildren();
     if (i >= 0) {
       const uri = picture(i);
@@ -85,10 +87,10 @@ function crowd(all, map) {
       const ns = all.lat[i] < 0 ? "S" : "N", ew = all.lon[i] < 0 ? "W" : "E";
       const at = `${Math.abs(all.lat[i]).toFixed(3)}° ${ns}, ${Math.abs(all.lon[i]).toFixed(3)}° ${ew}`;
       for (const [name, value] of all.tag[i] ? [["GPS tag", at]] : [["best place", at],
-        ["50 % within", km(all.r50[i])], ["90 % within", km(all.r90[i])], ["sure to 750 km", percent(all.sure[i])],
+        ["half within", km(all.r50[i])], ["nine in ten within", km(all.r90[i])], ["right to 750 km", percent(all.sure[i])],
       ]) { element(facts, "dt", "", name); element(facts, "dd", "", value); }
       document.getElementById("panel").scrollTop = 0;
-      if (fly) flyTo({ size: Math.max(view.size, 3000), x: xs[i], y: ys[i] });
+      if (fly) flyTo(seen ?? { size: Math.max(view.size, 3000), x: xs[i], y: ys[i] });
     }
     redraw();
   }
@@ -120,7 +122,7 @@ function crowd(all, map) {
         if (x < -r || x > width + r) return;
         ctx.beginPath(); ctx.arc(x, y, r, 0, 7);
         const isGuess = n === 1 && !all.tell[one.photos[0]];
-        ctx.globalAlpha = 0.55 + 0.4 * (one.sure ??= one.photos.reduce((sum, i) => sum + all.sure[i], 0) / n);
+        ctx.globalAlpha = seen ? 0.3 : 0.55 + 0.4 * (one.sure ??= one.photos.reduce((sum, i) => sum + all.sure[i], 0) / n);
         ctx.fillStyle = isGuess ? paper : one.photos.every((i) => all.tag[i]) ? colour("--truth") : accent; ctx.fill();
         ctx.globalAlpha = 1;
         ctx.lineWidth = 1.5; ctx.strokeStyle = isGuess ? soft : paper; ctx.stroke();
@@ -131,11 +133,10 @@ function crowd(all, map) {
       });
     }
     if (chosen >= 0) {
-      circle(chosen, all.r90[chosen], colour("--outline-1"));
-      circle(chosen, all.r50[chosen], colour("--outline-0"));
-      eachTurn(xs[chosen], xs[chosen], (turn) => {
+      if (!seen) { circle(chosen, all.r90[chosen], colour("--outline-1")); circle(chosen, all.r50[chosen], colour("--outline-0")); }
+      if (!seen || all.tag[chosen]) eachTurn(xs[chosen], xs[chosen], (turn) => {
         ctx.beginPath(); ctx.arc(screenX(xs[chosen] + turn), screenY(ys[chosen]), 8, 0, 7);
-        ctx.fillStyle = accent; ctx.fill(); ctx.lineWidth = 3; ctx.strokeStyle = colour("--text"); ctx.stroke();
+        ctx.fillStyle = all.tag[chosen] ? colour("--truth") : accent; ctx.fill(); ctx.lineWidth = 3; ctx.strokeStyle = colour("--text"); ctx.stroke();
       });
     }
   }
@@ -153,9 +154,12 @@ function crowd(all, map) {
     const target = viewOf(points, hit.x);
     if (target.size > view.size * 1.2) flyTo(target);
   }
+  // What the signs mean; the circles are drawn where there is no density.
+  const signs = (isBare) => [["disc", "photos placed"], ...(silent ? [["disc guess", "a guess: can’t tell"]] : []), ...(tagged ? [["disc tagged", "GPS tag"]] : []),
+    ...(chosen >= 0 && isBare && !all.tag[chosen] ? [["half", "circle: half within"], ["most", "circle: nine in ten within"]] : [])];
   let waiting = 0;
   const soon = () => { clearTimeout(waiting); waiting = setTimeout(refilter, 60); };
   words.oninput = soon; least.oninput = soon; box.onchange = refilter;
   refilter();
-  return { draw, tap, points: () => shown.map((i) => [xs[i], ys[i]]), start: redraw };
+  return { draw, tap, signs, points: () => shown.map((i) => [xs[i], ys[i]]), start: () => map.detail(-1) };
 }

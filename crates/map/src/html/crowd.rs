@@ -1,10 +1,12 @@
 //! A page for any number of photos: points in clusters, small pictures, a filter.
 
-use super::label::rounded;
+use super::HtmlPhoto;
+use super::heat_image::css_ramp;
 use super::page::{MapPage, More};
+use crate::label::rounded;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use locdiff_shdd::sphere::LatLon;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// One photo of a crowd: its file, where it was taken most likely and in words, the radii that hold half and nine tenths of
@@ -33,7 +35,8 @@ impl CrowdPhoto {
     }
 }
 
-/// A page of thousands of photos on one map: clusters, a list with small pictures, a filter by confidence and by words.
+/// A page of thousands of photos on one map: clusters, a list with small pictures, a filter by confidence and by words; of a
+/// chosen photo its density, or circles where it has none.
 /// Pictures go to `spool` as they come, so memory stays small. The page decodes each when it is shown.
 #[derive(Debug)]
 pub struct CrowdMap<S> {
@@ -41,20 +44,24 @@ pub struct CrowdMap<S> {
     photos: Vec<CrowdPhoto>,
     /// Characters of each picture in the spool; 0 where there is none.
     lengths: Vec<usize>,
+    /// The density of each photo, if it is shown.
+    details: Vec<Value>,
     spool: S,
 }
 
 impl<S: Read + Write + Seek> CrowdMap<S> {
     /// A page without photos yet. `spool` is empty, and this page's alone.
     pub fn new(page: impl Into<MapPage>, spool: S) -> Self {
-        Self { page: page.into(), photos: Vec::new(), lengths: Vec::new(), spool }
+        Self { page: page.into(), photos: Vec::new(), lengths: Vec::new(), details: Vec::new(), spool }
     }
 
-    /// Adds a photo with a small picture of it, a JPEG file. Fails if the spool cannot be written.
-    pub fn push(&mut self, photo: &CrowdPhoto, jpeg: Option<&[u8]>) -> io::Result<()> {
+    /// Adds a photo with a small picture of it, a JPEG file, and its density, some 50 kilobytes. Fails if the spool cannot be
+    /// written.
+    pub fn push(&mut self, photo: &CrowdPhoto, jpeg: Option<&[u8]>, detail: Option<&HtmlPhoto>) -> io::Result<()> {
         let text = jpeg.map(|jpeg| BASE64.encode(jpeg)).unwrap_or_default();
         self.spool.write_all(text.as_bytes())?;
         self.lengths.push(text.len());
+        self.details.push(detail.map_or(Value::Null, HtmlPhoto::json));
         self.photos.push(photo.clone());
         Ok(())
     }
@@ -75,7 +82,7 @@ impl<S: Read + Write + Seek> CrowdMap<S> {
             "tell": self.photos.iter().map(|photo| u8::from(photo.can_tell)).collect::<Vec<u8>>(),
             "picture": self.lengths,
         });
-        let data = json!({ "ramp": [], "photos": [], "crowd": crowd });
+        let data = json!({ "ramp": css_ramp(), "photos": self.details, "crowd": crowd });
         self.spool.seek(SeekFrom::Start(0))?;
         let script = concat!(include_str!("clusters.js"), include_str!("crowd.js"));
         let more = More { script, pictures: &mut self.spool };
@@ -93,12 +100,14 @@ mod tests {
         let page = |name: &str| {
             let mut map = CrowdMap::new(MapPage::new(name).credit(name), Cursor::new(Vec::new()));
             let place = LatLon::new(1.0, 2.0).unwrap();
-            map.push(&CrowdPhoto::new(name, place, name), Some(b"jpeg")).unwrap();
+            let detail = HtmlPhoto::new(name).outline(&[], name);
+            map.push(&CrowdPhoto::new(name, place, name), Some(b"jpeg"), Some(&detail)).unwrap();
             let mut page = Vec::new();
             map.write(&mut page).unwrap();
             String::from_utf8(page).unwrap()
         };
         crate::html::page::check_names(page);
-        assert!(page("x").contains("id=\"pictures\">anBlZw==</script>"));
+        let page = page("region");
+        assert!(page.contains("id=\"pictures\">anBlZw==</script>") && page.contains(r#""label":"region","lines":[]"#));
     }
 }

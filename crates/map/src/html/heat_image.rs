@@ -109,10 +109,13 @@ fn latitude(y: f64) -> f64 {
     2.0 * ((0.5 - y) * TAU).exp().atan().to_degrees() - 90.0
 }
 
-/// The colour at a share of the scale, for a style sheet.
-pub(super) fn css_colour(share: f64) -> String {
-    let ([red, green, blue], opacity) = heat_colour(share);
-    format!("rgba({red:.0},{green:.0},{blue:.0},{opacity:.2})")
+/// Colours of the scale, for a style sheet.
+pub(super) fn css_ramp() -> Vec<String> {
+    let colour = |step| {
+        let ([red, green, blue], opacity) = heat_colour(f64::from(step) / 10.0);
+        format!("rgba({red:.0},{green:.0},{blue:.0},{opacity:.2})")
+    };
+    (0..=10).map(colour).collect()
 }
 
 /// A picture whose pixels are steps of the scale.

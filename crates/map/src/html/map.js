@@ -103,8 +103,8 @@
   }
   const worldView = () => ({ size: Math.max(width, height * 0.9), x: view.x, y: 0.42 });
   // What the answer covers: all of its outlines where they are not everywhere, and the markers.
-  function answerView() {
-    if (layer) return viewOf(layer.points(), undefined);
+  function answerView(all = true) {
+    if (layer && all) return viewOf(layer.points(), undefined);
     const points = [];
     for (const outline of photo.outlines) for (const line of outline.lines)
       for (let i = 0; i < line.length; i += 2) points.push([worldX(line[i]), worldY(line[i + 1])]);
@@ -265,10 +265,9 @@
     if (fly && marker) flyTo({ size: Math.max(view.size, 6000), x: worldX(marker.lon), y: worldY(marker.lat) });
     redraw();
   }
-  function showPhoto(index) {
-    photo = data.photos[index]; selected = -1; stop();
+  function showPhoto() {
+    selected = -1;
     for (const outline of photo.outlines) outline.shapes ??= outline.lines.map((line) => shapeOf(line, false));
-    document.querySelectorAll("#photos button").forEach((button, at) => button.setAttribute("aria-current", at === index));
     const answer = $("answer");
     answer.replaceChildren();
     if (photo.thumbnail) picture(answer, photo.thumbnail);
@@ -291,23 +290,29 @@
     $("player").hidden = photo.frames.length < 2;
     $("frame").max = Math.max(0, photo.frames.length - 1);
     setFrame(photo.frames.length - 1);
+    // A change is shown from its beginning.
+    if (photo.frames.length > 1 && !matchMedia("(prefers-reduced-motion: reduce)").matches) play();
     $("credit").textContent = data.credit;
   }
+  // What the colours and lines mean, and the signs of a page of many photos.
   function legend() {
     const box = $("legend");
     box.replaceChildren();
-    if (photo.frames.some((f) => f.heat)) {
-      const row = element(box, "div");
-      element(row, "span", "", "unlikely");
-      element(row, "i", "ramp").style.background = `linear-gradient(90deg, ${data.ramp.join(",")})`;
-      element(row, "span", "", "likely");
-    }
-    photo.outlines.forEach((outline, index) => {
-      const row = element(box, "div");
-      element(row, "i").style.borderColor = `var(--outline-${index % 3})`;
-      element(row, "span", "", outline.label);
-    });
+    const row = (className, text) => { const line = element(box, "div"), sign = element(line, "i", className); element(line, "span", "", text); return sign; };
+    if (photo.frames.some((f) => f.heat)) row("ramp", "density, from 1/1000 of its peak").style.background = `linear-gradient(90deg, ${data.ramp.join(",")})`;
+    photo.outlines.forEach((outline, index) => { row("", outline.label).style.borderColor = `var(--outline-${index % 3})`; });
+    for (const [className, text] of layer?.signs?.(photo === NONE) ?? []) row(className, text);
     box.hidden = !box.childElementCount;
+  }
+  // One of many photos: its density, outlines and hypotheses, where the page has them. Gives the view that holds them, or null.
+  const NONE = { frames: [], outlines: [], markers: [], facts: [] };
+  function detail(index) {
+    photo = data.photos[index] ?? NONE;
+    for (const outline of photo.outlines) outline.shapes ??= outline.lines.map((line) => shapeOf(line, false));
+    frame = photo.frames.length - 1;
+    legend();
+    redraw();
+    return photo === NONE ? null : answerView(false);
   }
 
   // ---- frames in time
@@ -322,7 +327,7 @@
     if (playing) return stop();
     if (frame >= photo.frames.length - 1) setFrame(0);
     $("play").textContent = "❚❚"; $("play").setAttribute("aria-label", "Pause");
-    playing = setInterval(() => { if (frame >= photo.frames.length - 1) stop(); else setFrame(frame + 1); }, 220);
+    playing = setInterval(() => { if (frame >= photo.frames.length - 1) stop(); else setFrame(frame + 1); }, Math.max(40, 4000 / photo.frames.length));
   }
   $("play").onclick = play;
   $("frame").oninput = (event) => { stop(); setFrame(Number(event.target.value)); };
@@ -395,18 +400,11 @@
     settle();
     draw(); // at once: a new size has cleared the canvas
   }
-  data.photos.forEach((entry, index) => {
-    const button = element($("photos"), "button");
-    if (entry.thumbnail) picture(button, entry.thumbnail);
-    element(button, "span", "", entry.name);
-    button.onclick = () => { showPhoto(index); flyTo(answerView()); };
-  });
-  $("photos").hidden = data.photos.length < 2;
   photo = data.photos[0];
   if (data.crowd || data.track) {
-    photo = { frames: [], outlines: [], markers: [], facts: [] };
+    photo = NONE;
     layer = (data.track ? track : crowd)(data.track || data.crowd, {
-      ctx, view, screenX, screenY, worldX, worldY, eachTurn, colour, redraw, flyTo, viewOf, element, percent, EQUATOR_KM,
+      ctx, view, screenX, screenY, worldX, worldY, eachTurn, colour, redraw, flyTo, viewOf, element, percent, EQUATOR_KM, detail,
       size: () => [width, height],
     });
     document.documentElement.classList.toggle("dark", dark.matches);
@@ -419,7 +417,7 @@
     new ResizeObserver(resize).observe(canvas);
   } else if (photo) {
     document.documentElement.classList.toggle("dark", dark.matches);
-    showPhoto(0);
+    showPhoto();
     resize();
     // #view-world in the address begins with the whole world, #theme-dark in the dark.
     if (location.hash.includes("theme-dark")) setDark(true);

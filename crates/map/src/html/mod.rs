@@ -2,32 +2,19 @@
 
 mod crowd;
 mod heat_image;
-mod label;
 mod page;
 mod track;
 
 pub use crowd::{CrowdMap, CrowdPhoto};
-pub use label::MapLabel;
 pub use page::MapPage;
 pub use track::{TrackMap, TrackPhoto};
 
+use crate::label::degrees;
 use crate::{Heat, Raster, seam::is_edge_of_region};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use heat_image::HeatImage;
-use label::{degrees, rounded};
 use locdiff_shdd::sphere::{LatLon, Polygon};
 use serde_json::{Value, json};
-
-/// A page of maps, one for each photo: land and borders, a density, outlines, numbered markers and a list beside them;
-/// zoom and pan by mouse, finger and keyboard. Everything is in the one file; nothing is loaded.
-///
-/// Mercator's projection: what lies beyond 85° of latitude is not shown.
-#[derive(Debug, Clone, PartialEq)]
-#[must_use]
-pub struct HtmlMap {
-    page: MapPage,
-    photos: Vec<HtmlPhoto>,
-}
 
 /// A place in the list beside the map, and its numbered pin.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +26,10 @@ pub struct HtmlMarker {
     is_truth: bool,
 }
 
-/// One photo's answer.
+/// One photo's answer as a page: land and borders, a density, outlines, numbered markers and a list beside them; zoom and pan
+/// by mouse, finger and keyboard. Everything is in the one file; nothing is loaded.
+///
+/// Mercator's projection: what lies beyond 85° of latitude is not shown.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[must_use]
 pub struct HtmlPhoto {
@@ -50,29 +40,6 @@ pub struct HtmlPhoto {
     frames: Vec<(String, HeatImage)>,
     outlines: Vec<(String, Vec<Vec<[f64; 2]>>)>,
     markers: Vec<HtmlMarker>,
-}
-
-impl HtmlMap {
-    /// A page without photos yet.
-    pub fn new(page: impl Into<MapPage>) -> Self {
-        Self { page: page.into(), photos: Vec::new() }
-    }
-
-    /// Adds a photo; with several, a list lets one choose.
-    pub fn photo(mut self, photo: HtmlPhoto) -> Self {
-        self.photos.push(photo);
-        self
-    }
-
-    /// The page's text.
-    pub fn to_html(&self) -> String {
-        let photos: Vec<Value> = self.photos.iter().map(HtmlPhoto::json).collect();
-        let ramp: Vec<String> = (0..=10).map(|step| heat_image::css_colour(f64::from(step) / 10.0)).collect();
-        let data = json!({ "ramp": ramp, "photos": photos });
-        let mut page = Vec::new();
-        self.page.write(&mut page, data, None).expect("writing to memory cannot fail");
-        String::from_utf8(page).expect("its parts are text")
-    }
 }
 
 impl HtmlMarker {
@@ -147,10 +114,20 @@ impl HtmlPhoto {
         self
     }
 
+    /// The page's text.
+    pub fn to_html(&self, page: impl Into<MapPage>) -> String {
+        let data = json!({ "ramp": heat_image::css_ramp(), "photos": [self.json()] });
+        let mut text = Vec::new();
+        page.into().write(&mut text, data, None).expect("writing to memory cannot fail");
+        String::from_utf8(text).expect("its parts are text")
+    }
+
     fn json(&self) -> Value {
         let frame = |(label, heat): &(String, HeatImage)| json!({ "label": label, "heat": heat.json() });
         let outline = |(label, lines): &(String, Vec<Vec<[f64; 2]>>)| {
-            let flat = |line: &Vec<[f64; 2]>| line.iter().flatten().map(|angle| rounded(*angle)).collect::<Vec<f64>>();
+            // To 100 m: lines are long.
+            let flat =
+                |line: &Vec<[f64; 2]>| line.iter().flatten().map(|v| (v * 1e3).round() / 1e3).collect::<Vec<f64>>();
             json!({ "label": label, "lines": lines.iter().map(flat).collect::<Vec<_>>() })
         };
         let marker = |HtmlMarker { place, label, probability, is_truth }: &HtmlMarker| {
@@ -176,7 +153,7 @@ fn real_lines(ring: &[[f64; 2]]) -> Vec<Vec<[f64; 2]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Window, contour_polygons};
+    use crate::{MapLabel, Window, contour_polygons};
 
     /// The JSON that a page holds.
     fn data_of(page: &str) -> Value {
@@ -195,7 +172,7 @@ mod tests {
                 .outline(&[], name)
                 .marker(HtmlMarker::new(place, name));
             let label = MapLabel { place, text: name.to_owned(), least_zoom: 0.0, is_town: true };
-            HtmlMap::new(MapPage::new(name).labels([label]).credit(name)).photo(photo).to_html()
+            photo.to_html(MapPage::new(name).labels([label]).credit(name))
         };
         page::check_names(page);
         let hostile = "</script><script>\u{2028} \"&{{data}}.jpg";
@@ -220,7 +197,7 @@ mod tests {
             .marker(HtmlMarker::new(fiji, "in Fiji").probability(0.5))
             .marker(HtmlMarker::new(fiji, "here").truth())
             .thumbnail("data:image/png;base64,AA==");
-        let data = data_of(&HtmlMap::new("x").photo(photo).to_html());
+        let data = data_of(&photo.to_html("x"));
         let photo = &data["photos"][0];
         assert_eq!(photo["markers"][0]["probability"], 0.5);
         assert_eq!(photo["markers"][1]["is_truth"], true);

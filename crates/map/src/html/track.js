@@ -22,7 +22,6 @@ function track(all, map) {
   // ---- the panel: what is there, the chosen photo, the list
   const panel = $("answer");
   panel.classList.add("album");
-  $("photos").hidden = true;
   const head = element(panel, "h1", "crowd-head");
   const filter = element(panel, "div", "crowd-filter");
   const words = element(filter, "input");
@@ -41,9 +40,10 @@ function track(all, map) {
     const side = element(button, "span", "crowd-words");
     element(side, "b", "", photo.tell ? photo.words : `can’t tell; a guess: ${photo.words}`);
     element(side, "small", "", `${when(photo)} · ${name(photo)}`);
-    const [mark, meaning] = photo.outlier ? ["!", "does not fit"] : photo.tagged ? ["GPS", "GPS tag"] : photo.tell ? [km(photo.r50), "50 % within"] : ["?", "can’t tell"];
+    const [mark, meaning] = photo.outlier ? ["!", "does not fit"] : photo.tagged ? ["GPS", "GPS tag"] : photo.tell ? ["", ""] : ["?", "can’t tell"];
     const share = element(button, "span", `share ${kindOf(photo)}`, mark);
     share.title = meaning;
+    if (!mark) { element(share, "small", "", "half within"); share.append(km(photo.r50)); }
     if (mark.length === 1) { share.setAttribute("role", "img"); share.setAttribute("aria-label", meaning); }
     if (i === chosen) button.setAttribute("aria-current", "true");
   }, (i) => { stop(); choose(i); flyTo({ size: Math.max(view.size, 3000), x: xs[i], y: ys[i] }); });
@@ -79,7 +79,7 @@ function track(all, map) {
     const facts = element(card, "dl");
     const ns = photo.lat < 0 ? "S" : "N", ew = photo.lon < 0 ? "W" : "E";
     const rows = [["best place", `${Math.abs(photo.lat).toFixed(4)}° ${ns}, ${Math.abs(photo.lon).toFixed(4)}° ${ew}`],
-      ["50 / 90 % within", `${km(photo.r50)} / ${km(photo.r90)}`], ["because", photo.because]];
+      ["half within", km(photo.r50)], ["nine in ten within", km(photo.r90)], ["because", photo.because]];
     if (photo.outlier) rows.push(["does not fit", photo.outlier]);
     for (const [term, value] of rows) { element(facts, "dt", "", term); element(facts, "dd", "", value); }
     $("frame").value = i;
@@ -138,13 +138,13 @@ function track(all, map) {
   // A photo or a cluster: its picture with a frame by its kind, and how many they are.
   function pin(x, y, photos, side, isChosen) {
     const i = photos.includes(chosen) ? chosen : photos[photos.length >> 1], n = photos.length;
-    const accent = colour("--accent"), paper = colour("--paper"), soft = colour("--soft"), text = colour("--text");
+    const accent = colour("--accent"), truth = colour("--truth"), paper = colour("--paper"), soft = colour("--soft"), text = colour("--text");
     const kinds = photos.map((k) => kindOf(all[k]));
     const kind = kinds.includes("tagged") ? "tagged" : kinds.includes("placed") ? "placed" : "guess";
     const image = small.any ? small.image(i) : null, half = small.any ? side / 2 : isChosen ? 8 : radius(n);
     const outline = (by) => { ctx.beginPath(); if (small.any) ctx.roundRect(x - half - by, y - half - by, 2 * (half + by), 2 * (half + by), 7); else ctx.arc(x, y, half + by, 0, 7); };
     outline(0);
-    ctx.fillStyle = !small.any && (kind === "tagged" || n > 1) ? accent : paper; ctx.fill();
+    ctx.fillStyle = small.any || kind === "guess" ? paper : kind === "tagged" ? truth : accent; ctx.fill();
     if (image) {
       ctx.save(); ctx.clip();
       const { naturalWidth: w, naturalHeight: h } = image, least = Math.min(w, h);
@@ -155,15 +155,15 @@ function track(all, map) {
     if (small.any) { outline(1.5); ctx.lineWidth = 3; ctx.strokeStyle = kind === "guess" ? soft : paper; ctx.setLineDash(kind === "guess" ? [4, 3] : []); ctx.stroke(); ctx.setLineDash([]); }
     outline(small.any ? 3 : 0);
     ctx.lineWidth = isChosen ? 3 : 1.5;
-    ctx.strokeStyle = isChosen ? text : photos.some((k) => all[k].outlier) ? text : kind === "tagged" ? accent : soft;
+    ctx.strokeStyle = isChosen ? text : photos.some((k) => all[k].outlier) ? text : kind === "tagged" ? truth : kind === "placed" ? accent : soft;
     if (kind === "guess" && !isChosen) ctx.setLineDash([3, 3]);
     ctx.stroke(); ctx.setLineDash([]);
     const badge = n > 1 ? said(n) : kind === "guess" ? "?" : kind === "tagged" ? "•" : "";
     if (!badge || (!small.any && badge === "•")) return;
     ctx.font = "600 12px system-ui, sans-serif"; ctx.textAlign = "center"; ctx.textBaseline = "middle";
     const wide = Math.max(18, ctx.measureText(badge).width + 10), [bx, by] = small.any ? [x + half - 1, y - half + 1] : [x, y];
-    if (small.any) { ctx.beginPath(); ctx.roundRect(bx - wide / 2, by - 9, wide, 18, 9); ctx.fillStyle = kind === "tagged" ? accent : kind === "placed" ? text : soft; ctx.fill(); }
-    ctx.fillStyle = small.any || n > 1 ? paper : text;
+    if (small.any) { ctx.beginPath(); ctx.roundRect(bx - wide / 2, by - 9, wide, 18, 9); ctx.fillStyle = kind === "tagged" ? truth : kind === "placed" ? accent : soft; ctx.fill(); }
+    ctx.fillStyle = small.any || kind !== "guess" ? paper : text;
     ctx.fillText(badge, bx, by + 0.5);
   }
   function draw() {
@@ -201,6 +201,10 @@ function track(all, map) {
     const row = element(legend, "div");
     element(row, "i", `frame ${kind}`, kind === "guess" ? "?" : "");
     element(row, "span", "", `${KINDS[kind][0]}: ${said(count(kind))}`);
+  }
+  for (const [sign, words] of [["half", "circle: half within"], ["most", "circle: nine in ten within"]]) {
+    const row = element(legend, "div");
+    element(row, "i", sign); element(row, "span", "", words);
   }
   let waiting = 0;
   words.oninput = () => { clearTimeout(waiting); waiting = setTimeout(refilter, 60); };

@@ -115,6 +115,12 @@ pub(crate) fn find(name: &str, country: Option<&str>) -> Vec<NamedUnit> {
     all
 }
 
+/// The name and the code of a unit by its position. If there are not so many units, how far the position is past the last.
+pub(crate) fn unit_name(position: usize) -> Result<(&'static str, &'static str), usize> {
+    let unit = units().get(position).ok_or_else(|| position - units().len())?;
+    Ok((&unit.name, &unit.code))
+}
+
 /// Up to three names that look like one.
 pub(crate) fn near(name: &str) -> Vec<String> {
     const ALIKE: f64 = 0.92;

@@ -30,8 +30,8 @@ pub(crate) const CONTINENTS: [(&str, &str); 7] = [
     ("South America", "AR BO BR CL CO EC FK GF GY PE PY SR UY VE"),
 ];
 
-/// The continent of a country by its code.
-pub(crate) fn of_code(code: &str) -> Option<&'static str> {
+/// The continent of a country by the two letters of its code.
+pub fn continent_of_country(code: &str) -> Option<&'static str> {
     let has_code = |codes: &str| codes.split_ascii_whitespace().any(|one| one == code);
     CONTINENTS.iter().find(|(_, codes)| has_code(codes)).map(|(name, _)| *name)
 }
@@ -42,7 +42,7 @@ pub fn continent(place: LatLon) -> Option<&'static str> {
     if place.lat_deg() < ANTARCTIC_LAT_DEG {
         return Some("Antarctica");
     }
-    of_code(&Places::bundled().nearest(place).country_code)
+    continent_of_country(&Places::bundled().nearest(place).country_code)
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ fn continent(text: &str) -> Option<(String, Vec<Polygon>)> {
     };
     let polygons = countries.all().iter().flat_map(|country| {
         // A country with one part, or on one continent, needs no search for the towns nearby.
-        let is_home = continents::of_code(country.code()).is_some_and(|home| names.contains(&home));
+        let is_home = continents::continent_of_country(country.code()).is_some_and(|home| names.contains(&home));
         let outline = countries.polygons(country);
         let area = |polygon: &Polygon| polygon.area_sr().abs();
         let largest = outline.iter().map(area).fold(0.0, f64::max);

@@ -3,16 +3,47 @@
 use super::colour::Colour;
 use std::ops::Range;
 
-/// An image in sRGB, channels 0…255.
+/// An image in sRGB, channels 0…255. Its size is in pixels. Shapes and text are given in points, `scale` pixels each.
 pub(super) struct Canvas {
     pub(super) width: usize,
     pub(super) height: usize,
+    pub(super) scale: f64,
     pixels: Vec<[f32; 3]>,
 }
 
 impl Canvas {
-    pub(super) fn new(width: usize, height: usize, background: Colour) -> Self {
-        Self { width, height, pixels: vec![background.channels(); width * height] }
+    pub(super) fn new(width: usize, height: usize, scale: f64, background: Colour) -> Self {
+        Self { width, height, scale, pixels: vec![background.channels(); width * height] }
+    }
+
+    /// Width and height in points.
+    pub(super) fn size(&self) -> [f64; 2] {
+        [self.width, self.height].map(|pixels| pixels as f64 / self.scale)
+    }
+
+    /// Draws a picture of red, green and blue bytes into a box in points.
+    pub(super) fn picture(&mut self, (rgb, width): (&[u8], usize), [left, top, right, bottom]: [f64; 4]) {
+        /// Samples of a pixel in each direction.
+        const SUB: usize = 3;
+        let (pixels, _) = rgb.as_chunks::<3>();
+        let Some(height) = pixels.len().checked_div(width).filter(|height| *height > 0) else { return };
+        let ends = |from: f64, to: f64, most: usize| {
+            let [from, to] = [from, to].map(|at| (self.scale * at).round().clamp(0.0, most as f64) as usize);
+            (from, to)
+        };
+        let ((x0, x1), (y0, y1)) = (ends(left, right, self.width), ends(top, bottom, self.height));
+        let source = |k: usize, sub: usize, from: usize, to: usize, count: usize| {
+            (((k - from) * SUB + sub) * count / ((to - from) * SUB)).min(count - 1)
+        };
+        for (y, x) in (y0..y1).flat_map(|y| (x0..x1).map(move |x| (y, x))) {
+            let mut sum = [0.0; 3];
+            for sub in 0..SUB * SUB {
+                let (row, column) = (source(y, sub / SUB, y0, y1, height), source(x, sub % SUB, x0, x1, width));
+                let found = pixels[row * width + column];
+                sum.iter_mut().zip(found).for_each(|(sum, channel)| *sum += f32::from(channel));
+            }
+            self.pixels[y * self.width + x] = sum.map(|sum| sum / (SUB * SUB) as f32);
+        }
     }
 
     /// Mixes a colour into a pixel.
@@ -40,7 +71,8 @@ impl Canvas {
     /// A mask of this size.
     pub(super) fn mask(&self) -> Mask {
         let coverage = vec![0.0; self.width * self.height];
-        Mask { width: self.width, height: self.height, coverage, touched: [self.width..0, self.height..0] }
+        let touched = [self.width..0, self.height..0];
+        Mask { width: self.width, height: self.height, scale: self.scale, coverage, touched }
     }
 
     /// Red, green and blue of every pixel.
@@ -53,6 +85,7 @@ impl Canvas {
 pub(super) struct Mask {
     width: usize,
     height: usize,
+    pub(super) scale: f64,
     coverage: Vec<f32>,
     /// The columns and rows that may be covered: a small marker costs little on a large image.
     touched: [Range<usize>; 2],
@@ -98,22 +131,24 @@ impl Mask {
         });
     }
 
-    /// The most of what is there and `depth`: how far inside a pixel's middle is, in pixels.
+    /// The most of what is there and `depth`: how far inside a pixel's middle is. All lengths are in points.
     fn shape(&mut self, [left, top, right, bottom]: [f64; 4], depth: impl Fn(f64, f64) -> f64) {
+        let scale = self.scale;
         let limit = |value: f64, size: usize| value.clamp(0.0, size as f64) as usize;
-        let columns = limit(left.floor(), self.width)..limit(right.ceil(), self.width);
-        let rows = limit(top.floor(), self.height)..limit(bottom.ceil(), self.height);
+        let columns = limit((scale * left).floor(), self.width)..limit((scale * right).ceil(), self.width);
+        let rows = limit((scale * top).floor(), self.height)..limit((scale * bottom).ceil(), self.height);
         self.touch(&columns, &rows);
         for y in rows {
             for x in columns.clone() {
-                let covered = (depth(x as f64 + 0.5, y as f64 + 0.5) + 0.5).clamp(0.0, 1.0) as f32;
+                let inside = depth((x as f64 + 0.5) / scale, (y as f64 + 0.5) / scale);
+                let covered = (scale * inside + 0.5).clamp(0.0, 1.0) as f32;
                 let pixel = &mut self.coverage[y * self.width + x];
                 *pixel = pixel.max(covered);
             }
         }
     }
 
-    /// Adds `weight` times the covered part of each pixel of a row between two places.
+    /// Adds `weight` times the covered part of each pixel of a row between two columns, in pixels.
     pub(super) fn add_span(&mut self, y: usize, from: f64, to: f64, weight: f32) {
         let (from, to) = (from.clamp(0.0, self.width as f64), to.clamp(0.0, self.width as f64));
         let columns = from as usize..to.ceil() as usize;
@@ -154,7 +189,7 @@ mod tests {
 
     #[test]
     fn shapes_cover_their_area() {
-        let canvas = Canvas::new(40, 40, Colour::WHITE);
+        let canvas = Canvas::new(40, 40, 1.0, Colour::WHITE);
         let mut line = canvas.mask();
         line.line([5.0, 10.3], [35.0, 10.3], 2.0);
         assert!((sum(&line) - 62.0).abs() < 2.0, "{}", sum(&line));
@@ -168,7 +203,7 @@ mod tests {
 
     #[test]
     fn spans_are_exact_and_nothing_falls_off_the_image() {
-        let mut mask = Canvas::new(10, 2, Colour::WHITE).mask();
+        let mut mask = Canvas::new(10, 2, 1.0, Colour::WHITE).mask();
         mask.add_span(0, 1.25, 3.5, 1.0);
         assert_eq!(mask.coverage[..5], [0.0, 0.75, 1.0, 0.5, 0.0]);
         mask.add_span(1, -50.0, 50.0, 0.5);
@@ -181,10 +216,21 @@ mod tests {
 
     #[test]
     fn painting_mixes() {
-        let mut canvas = Canvas::new(1, 1, Colour::WHITE);
+        let mut canvas = Canvas::new(1, 1, 1.0, Colour::WHITE);
         let mut mask = canvas.mask();
         mask.add(0, 0, 0.5);
         canvas.paint(&mask, Colour::from_hex(0), 1.0);
         assert_eq!(canvas.bytes(), [128, 128, 128]);
+    }
+
+    #[test]
+    fn shapes_and_pictures_grow_with_the_scale() {
+        let mut canvas = Canvas::new(80, 80, 2.0, Colour::WHITE);
+        let mut disc = canvas.mask();
+        disc.disc([20.0, 20.0], 8.0);
+        assert!((sum(&disc) / (256.0 * std::f32::consts::PI) - 1.0).abs() < 0.02, "{}", sum(&disc));
+        canvas.picture((&[0, 0, 0, 255, 0, 0], 2), [10.0, 10.0, 20.0, 15.0]);
+        let pixel = |x: usize, y: usize| canvas.pixels[y * 80 + x];
+        assert_eq!((pixel(20, 20), pixel(39, 29), pixel(40, 29)), ([0.0; 3], [255.0, 0.0, 0.0], [255.0; 3]));
     }
 }

@@ -13,6 +13,12 @@ impl Colour {
     /// White.
     pub const WHITE: Colour = Colour::from_hex(0xffffff);
 
+    /// An answer, in every picture and on every page.
+    pub const ANSWER: Colour = Colour::from_hex(0xb3263a);
+
+    /// The photo's own GPS tag.
+    pub const GPS_TAG: Colour = Colour::from_hex(0x0a7d32);
+
     /// From 0xRRGGBB.
     pub const fn from_hex(rgb: u32) -> Self {
         let [_, red, green, blue] = rgb.to_be_bytes();

@@ -3,11 +3,10 @@
 use super::{canvas::Canvas, colour::heat_colour, view::View};
 use crate::Raster;
 
-/// How a raster's values become colour: what is at the top is dark, what is `range_nats` below it or less is transparent.
+/// How a raster's values become colour: what is at the top is dark, what is a thousandth of it or less is transparent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heat {
     is_log: bool,
-    range_nats: f64,
 }
 
 impl Heat {
@@ -16,30 +15,18 @@ impl Heat {
 
     /// The values are log densities, up to a constant.
     pub const fn log_density() -> Self {
-        Self { is_log: true, range_nats: Self::RANGE_NATS }
+        Self { is_log: true }
     }
 
     /// The values are densities, up to a factor.
     pub const fn density() -> Self {
-        Self { is_log: false, range_nats: Self::RANGE_NATS }
-    }
-
-    /// How far below the top colour begins, in natural logarithms of the density; ln 1000 unless set.
-    #[must_use]
-    pub const fn range_nats(mut self, range_nats: f64) -> Self {
-        self.range_nats = range_nats;
-        self
-    }
-
-    /// The faintest density that has a colour, as a share of the highest.
-    pub(super) fn floor_share(&self) -> f64 {
-        (-self.range_nats).exp()
+        Self { is_log: false }
     }
 
     /// 1 at the top, 0 where colour ends; `None` for what is NaN.
     pub(crate) fn share(&self, value: f64, top: f64) -> Option<f64> {
         let below_nats = if self.is_log { top - value } else { (top / value.max(0.0)).ln() };
-        let share = if value >= top { 1.0 } else { 1.0 - below_nats / self.range_nats };
+        let share = if value >= top { 1.0 } else { 1.0 - below_nats / Self::RANGE_NATS };
         (!share.is_nan()).then_some(share)
     }
 
@@ -85,6 +72,5 @@ mod tests {
         assert_eq!(Heat::log_density().share(-Heat::RANGE_NATS, 0.0), Some(0.0));
         assert_eq!(Heat::density().share(0.0, 1.0), Some(f64::NEG_INFINITY));
         assert_eq!(Heat::log_density().share(f64::NAN, 1.0), None);
-        assert!((Heat::density().floor_share() - 1e-3).abs() < 1e-15);
     }
 }

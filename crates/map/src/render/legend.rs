@@ -1,81 +1,168 @@
-//! The panel at the lower left: a title, the colour scale and the outlines.
+//! Panels on a map: title, legend and scale bar.
 
+use super::canvas::Canvas;
 use super::colour::{Colour, heat_colour};
-use super::text::{draw_text, line_height, text_width};
-use super::{canvas::Canvas, heat::Heat};
+use super::marker::{MarkerShape, draw_shape};
+use super::text::{draw_text, fitting, line_height, text_width};
+use super::view::View;
 
 pub(super) const OUTLINE_WIDTH: f64 = 1.8;
 const INK: Colour = Colour::from_hex(0x1d2a33);
-const MARGIN: f64 = 10.0;
-const PADDING: f64 = 8.0;
+const MARGIN: f64 = 8.0;
+const PADDING: f64 = 6.0;
+const SWATCH: f64 = 30.0;
 const GAP: f64 = 7.0;
-const BAR_WIDTH: f64 = 120.0;
-const SWATCH_WIDTH: f64 = 22.0;
 const BETWEEN: f64 = 18.0;
+/// Size of the text of a legend.
+const SIZE: f64 = 12.0;
+/// Size of small print.
+const SMALL: f64 = 9.0;
+/// Pictures narrower than this have smaller titles.
+pub(super) const WIDE: f64 = 500.0;
 
-/// Draws what there is; nothing when there is nothing.
-pub(super) fn draw(canvas: &mut Canvas, title: &str, heat: Option<&Heat>, outlines: &[(&str, Colour)]) {
-    let scale = heat.map(|heat| (share_text(heat.floor_share()), "1 × peak density"));
-    let scale_width = scale.as_ref().map(|(low, high)| text_width(low) + BAR_WIDTH + text_width(high) + 2.0 * GAP);
-    let outline_widths = outlines.iter().map(|(label, _)| SWATCH_WIDTH + GAP + text_width(label));
-    let items: Vec<f64> = scale_width.into_iter().chain(outline_widths).collect();
-    let items_width = items.iter().sum::<f64>() + BETWEEN * items.len().saturating_sub(1) as f64;
-    let lines = usize::from(!title.is_empty()) + usize::from(!items.is_empty());
-    if lines == 0 {
-        return;
-    }
-    let width = items_width.max(text_width(title)) + 2.0 * PADDING;
-    let height = lines as f64 * line_height() + (lines - 1) as f64 * 4.0 + 2.0 * PADDING - 4.0;
-    let (left, bottom) = (MARGIN, canvas.height as f64 - MARGIN);
-    let top = bottom - height;
-    let mut panel = canvas.mask();
-    panel.panel([left, top, left + width, bottom], 5.0);
-    canvas.paint(&panel, Colour::WHITE, 0.86);
-
-    let mut ink = canvas.mask();
-    let mut y = top + PADDING - 2.0;
-    if !title.is_empty() {
-        draw_text(&mut ink, left + PADDING, y, title);
-        y += line_height() + 4.0;
-    }
-    let mut x = left + PADDING;
-    let middle = y + 0.5 * line_height();
-    if let Some((low, high)) = scale {
-        draw_text(&mut ink, x, y, &low);
-        x += text_width(&low) + GAP;
-        draw_bar(canvas, x, middle);
-        x += BAR_WIDTH + GAP;
-        draw_text(&mut ink, x, y, high);
-        x += text_width(high) + BETWEEN;
-    }
-    for &(label, colour) in outlines {
-        let mut swatch = canvas.mask();
-        swatch.line([x + 1.0, middle + 0.5], [x + SWATCH_WIDTH - 1.0, middle + 0.5], OUTLINE_WIDTH + 0.4);
-        canvas.paint(&swatch, colour, 1.0);
-        x += SWATCH_WIDTH + GAP;
-        draw_text(&mut ink, x, y, label);
-        x += text_width(label) + BETWEEN;
-    }
-    canvas.paint(&ink, INK, 1.0);
+/// What stands before the words of a legend.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Sign {
+    Ramp,
+    Line(Colour),
+    Marker(MarkerShape, Colour),
 }
 
-/// The colour scale, over white as the panel is.
-fn draw_bar(canvas: &mut Canvas, left: f64, middle: f64) {
-    let (left, top) = (left.round() as usize, (middle - 4.0).round().max(0.0) as usize);
-    for step in 0..BAR_WIDTH as usize {
-        let (colour, opacity) = heat_colour((step as f64 + 0.5) / BAR_WIDTH);
-        for y in top..(top + 10).min(canvas.height) {
-            if left + step < canvas.width {
-                canvas.blend(left + step, y, colour, opacity);
+/// A sign with its words.
+pub(super) type Item = (Sign, String);
+
+/// Left, top, right and bottom in points.
+pub(super) type Box4 = [f64; 4];
+
+/// Items in lines of at most `limit` points, each with its distance from the left; and the width of all.
+fn lines(items: &[Item], limit: f64) -> (Vec<Vec<(&Item, f64)>>, f64) {
+    let (mut lines, mut end, mut widest): (Vec<Vec<(&Item, f64)>>, f64, f64) = (Vec::new(), 0.0, 0.0);
+    for item in items {
+        let width = SWATCH + GAP + text_width(&item.1, SIZE);
+        match lines.last_mut() {
+            Some(line) if end + BETWEEN + width <= limit => {
+                line.push((item, end + BETWEEN));
+                end += BETWEEN + width;
+            }
+            _ => {
+                lines.push(vec![(item, 0.0)]);
+                end = width;
             }
         }
+        widest = widest.max(end);
+    }
+    (lines, widest)
+}
+
+/// Height of a legend in lines of at most `limit` points, with its margins.
+pub(super) fn legend_height(items: &[Item], limit: f64) -> f64 {
+    let (lines, _) = lines(items, limit);
+    if lines.is_empty() { 0.0 } else { lines.len() as f64 * line_height(SIZE) + 2.0 * (PADDING + MARGIN) }
+}
+
+/// Draws a legend at the lower left: a column, or lines of at most `limit` points. Returns the box that it covers.
+pub(super) fn draw_legend(canvas: &mut Canvas, items: &[Item], limit: f64) -> Option<Box4> {
+    let (lines, width) = lines(items, limit);
+    let (left, bottom) = (MARGIN, canvas.size()[1] - MARGIN);
+    let top = bottom - lines.len() as f64 * line_height(SIZE) - 2.0 * PADDING;
+    if lines.is_empty() {
+        return None;
+    }
+    let covered = [left, top, left + width + 2.0 * PADDING, bottom];
+    panel(canvas, covered);
+    let mut ink = canvas.mask();
+    for (k, line) in lines.iter().enumerate() {
+        let y = top + PADDING + k as f64 * line_height(SIZE);
+        for ((sign, words), right) in line {
+            let x = left + PADDING + right;
+            draw_sign(canvas, *sign, [x, y + 0.5 * line_height(SIZE)]);
+            draw_text(&mut ink, [x + SWATCH + GAP, y], words, SIZE);
+        }
+    }
+    canvas.paint(&ink, INK, 1.0);
+    Some(covered)
+}
+
+fn panel(canvas: &mut Canvas, covered: Box4) {
+    let mut panel = canvas.mask();
+    panel.panel(covered, 4.0);
+    canvas.paint(&panel, Colour::WHITE, 0.88);
+}
+
+/// A sign in a swatch whose left end and middle are given.
+fn draw_sign(canvas: &mut Canvas, sign: Sign, [left, middle]: [f64; 2]) {
+    let mut mask = canvas.mask();
+    match sign {
+        Sign::Ramp => {
+            let [x0, x1, y0, y1] =
+                [left, left + SWATCH, middle - 5.0, middle + 5.0].map(|at| (at * canvas.scale) as usize);
+            for x in x0..x1.min(canvas.width) {
+                let (colour, opacity) = heat_colour((x - x0) as f64 / (x1 - x0) as f64);
+                (y0..y1.min(canvas.height)).for_each(|y| canvas.blend(x, y, colour, opacity));
+            }
+        }
+        Sign::Line(colour) => {
+            mask.line([left + 1.0, middle], [left + SWATCH - 1.0, middle], OUTLINE_WIDTH + 0.4);
+            canvas.paint(&mask, colour, 1.0);
+        }
+        Sign::Marker(shape, colour) => draw_shape(canvas, shape, colour, [left + 0.5 * SWATCH, middle]),
     }
 }
 
-/// `1/1000`, or a power of ten.
-fn share_text(share: f64) -> String {
-    let one_in = 1.0 / share;
-    if one_in < 999_999.5 { format!("1/{}", one_in.round()) } else { format!("1e{}", share.log10().round()) }
+/// Draws a title, in smaller print from its second line on, at the upper left, cut where `right` is. Returns the box that it
+/// covers.
+pub(super) fn draw_title(canvas: &mut Canvas, title: &str, right: f64) -> Option<Box4> {
+    let sizes = if canvas.size()[0] < WIDE { [13.0, 11.0] } else { [19.0, 13.0] };
+    let room = right - 2.0 * (MARGIN + PADDING);
+    let texts: Vec<(String, f64)> =
+        title.lines().zip(sizes).map(|(text, size)| (fitting(text, size, room), size)).collect();
+    let width = texts.iter().map(|(text, size)| text_width(text, *size)).reduce(f64::max)?;
+    let height: f64 = texts.iter().map(|(_, size)| line_height(*size)).sum();
+    let covered = [MARGIN, MARGIN, MARGIN + width + 2.0 * PADDING, MARGIN + height + 2.0 * PADDING];
+    panel(canvas, covered);
+    let (mut ink, mut y) = (canvas.mask(), MARGIN + PADDING);
+    for (text, size) in &texts {
+        draw_text(&mut ink, [MARGIN + PADDING, y], text, *size);
+        y += line_height(*size);
+    }
+    canvas.paint(&ink, INK, 1.0);
+    Some(covered)
+}
+
+/// Draws the sources of shores and names in small print at the lower right. Returns the box that they cover.
+pub(super) fn draw_credit(canvas: &mut Canvas) -> Box4 {
+    const WORDS: &str = "Natural Earth; GeoNames, CC BY 4.0";
+    let ([width, height], mut ink) = (canvas.size(), canvas.mask());
+    let (left, top) = (width - MARGIN - text_width(WORDS, SMALL), height - 2.0 - line_height(SMALL));
+    draw_text(&mut ink, [left, top], WORDS, SMALL);
+    canvas.paint(&ink, INK, 0.85);
+    [left, top, width, height]
+}
+
+/// Draws a scale bar at the lower right. Returns the box that it covers. On a map of more than 100° there is none: its scale
+/// is not one.
+pub(super) fn draw_scale(canvas: &mut Canvas, view: &View) -> Option<Box4> {
+    const KM_PER_DEGREE: f64 = 111.195;
+    let ([width, height], window) = (canvas.size(), &view.window);
+    let middle_rad = (0.5 * (window.south_deg() + window.north_deg())).to_radians();
+    let km_per_point = KM_PER_DEGREE * window.width_deg() * middle_rad.cos() / width;
+    let most = 0.22 * width * km_per_point;
+    let power = 10_f64.powf(most.log10().floor());
+    let km = [5.0, 2.0, 1.0].map(|step| step * power).into_iter().find(|km| *km <= most && *km >= 1.0)?;
+    if window.width_deg() > 100.0 {
+        return None;
+    }
+    let (right, bottom, words) = (width - MARGIN, height - 6.0 - line_height(SMALL), format!("{km} km"));
+    let (left, top) = (right - km / km_per_point, bottom - 6.0 - line_height(SIZE));
+    let mut ink = canvas.mask();
+    for line in
+        [[left, bottom, right, bottom], [left, bottom - 5.0, left, bottom], [right, bottom - 5.0, right, bottom]]
+    {
+        ink.line([line[0], line[1]], [line[2], line[3]], 1.5);
+    }
+    draw_text(&mut ink, [0.5 * (left + right - text_width(&words, SIZE)), top], &words, SIZE);
+    canvas.paint(&ink, INK, 0.85);
+    Some([left, top, right, bottom])
 }
 
 #[cfg(test)]
@@ -83,17 +170,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_short() {
-        assert_eq!(share_text(Heat::density().floor_share()), "1/1000");
-        assert_eq!(share_text(Heat::density().range_nats(30.0).floor_share()), "1e-13");
+    fn items_stand_in_a_column_or_in_lines() {
+        let item = |words: &str| (Sign::Line(INK), words.to_owned());
+        let items = [item("smallest region that holds 50 %"), item("GPS tag"), item("answer")];
+        assert_eq!(lines(&items, 0.0).0.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 1]);
+        assert_eq!(lines(&items, 340.0).0.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
+        assert!(legend_height(&items, 0.0) > 2.0 * legend_height(&items, 900.0) - 30.0);
+        assert_eq!(legend_height(&[], 0.0), 0.0);
     }
 
     #[test]
     fn nothing_to_say_draws_nothing() {
-        let mut canvas = Canvas::new(50, 50, Colour::WHITE);
-        draw(&mut canvas, "", None, &[]);
+        let mut canvas = Canvas::new(50, 50, 1.0, Colour::WHITE);
+        assert_eq!((draw_legend(&mut canvas, &[], 0.0), draw_title(&mut canvas, "", 50.0)), (None, None));
         assert_eq!(canvas.bytes(), vec![255; 7500]);
-        draw(&mut canvas, "a title wider than the image", Some(&Heat::density()), &[("50 %", INK)]);
+        draw_legend(&mut canvas, &[(Sign::Ramp, "words wider than the image".to_owned())], 0.0);
         assert_ne!(canvas.bytes(), vec![255; 7500]);
     }
 }

@@ -2,21 +2,28 @@
 
 mod canvas;
 mod colour;
+mod crowd;
+mod globe;
 mod heat;
 mod legend;
 mod marker;
+mod names;
 mod sheet;
 mod text;
 mod view;
 
 pub use colour::Colour;
 pub(crate) use colour::heat_colour;
+pub use crowd::crowd_image;
+pub(crate) use globe::GlobeImage;
 pub use heat::Heat;
 pub use marker::{Marker, MarkerShape};
-pub use sheet::sheet_png;
+pub use sheet::{photos_png, sheet_png};
 
+use crate::label::MapLabel;
 use crate::{Coast, Detail, Raster, Window, seam::is_edge_of_region};
 use canvas::Canvas;
+use legend::{Item, Sign};
 use locdiff_shdd::sphere::Polygon;
 use view::View;
 
@@ -25,10 +32,13 @@ const LAND: Colour = Colour::from_hex(0xf7f5ef);
 const SHORE: Colour = Colour::from_hex(0x7c8a94);
 const BORDER: Colour = Colour::from_hex(0xa9a294);
 const GRID: Colour = Colour::from_hex(0x44525c);
-/// Outlines in the order in which they are added, dark to light.
-const OUTLINES: [Colour; 3] = [Colour::from_hex(0x08306b), Colour::from_hex(0x1f78c8), Colour::from_hex(0x5fb3e6)];
+/// Maps with names whose points are smaller than this have the finest shores.
+const FINEST_DEG: f64 = 0.03;
+/// Outlines in the order in which they are added, as on the pages: the innermost first.
+const OUTLINES: [Colour; 3] = [Colour::from_hex(0x1f78c8), Colour::from_hex(0x08306b), Colour::from_hex(0x5fb3e6)];
 
-/// A map to be drawn. Its window's cells are the pixels; heat may have any other window.
+/// A map to be drawn. Its window's cells are the pixels; heat may have any other window. The title stands at the upper
+/// left, a photo at the upper right, the legend at the lower left, the scale at the lower right.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct MapImage {
@@ -37,19 +47,28 @@ pub struct MapImage {
     outlines: Vec<(Vec<Polygon>, String)>,
     markers: Vec<Marker>,
     title: String,
-    graticule_deg: Option<f64>,
+    scale: f64,
+    names: Vec<MapLabel>,
+    photo: Option<(Vec<u8>, usize)>,
+    meaning: &'static str,
+    has_legend: bool,
 }
 
 impl MapImage {
     /// A map of a window; each cell is a pixel.
     pub fn new(window: Window) -> Self {
-        let (outlines, markers) = (Vec::new(), Vec::new());
-        Self { window, heat: None, outlines, markers, title: String::new(), graticule_deg: None }
-    }
-
-    /// A map of the world, 1440 × 720.
-    pub fn world() -> Self {
-        Self::new(Window::globe(720, 1440).expect("a million cells are allowed"))
+        Self {
+            window,
+            heat: None,
+            outlines: Vec::new(),
+            markers: Vec::new(),
+            title: String::new(),
+            scale: 1.0,
+            names: Vec::new(),
+            photo: None,
+            meaning: "density, from 1/1000 of its peak",
+            has_legend: true,
+        }
     }
 
     /// Lays a density over the map.
@@ -70,15 +89,28 @@ impl MapImage {
         self
     }
 
-    /// A line of text above the legend.
+    /// A line of text at the top; what follows a line break is a smaller line below it.
     pub fn title(mut self, title: &str) -> Self {
         title.clone_into(&mut self.title);
         self
     }
 
-    /// Degrees between the thin lines of the grid; 0 or less is none. Unless set it is 30, and less in small windows.
-    pub fn graticule(mut self, spacing_deg: f64) -> Self {
-        self.graticule_deg = Some(spacing_deg);
+    /// Pixels of a point, in which text, lines and markers are measured; 1 unless set. With 2, a picture is sharp at half
+    /// of its width.
+    pub fn scale(mut self, scale: f64) -> Self {
+        self.scale = scale;
+        self
+    }
+
+    /// Names on the map; of two that would overlap, the earlier is drawn.
+    pub fn names(mut self, names: impl IntoIterator<Item = MapLabel>) -> Self {
+        self.names.extend(names);
+        self
+    }
+
+    /// The photo, as red, green and blue bytes of so many pixels a row.
+    pub fn photo(mut self, rgb: Vec<u8>, width: usize) -> Self {
+        self.photo = (width > 0 && rgb.len() >= 3 * width).then_some((rgb, width));
         self
     }
 
@@ -93,28 +125,73 @@ impl MapImage {
     }
 
     fn draw(&self) -> Canvas {
-        let view = View { window: self.window };
-        let mut canvas = Canvas::new(self.window.columns(), self.window.rows(), SEA);
-        let coast = Coast::load(Detail::for_degrees_per_pixel(self.window.cell_width_deg()));
-        let land = view.land(&canvas, &coast);
+        let view = View { window: self.window, scale: self.scale };
+        let mut canvas = Canvas::new(self.window.columns(), self.window.rows(), self.scale, SEA);
+        let fine;
+        let degrees = self.scale * self.window.cell_width_deg();
+        let coast = if degrees < FINEST_DEG && !self.names.is_empty() {
+            Coast::finest()
+        } else {
+            fine = Coast::load(Detail::for_degrees_per_pixel(degrees));
+            &fine
+        };
+        let land = view.land(&canvas, coast);
         canvas.paint(&land, LAND, 1.0);
         if let Some((raster, heat)) = &self.heat {
             heat.draw(&mut canvas, &view, raster);
         }
-        self.draw_lines(&mut canvas, &view, &coast);
+        self.draw_lines(&mut canvas, &view, coast);
         self.draw_outlines(&mut canvas, &view);
-        for marker in &self.markers {
-            marker.draw(&mut canvas, &view);
+        let mut taken: Vec<_> = self.markers.iter().filter_map(|marker| marker.draw(&mut canvas, &view)).collect();
+        // The photo is beside the title, or below it on a small map.
+        let (wide, is_small) = (canvas.size()[0], canvas.size()[0] < legend::WIDE);
+        let right = if is_small || self.photo.is_none() { wide } else { 0.68 * wide };
+        let title = legend::draw_title(&mut canvas, &self.title, right);
+        let top = title.filter(|_| is_small).map_or(0.0, |covered| covered[3]);
+        taken.extend(title);
+        taken.extend(self.draw_photo(&mut canvas, top));
+        taken.extend(legend::draw_scale(&mut canvas, &view));
+        if self.has_legend {
+            taken.extend(legend::draw_legend(&mut canvas, &self.legend(), 0.0));
+            taken.extend((!self.names.is_empty()).then(|| legend::draw_credit(&mut canvas)));
         }
-        let labels = self.outlines.iter().zip(OUTLINES.iter().cycle());
-        let labels: Vec<(&str, Colour)> = labels.map(|((_, label), colour)| (label.as_str(), *colour)).collect();
-        legend::draw(&mut canvas, &self.title, self.heat.as_ref().map(|(_, heat)| heat), &labels);
+        names::draw_names(&mut canvas, &view, &self.names, taken);
         canvas
+    }
+
+    /// What the signs on the map mean.
+    fn legend(&self) -> Vec<Item> {
+        let heat = self.heat.iter().map(|_| (Sign::Ramp, self.meaning.to_owned()));
+        let outlines = self.outlines.iter().zip(OUTLINES.iter().cycle());
+        let outlines = outlines.map(|((_, label), colour)| (Sign::Line(*colour), label.clone()));
+        let mut items: Vec<Item> = heat.chain(outlines).collect();
+        for (shape, colour, words) in self.markers.iter().filter_map(Marker::meaning) {
+            if items.iter().all(|item| item.1 != words) {
+                items.push((Sign::Marker(shape, colour), words.to_owned()));
+            }
+        }
+        items
+    }
+
+    /// Draws the photo in a white frame at the right, below `top`, at most three tenths of the map wide.
+    fn draw_photo(&self, canvas: &mut Canvas, top: f64) -> Option<[f64; 4]> {
+        const MARGIN: f64 = 8.0;
+        const FRAME: f64 = 3.0;
+        let (rgb, columns) = self.photo.as_ref()?;
+        let ([width, height], aspect) = (canvas.size(), (rgb.len() / (3 * columns)) as f64 / *columns as f64);
+        let wide = (0.3 * width).min(0.36 * height / aspect);
+        let [left, top, right] = [width - MARGIN - wide, top + MARGIN, width - MARGIN];
+        let covered = [left - FRAME, top - FRAME, right + FRAME, top + aspect * wide + FRAME];
+        let mut frame = canvas.mask();
+        frame.panel(covered, 2.0);
+        canvas.paint(&frame, Colour::WHITE, 1.0);
+        canvas.picture((rgb, *columns), [left, top, right, top + aspect * wide]);
+        Some(covered)
     }
 
     fn draw_lines(&self, canvas: &mut Canvas, view: &View, coast: &Coast) {
         let mut grid = canvas.mask();
-        let spacing_deg = self.graticule_deg.unwrap_or_else(|| usual_spacing_deg(&self.window));
+        let spacing_deg = usual_spacing_deg(&self.window);
         if spacing_deg > 0.0 {
             let (west, east) = (self.window.west_deg(), self.window.east_deg());
             let (south, north) = (self.window.south_deg(), self.window.north_deg());
@@ -124,10 +201,10 @@ impl MapImage {
                 (first..last).take(1000).map(|step| step as f64 * spacing_deg)
             };
             for lon in steps(west, east) {
-                grid.line(view.pixel([lon, south]), view.pixel([lon, north]), 1.0);
+                grid.line(view.point([lon, south]), view.point([lon, north]), 1.0);
             }
             for lat in steps(south, north) {
-                grid.line(view.pixel([west, lat]), view.pixel([east, lat]), 1.0);
+                grid.line(view.point([west, lat]), view.point([east, lat]), 1.0);
             }
         }
         canvas.paint(&grid, GRID, 0.16);
@@ -200,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_plain_map_shows_land_and_sea() {
-        let map = MapImage::new(Window::globe(360, 720).unwrap()).graticule(0.0);
+        let map = MapImage::new(Window::globe(360, 720).unwrap());
         let (width, height, pixels) = decode_png(&map.to_png());
         assert_eq!((width, height), (720, 360));
         let pixel = |lat: f64, lon: f64| {
@@ -208,7 +285,7 @@ mod tests {
             [pixels[index], pixels[index + 1], pixels[index + 2]].map(f32::from)
         };
         assert_eq!(pixel(-25.0, 134.0), LAND.channels());
-        assert_eq!(pixel(30.0, -40.0), SEA.channels());
+        assert_eq!(pixel(28.0, -40.0), SEA.channels());
     }
 
     #[test]
@@ -217,10 +294,10 @@ mod tests {
         let raster = Raster::from_fn(Window::globe(60, 120).unwrap(), |point| 40.0 * point.dot(place.to_unit()));
         for window in [
             Window::globe(90, 180).unwrap(),
-            Window::around(place, 2000.0, 120).unwrap(),
+            Window::of_picture(Window::bounds(&[place.to_unit()], 18.0), 150, 120).unwrap(),
             Window::new(60.0, 90.0, -180.0, 180.0, 40, 200).unwrap(),
             Window::globe(1, 1).unwrap(),
-            Window::around(place, 0.001, 30).unwrap(),
+            Window::new(-17.8, -17.799, 178.5, 178.501, 30, 30).unwrap(),
         ] {
             let image = MapImage::new(window)
                 .heat(raster.clone(), Heat::log_density())

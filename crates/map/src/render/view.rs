@@ -7,34 +7,37 @@ use locdiff_shdd::sphere::LatLon;
 /// Scanlines in a pixel, for the smooth edge of land.
 const SCANLINES: usize = 4;
 
-/// An equirectangular view: the window's cells are the pixels.
+/// An equirectangular view: the window's cells are the pixels, `scale` of which are a point.
 #[derive(Clone, Copy)]
 pub(super) struct View {
     pub(super) window: Window,
+    pub(super) scale: f64,
 }
 
 impl View {
-    /// A position in pixels from the top left corner, not wrapped.
-    pub(super) fn pixel(&self, [lon_deg, lat_deg]: [f64; 2]) -> [f64; 2] {
+    /// A position in points from the top left corner, not wrapped.
+    pub(super) fn point(&self, [lon_deg, lat_deg]: [f64; 2]) -> [f64; 2] {
         let x = (lon_deg - self.window.west_deg()) / self.window.cell_width_deg();
         let y = (self.window.north_deg() - lat_deg) / self.window.cell_height_deg();
-        [x, y]
+        [x / self.scale, y / self.scale]
     }
 
-    /// A place in pixels, at the turn in which it lies in the window; `None` outside.
+    /// A place in points, at the turn in which it lies in the window; `None` outside.
     pub(super) fn place(&self, place: LatLon) -> Option<[f64; 2]> {
-        let [x, y] = self.pixel([place.lon_deg(), place.lat_deg()]);
-        let x = x.rem_euclid(self.turn_pixels());
-        (x <= self.window.columns() as f64 && (0.0..=self.window.rows() as f64).contains(&y)).then_some([x, y])
+        let [x, y] = self.point([place.lon_deg(), place.lat_deg()]);
+        let x = x.rem_euclid(self.turn());
+        let [width, height] = [self.window.columns(), self.window.rows()].map(|pixels| pixels as f64 / self.scale);
+        (x <= width && (0.0..=height).contains(&y)).then_some([x, y])
     }
 
-    fn turn_pixels(&self) -> f64 {
-        360.0 / self.window.cell_width_deg()
+    /// Points around the world.
+    fn turn(&self) -> f64 {
+        360.0 / self.window.cell_width_deg() / self.scale
     }
 
-    /// The shifts, in pixels, at which something that reaches from `from` to `to` meets the window.
+    /// The shifts, in points, at which something that reaches from `from` to `to` meets the window.
     fn turns(&self, from: f64, to: f64) -> impl Iterator<Item = f64> {
-        let (turn, width) = (self.turn_pixels(), self.window.columns() as f64);
+        let (turn, width) = (self.turn(), self.window.columns() as f64 / self.scale);
         (-2..=2)
             .map(move |count| f64::from(count) * turn)
             .filter(move |shift| to + shift > -9.0 && from + shift < width + 9.0)
@@ -43,7 +46,7 @@ impl View {
     /// Draws a line through positions, wherever the window shows it.
     pub(super) fn polyline(&self, on: &mut Mask, line: &[[f64; 2]], width: f64, keep: fn([f64; 2], [f64; 2]) -> bool) {
         for edge in line.windows(2).filter(|edge| keep(edge[0], edge[1])) {
-            let (from, to) = (self.pixel(edge[0]), self.pixel(edge[1]));
+            let (from, to) = (self.point(edge[0]), self.point(edge[1]));
             for shift in self.turns(from[0].min(to[0]), from[0].max(to[0])) {
                 on.line([from[0] + shift, from[1]], [to[0] + shift, to[1]], width);
             }
@@ -54,13 +57,14 @@ impl View {
     pub(super) fn land(&self, canvas: &Canvas, coast: &Coast) -> Mask {
         let mut mask = canvas.mask();
         for ring in &coast.land {
-            let pixels: Vec<[f64; 2]> = ring.points.iter().map(|&point| self.pixel(point)).collect();
+            let pixels: Vec<[f64; 2]> =
+                ring.points.iter().map(|&point| self.point(point).map(|part| part * self.scale)).collect();
             let crossings = self.crossings(&pixels);
             let (from, to) = pixels
                 .iter()
                 .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| (low.min(p[0]), high.max(p[0])));
             let weight = if ring.is_hole { -1.0 } else { 1.0 } / SCANLINES as f32;
-            for shift in self.turns(from, to) {
+            for shift in self.turns(from / self.scale, to / self.scale).map(|shift| shift * self.scale) {
                 for pair in crossings.chunks_exact(2) {
                     mask.add_span(pair[0].0 / SCANLINES, pair[0].1 + shift, pair[1].1 + shift, weight);
                 }
@@ -95,19 +99,22 @@ mod tests {
 
     #[test]
     fn places_find_their_pixel_across_the_antimeridian() {
-        let view = View { window: Window::new(-10.0, 10.0, 170.0, 190.0, 20, 20).unwrap() };
-        assert_eq!(view.place(LatLon::new(0.0, -175.0).unwrap()), Some([15.0, 10.0]));
+        let view = View { window: Window::new(-10.0, 10.0, 170.0, 190.0, 20, 20).unwrap(), scale: 2.0 };
+        assert_eq!(view.place(LatLon::new(0.0, -175.0).unwrap()), Some([7.5, 5.0]));
         assert_eq!(view.place(LatLon::new(0.0, 160.0).unwrap()), None);
         assert_eq!(view.place(LatLon::new(20.0, 175.0).unwrap()), None);
     }
 
     #[test]
     fn land_covers_its_share_in_every_window() {
-        for (west, detail) in
-            [(-180.0, Detail::Coarse), (-180.0, Detail::Fine), (0.0, Detail::Fine), (77.7, Detail::Fine)]
-        {
-            let view = View { window: Window::new(-90.0, 90.0, west, west + 360.0, 90, 180).unwrap() };
-            let mut canvas = Canvas::new(180, 90, Colour::from_hex(0));
+        for (west, scale, detail) in [
+            (-180.0, 1.0, Detail::Coarse),
+            (-180.0, 1.0, Detail::Fine),
+            (0.0, 2.0, Detail::Fine),
+            (77.7, 1.5, Detail::Fine),
+        ] {
+            let view = View { window: Window::new(-90.0, 90.0, west, west + 360.0, 90, 180).unwrap(), scale };
+            let mut canvas = Canvas::new(180, 90, scale, Colour::from_hex(0));
             let mask = view.land(&canvas, &Coast::load(detail));
             canvas.paint(&mask, Colour::WHITE, 1.0);
             let bytes = canvas.bytes();

@@ -1,6 +1,6 @@
 //! The answer for a photo: stable types, ready for JSON.
 
-use crate::answer::Density;
+use crate::answer::{Density, FactorEffect, RegionShare};
 use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;
 
@@ -12,6 +12,15 @@ pub struct Answer {
     pub photo: Option<String>,
     /// Where the photo itself says it was taken: reported, never used.
     pub gps: Option<LatLon>,
+    /// The smallest named region that holds at least half of the probability: "near Lyon, France", "Bavaria, Germany",
+    /// "Germany, Poland or Czechia", "Europe", "anywhere". Without a density, the country of the best place.
+    pub headline: String,
+    /// The most probable countries first: those that hold 95 % together, at most 20. Empty without a density.
+    pub countries: Vec<RegionShare>,
+    /// The states and provinces of each country with more than a quarter of the probability, the most probable first.
+    pub states: Vec<RegionShare>,
+    /// The most probable continents first, without those that hold less than half a percent.
+    pub continents: Vec<RegionShare>,
     /// The best place.
     pub best: LatLon,
     /// The best place in words: the nearest town.
@@ -29,7 +38,8 @@ pub struct Answer {
     pub hypotheses: Vec<Hypothesis>,
     /// The probability that the best place is right to within 750 km; NaN without a density.
     pub locatability: f64,
-    /// Whether that is enough for an answer to mean something; the threshold is the calibration's. Never without a density.
+    /// Whether that is enough for an answer to mean something; the threshold is the calibration's. Never without a density,
+    /// or if the headline is more than one continent.
     pub can_tell: bool,
     /// The regions and the file of weights that the answer was restricted by, as they were given. Left out of JSON if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -59,6 +69,9 @@ pub struct FromDensity {
     /// What a gallery had to do with it, where one was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gallery: Option<GalleryContribution>,
+    /// What map factors did to the log density at the best location. Left out of JSON if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub factors: Vec<FactorEffect>,
     /// The density that all of it was read off.
     #[serde(skip)]
     pub density: Density,
@@ -145,6 +158,10 @@ impl Answer {
         Self {
             photo: None,
             gps: None,
+            headline: described.country.clone().unwrap_or_else(|| described.to_string()),
+            countries: Vec::new(),
+            states: Vec::new(),
+            continents: Vec::new(),
             best,
             place: described.to_string(),
             country: described.country,

@@ -3,8 +3,8 @@
 use crate::answer::density::{Density, Mixture, log_sum};
 use crate::answer::support::Support;
 use crate::answer::{
-    GalleryMix, Globe, Kernels, Knowledge, LEVELS, Neighbour, PlaceField, PlaceSettings, Probe, Result, SureLevels,
-    Sureness,
+    ClassProbabilities, GalleryMix, Globe, Kernels, Knowledge, LEVELS, Neighbour, PlaceField, PlaceSettings, Probe,
+    Result, SureLevels, Sureness, Surroundings, map_factors::MapFactors,
 };
 use locdiff_io::data::Fingerprint;
 use locdiff_shdd::Coefficients;
@@ -15,6 +15,9 @@ use std::{f64::consts::PI, sync::Arc};
 pub(crate) const FLOOR: f64 = 0.01;
 /// The window where nothing was fitted: about a country.
 pub(crate) const WINDOW_KM: f64 = 750.0;
+
+/// The exponent of map factors if nothing was fitted: heads and network say partly the same.
+const MAP_EXPONENT: f64 = 0.5;
 
 /// How the network's output becomes a density that holds what it says:
 /// `q ∝ (1 − floor)·exp((evidence·e + background_weight·e₀)·Y) + floor`, where e are the natural parameters that the
@@ -40,6 +43,8 @@ pub struct Calibration {
     pub places: Option<PlaceSettings>,
     /// How a gallery's density is mixed with the model's, where one was fitted.
     pub gallery: Option<GalleryMix>,
+    /// Heads that predict the classes of map attributes; absent for a model without map factors.
+    pub surroundings: Option<Arc<Surroundings>>,
     /// What it was fitted on; absent for a model that never was.
     pub fit: Option<FitReport>,
     /// The encoder whose embeddings it was fitted on, where that is known.
@@ -69,6 +74,9 @@ pub struct Factors {
     pub background_weight: f64,
     /// The share that is spread evenly over the Earth.
     pub floor: f64,
+    /// The exponent of the map factors; 0 leaves them out.
+    #[serde(default)]
+    pub map_exponent: f64,
 }
 
 /// What holds for photos of another kind than the model was trained for.
@@ -81,6 +89,9 @@ pub struct OutOfDomain {
     pub factors: Factors,
     /// Their radii, as [`Calibration::radius_levels`].
     pub radius_levels: [f64; 9],
+    /// Their window, if it is another one than [`Calibration::window_km`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_km: Option<f64>,
 }
 
 /// What a calibration was fitted on and how well it fits there.
@@ -110,7 +121,7 @@ impl Calibration {
     /// The network's output unchanged, for a model that was never calibrated.
     pub fn none(background: Coefficients) -> Self {
         Self {
-            factors: Factors { evidence: 1.0, background_weight: 0.0, floor: FLOOR },
+            factors: Factors { evidence: 1.0, background_weight: 0.0, floor: FLOOR, map_exponent: MAP_EXPONENT },
             window_km: WINDOW_KM,
             can_tell_from: 0.0,
             radius_levels: LEVELS,
@@ -118,6 +129,7 @@ impl Calibration {
             out_of_domain: None,
             places: None,
             gallery: None,
+            surroundings: None,
             fit: None,
             encoder: None,
             background,
@@ -170,10 +182,11 @@ impl Calibration {
         evidence: &'a Coefficients,
         views: impl IntoIterator<Item = &'b [f32]>,
     ) -> ModelOutput<'a> {
-        let Some(other) = &self.out_of_domain else { return ModelOutput::new(evidence) };
-        let add = |(sum, count), view| (sum + other.probe.share(view), count + 1);
-        let (sum, count) = views.into_iter().fold((0.0, 0), add);
-        ModelOutput { ood: sum / f64::from(count.max(1)), ..ModelOutput::new(evidence) }
+        let views: Vec<&[f32]> = views.into_iter().collect();
+        let share = |other: &OutOfDomain| views.iter().map(|view| other.probe.share(view)).sum::<f64>();
+        let ood = self.out_of_domain.as_ref().map_or(0.0, share) / views.len().max(1) as f64;
+        let classes = self.surroundings.as_ref().and_then(|heads| heads.mean(views.iter().copied()));
+        ModelOutput { ood, classes, ..ModelOutput::new(evidence) }
     }
 
     /// The density for the models' output for a photo. Fails on a globe, coefficients and a calibration of different degrees.
@@ -198,7 +211,22 @@ impl Calibration {
             output.coefficients.combine(factors.evidence, &self.background, factors.background_weight)
         };
         let parts = parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, model * share)));
-        density_of(globe, parts.collect::<Result<_>>()?, (places, gallery), knowledge)
+        let parts = parts.collect::<Result<_>>()?;
+        let classes = output.classes.as_ref().filter(|_| output.places.is_none());
+        let map = classes.map(|classes| (classes, self.map_exponent(output.ood)));
+        density_of(globe, parts, (places, gallery), (knowledge, map.filter(|(_, exponent)| *exponent > 0.0)))
+    }
+
+    /// The exponent of the map factors for a photo that is out of domain with this probability.
+    fn map_exponent(&self, ood: f64) -> f64 {
+        let theirs = self.out_of_domain.as_ref().map_or(self.factors.map_exponent, |other| other.factors.map_exponent);
+        (1.0 - ood) * self.factors.map_exponent + ood * theirs
+    }
+
+    /// The window for a photo that is out of domain with this probability.
+    pub fn window_km_for(&self, ood: f64) -> f64 {
+        let theirs = self.out_of_domain.as_ref().and_then(|other| other.window_km).unwrap_or(self.window_km);
+        (1.0 - ood) * self.window_km + ood * theirs
     }
 
     /// Natural parameters that make samples of the network's density samples of this one, one a sample; as many have
@@ -220,7 +248,7 @@ impl Calibration {
     }
 
     pub(crate) fn background_density(&self, globe: &Arc<Globe>) -> Result<Density> {
-        density_of(globe, vec![(self.background.clone(), self.factors.floor, 1.0)], (None, None), None)
+        density_of(globe, vec![(self.background.clone(), self.factors.floor, 1.0)], (None, None), (None, None))
     }
 }
 
@@ -235,7 +263,7 @@ fn density_of(
     globe: &Arc<Globe>,
     parts: Vec<(Coefficients, f64, f64)>,
     (places, gallery): Found,
-    knowledge: Option<Arc<Knowledge>>,
+    (knowledge, map): (Option<Arc<Knowledge>>, Option<(&ClassProbabilities, f64)>),
 ) -> Result<Density> {
     let pixels = globe.pixels();
     let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, places: None, gallery: None };
@@ -254,6 +282,13 @@ fn density_of(
         sum.iter_mut().zip(heights).for_each(|(sum, height)| *sum += scale * height);
         mixture.parts.push((field, scale.ln() - top));
         mixture.floor += share * floor / (4.0 * PI);
+    }
+    if let (Some((classes, exponent)), Some(grid)) = (map, globe.cells()) {
+        mixture.gallery = gallery.map(|(kernels, share)| (kernels, share.ln()));
+        let mut smooth = mixture.smooth_densities(grid);
+        let factors = MapFactors::new(classes, [exponent; 3], grid.histogram(&smooth));
+        smooth.iter_mut().for_each(|density| *density = density.ln());
+        return Ok(Density::with_factors(globe.clone(), mixture, knowledge, (factors, &smooth)));
     }
     if places.is_some() {
         mixture.places = places;
@@ -295,18 +330,26 @@ pub struct ModelOutput<'a> {
     pub neighbours: &'a [Neighbour],
     /// The density of a model that gives places scores.
     pub places: Option<&'a Arc<PlaceField>>,
+    /// The classes of map attributes that the photo shows.
+    pub classes: Option<ClassProbabilities>,
 }
 
 impl<'a> ModelOutput<'a> {
     /// The output for a photo of the model's own kind.
     pub fn new(coefficients: &'a Coefficients) -> Self {
-        Self { coefficients, ood: 0.0, neighbours: &[], places: None }
+        Self { coefficients, ood: 0.0, neighbours: &[], places: None, classes: None }
     }
 
     /// Adds a gallery's neighbours.
     #[must_use]
     pub fn with_neighbours(self, neighbours: &'a [Neighbour]) -> Self {
         Self { neighbours, ..self }
+    }
+
+    /// Without map factors: the plain density of the network.
+    #[must_use]
+    pub fn without_factors(self) -> Self {
+        Self { classes: None, ..self }
     }
 
     /// Adds the density of a model that gives places scores.

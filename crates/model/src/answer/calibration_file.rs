@@ -2,14 +2,14 @@
 
 use crate::answer::{
     AnswerError, Calibration, Factors, FitReport, GalleryMix, LEVELS, ModelShape, OutOfDomain, PlaceSettings, Probe,
-    Result, SureLevels, calibration::WINDOW_KM, kernels::out_of_range,
+    Result, SureLevels, Surroundings, calibration::WINDOW_KM, kernels::out_of_range,
 };
 use locdiff_base::{AtomicFile, one_line, read_bounded};
 use locdiff_io::data::Fingerprint;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::{fmt::Write, path::Path};
+use std::{fmt::Write, path::Path, sync::Arc};
 
 /// The calibration's file in a model's folder.
 pub const CALIBRATION_FILE: &str = "calibration.json";
@@ -28,6 +28,8 @@ struct Stored {
     evidence: f64,
     background_weight: f64,
     floor: f64,
+    #[serde(default)]
+    map_exponent: f64,
     #[serde(default = "window_km")]
     window_km: f64,
     can_tell_from: f64,
@@ -41,6 +43,8 @@ struct Stored {
     places: Option<PlaceSettings>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     gallery: Option<GalleryMix>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    surroundings: Option<Surroundings>,
     fit: Option<FitReport>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     encoder: Option<Fingerprint>,
@@ -53,7 +57,8 @@ fn window_km() -> f64 {
 
 impl Stored {
     fn factors(&self) -> Factors {
-        Factors { evidence: self.evidence, background_weight: self.background_weight, floor: self.floor }
+        let Self { evidence, background_weight, floor, map_exponent, .. } = *self;
+        Factors { evidence, background_weight, floor, map_exponent }
     }
 
     fn fault(&self, model: &ModelShape<'_>) -> Option<String> {
@@ -74,6 +79,10 @@ impl Stored {
         if let Some(met) = met.filter(|met| *met != wanted) {
             return Some(format!("its probe has {met} weights, but the model takes embeddings of {wanted} numbers"));
         }
+        let met = self.surroundings.as_ref().map(Surroundings::embedding_dim);
+        if let Some(met) = met.filter(|met| *met != wanted) {
+            return Some(format!("its heads take embeddings of {met} numbers, but the model takes {wanted}"));
+        }
         let ranges = [("window_km", self.window_km, 1.0, 20_000.0), ("can_tell_from", self.can_tell_from, 0.0, 1.0)];
         factors_fault(&self.factors())
             .or_else(|| levels_fault(&self.radius_levels))
@@ -90,9 +99,13 @@ impl Stored {
 }
 
 fn factors_fault(factors: &Factors) -> Option<String> {
-    let Factors { evidence, background_weight: weight, floor } = *factors;
-    let ranges =
-        [("evidence", evidence, 0.0, 10.0), ("background_weight", weight, 0.0, 10.0), ("floor", floor, 0.0, 1.0)];
+    let Factors { evidence, background_weight: weight, floor, map_exponent } = *factors;
+    let ranges = [
+        ("evidence", evidence, 0.0, 10.0),
+        ("background_weight", weight, 0.0, 10.0),
+        ("floor", floor, 0.0, 1.0),
+        ("map_exponent", map_exponent, 0.0, 2.0),
+    ];
     let is_all = || (floor == 1.0).then(|| "floor is 1: nothing would be left for the photo".to_owned());
     out_of_range(&ranges).or_else(is_all)
 }
@@ -107,9 +120,11 @@ fn levels_fault(levels: &[f64; 9]) -> Option<String> {
 
 fn ood_fault(out_of_domain: &OutOfDomain) -> Option<String> {
     let Probe { weights, bias } = &out_of_domain.probe;
+    let window = out_of_domain.window_km.unwrap_or(WINDOW_KM);
     let is_finite = weights.iter().chain([bias]).all(|value| value.is_finite());
     factors_fault(&out_of_domain.factors)
         .or_else(|| levels_fault(&out_of_domain.radius_levels))
+        .or_else(|| out_of_range(&[("window_km", window, 1.0, 20_000.0)]))
         .or_else(|| (!is_finite).then(|| "a weight of the probe is not finite".to_owned()))
 }
 
@@ -147,6 +162,7 @@ impl Calibration {
             out_of_domain: stored.out_of_domain,
             places: stored.places,
             gallery: stored.gallery,
+            surroundings: stored.surroundings.map(Arc::new),
             fit: stored.fit,
             encoder: stored.encoder,
             background,
@@ -161,6 +177,7 @@ impl Calibration {
             evidence: self.factors.evidence,
             background_weight: self.factors.background_weight,
             floor: self.factors.floor,
+            map_exponent: self.factors.map_exponent,
             window_km: self.window_km,
             can_tell_from: self.can_tell_from,
             radius_levels: self.radius_levels,
@@ -168,6 +185,7 @@ impl Calibration {
             out_of_domain: self.out_of_domain.clone(),
             places: self.places.clone(),
             gallery: self.gallery.clone(),
+            surroundings: self.surroundings.as_deref().cloned(),
             fit: self.fit.clone(),
             encoder: self.encoder.clone(),
             background: self.background.as_slice().to_vec(),
@@ -182,7 +200,8 @@ impl Calibration {
     pub fn to_json(&self) -> Value {
         json!({
             "evidence": self.factors.evidence, "background_weight": self.factors.background_weight,
-            "floor": self.factors.floor, "window_km": self.window_km, "can_tell_from": self.can_tell_from, "fit": self.fit,
+            "floor": self.factors.floor, "map_exponent": self.surroundings.as_ref().map(|_| self.factors.map_exponent),
+            "window_km": self.window_km, "can_tell_from": self.can_tell_from, "fit": self.fit,
             "out_of_domain": self.out_of_domain.as_ref().map(|other| other.factors), "gallery": self.gallery,
             "places": self.places,
             // The name of earlier releases.
@@ -197,8 +216,10 @@ impl Calibration {
         let each = |shares: &[f64]| shares.iter().map(|share| format!("{:>3.0}", 100.0 * share)).collect::<Vec<_>>();
         let percent = |shares: &[f64]| each(shares).join(" ");
         let network = || {
-            let Factors { evidence, background_weight: background, floor } = self.factors;
-            format!("evidence × {evidence:.2}, background × {background:.2}, floor {:.1} %", 100.0 * floor)
+            let Factors { evidence, background_weight: background, floor, map_exponent } = self.factors;
+            let map = self.surroundings.as_ref().map(|_| format!(", map factors to the power {map_exponent:.2}"));
+            let map = map.unwrap_or_default();
+            format!("evidence × {evidence:.2}, background × {background:.2}, floor {:.1} %{map}", 100.0 * floor)
         };
         let mut text = self.places.as_ref().map_or_else(network, places_text);
         let (window, least) = (self.window_km, self.can_tell_from);
@@ -273,7 +294,7 @@ mod tests {
         plain.encoder = Some(mine.clone());
         let (factors, radius_levels) = (plain.factors, plain.radius_levels);
         plain.out_of_domain =
-            Some(OutOfDomain { probe: Probe { weights: vec![0.5; 4], bias: 0.0 }, factors, radius_levels });
+            Some(OutOfDomain { probe: Probe { weights: vec![0.5; 4], bias: 0.0 }, factors, radius_levels, window_km: None });
         plain.save(folder.path()).unwrap();
         let load = |embedding_dim, encoder| {
             Calibration::load(folder.path(), &ModelShape { degree: 3, embedding_dim, encoder })

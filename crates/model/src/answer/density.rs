@@ -1,8 +1,11 @@
 //! The density of an answer: the model's, calibrated, times what the user knows.
 
+use crate::answer::cell_grid::{CellGrid, joint_count};
+use crate::answer::map_factors::{FactorEffect, MapFactors};
 use crate::answer::support::{Support, reach_rad, smooth};
 use crate::answer::window::{Window, WindowMass, mass_within};
 use crate::answer::{Globe, Kernels, Knowledge, PlaceField, Sureness};
+use locdiff_map::cells::Cells;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, UnitVec};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -44,6 +47,26 @@ impl Mixture {
         sum
     }
 
+    /// The densities at the points where a cell grid evaluates what is smooth.
+    pub(crate) fn smooth_densities(&self, grid: &CellGrid) -> Vec<f64> {
+        let mut sum = vec![self.floor; grid.smooth_points().len()];
+        for (field, log_scale) in &self.parts {
+            let values = grid.smooth_values(field);
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += (value + log_scale).exp());
+        }
+        if let Some((kernels, log_share)) = &self.gallery {
+            let share = log_share.exp();
+            let found = kernels.densities(grid.smooth_points());
+            sum.iter_mut().zip(found).for_each(|(sum, value)| *sum += share * value);
+        }
+        sum.iter_mut().for_each(|sum| *sum = sum.max(f64::MIN_POSITIVE));
+        sum
+    }
+
+    pub(crate) fn smooth_logs(&self, grid: &CellGrid) -> Vec<f64> {
+        self.smooth_densities(grid).iter().map(|density| density.ln()).collect()
+    }
+
     /// Where to sum it: on the globe's pixels, or those of a region that is known, cut where a model's places have narrow kernels.
     fn support(&self, globe: &Arc<Globe>, knowledge: Option<&Arc<Knowledge>>) -> Support {
         let known = knowledge.map(|knowledge| knowledge.on(globe).support.clone());
@@ -68,11 +91,13 @@ pub struct Density {
     globe: Arc<Globe>,
     mixture: Mixture,
     knowledge: Option<Arc<Knowledge>>,
+    factors: Option<Arc<MapFactors>>,
     support: OnceLock<Support>,
     /// Log of the integral of the mixture times knowledge.
     log_total: f64,
     at_points: OnceLock<Vec<f64>>,
     masses: OnceLock<Vec<f64>>,
+    at_cells: OnceLock<Vec<f64>>,
 }
 
 /// The smallest region that holds a probability.
@@ -109,29 +134,110 @@ impl Density {
         knowledge: Option<Arc<Knowledge>>,
         at_pixels: Option<Vec<f64>>,
     ) -> Self {
-        let (support, at_points, masses) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let mut density = Self { globe, mixture, knowledge, support, log_total: 0.0, at_points, masses };
+        let mut density = Self::unnormalised(globe, mixture, knowledge, None);
         let is_globe = matches!(density.support(), Support::Globe(_));
-        let mut values = density.point_values(at_pixels.filter(|_| is_globe));
-        density.log_total = density.support().log_integral(&values);
-        values.iter_mut().for_each(|value| *value -= density.log_total);
-        density.at_points = OnceLock::from(values);
+        let values = density.point_values(at_pixels.filter(|_| is_globe));
+        density.normalise(values);
         density
     }
 
-    fn support(&self) -> &Support {
-        self.support.get_or_init(|| self.mixture.support(&self.globe, self.knowledge.as_ref()))
+    /// A density with map factors; `smooth` are the mixture's log densities at the smooth points of the cell grid. It is summed over
+    /// the active cells. The factors are left out if what is known allows no such cell.
+    pub(crate) fn with_factors(
+        globe: Arc<Globe>,
+        mixture: Mixture,
+        knowledge: Option<Arc<Knowledge>>,
+        (factors, smooth): (MapFactors, &[f64]),
+    ) -> Self {
+        let is_possible = |grid: &CellGrid| {
+            knowledge.as_ref().is_none_or(|known| known.on_support(&Support::Fine(grid.cells.clone())).has_whole_pixels)
+        };
+        let Some(grid) = globe.cells().filter(|grid| is_possible(grid)) else {
+            return Self::new(globe.clone(), mixture, knowledge, None);
+        };
+        let at_cells = grid.log_densities(smooth, factors.by_joint());
+        let mut density = Self::unnormalised(globe.clone(), mixture, knowledge, Some(Arc::new(factors)));
+        let values = if density.is_on(grid) { density.with_knowledge(at_cells) } else { density.point_values(None) };
+        density.normalise(values);
+        density
+    }
+
+    fn unnormalised(
+        globe: Arc<Globe>,
+        mixture: Mixture,
+        knowledge: Option<Arc<Knowledge>>,
+        factors: Option<Arc<MapFactors>>,
+    ) -> Self {
+        let (support, at_points, masses) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self {
+            globe,
+            mixture,
+            knowledge,
+            factors,
+            support,
+            log_total: 0.0,
+            at_points,
+            masses,
+            at_cells: OnceLock::new(),
+        }
+    }
+
+    /// The map factors and the cells that they are about.
+    fn on_cells(&self) -> Option<(&MapFactors, &CellGrid)> {
+        self.factors.as_deref().zip(self.globe.cells())
+    }
+
+    /// What each map factor did to the log density at a location; nothing without factors.
+    pub fn factor_effects(&self, location: LatLon) -> Vec<FactorEffect> {
+        self.on_cells().map_or_else(Vec::new, |(factors, grid)| factors.effects(grid, location))
+    }
+
+    fn normalise(&mut self, mut values: Vec<f64>) {
+        self.log_total = self.support().log_integral(&values);
+        values.iter_mut().for_each(|value| *value -= self.log_total);
+        self.at_points = OnceLock::from(values);
+    }
+
+    pub(crate) fn support(&self) -> &Support {
+        self.support.get_or_init(|| {
+            let Some((_, grid)) = self.on_cells() else {
+                return self.mixture.support(&self.globe, self.knowledge.as_ref());
+            };
+            let whole = Support::Fine(grid.cells.clone());
+            self.knowledge.as_ref().map_or(whole.clone(), |known| known.on_support(&whole).support.clone())
+        })
     }
 
     /// Log density at the support's points, short of [`Density::log_total`].
     fn point_values(&self, values: Option<Vec<f64>>) -> Vec<f64> {
-        self.with_knowledge(values.unwrap_or_else(|| self.mixture.log_densities(self.support())))
+        let own = || match self.on_cells().filter(|(_, grid)| self.is_on(grid)) {
+            Some((factors, grid)) => grid.log_densities(&self.mixture.smooth_logs(grid), factors.by_joint()),
+            None => self.with_factor_logs(self.mixture.log_densities(self.support()), self.points()),
+        };
+        self.with_knowledge(values.unwrap_or_else(own))
+    }
+
+    /// Whether it is summed over all cells of a grid.
+    fn is_on(&self, grid: &CellGrid) -> bool {
+        self.points().len() == grid.cells.points.len()
+    }
+
+    /// Adds the map factors at points.
+    fn with_factor_logs(&self, mut values: Vec<f64>, points: &[UnitVec]) -> Vec<f64> {
+        if let Some((factors, grid)) = self.on_cells() {
+            let pairs = values.par_iter_mut().zip(points);
+            pairs.for_each(|(value, point)| *value += factors.log_factor(grid, point.to_latlon()));
+        }
+        values
     }
 
     /// Log densities at the support's points times what is known, over the total.
     fn with_knowledge(&self, mut values: Vec<f64>) -> Vec<f64> {
         if let Some(knowledge) = &self.knowledge {
-            let known = knowledge.on(&self.globe);
+            let known = match self.on_cells() {
+                Some((_, grid)) => knowledge.on_support(&Support::Fine(grid.cells.clone())),
+                None => knowledge.on(&self.globe),
+            };
             if known.log_weights.len() == values.len() {
                 values.iter_mut().zip(&known.log_weights).for_each(|(value, known)| *value += known);
             } else {
@@ -146,7 +252,8 @@ impl Density {
     /// Drops the values at the pixels: a few kilobytes instead of megabytes remain.
     #[must_use]
     pub fn compact(self) -> Self {
-        Self { support: OnceLock::new(), at_points: OnceLock::new(), masses: OnceLock::new(), ..self }
+        let (at_points, masses, at_cells) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { support: OnceLock::new(), at_points, masses, at_cells, ..self }
     }
 
     /// Whether there is any probability at all: knowledge may leave no place.
@@ -157,7 +264,7 @@ impl Density {
     /// Log density per steradian at points.
     pub fn log_density(&self, points: &[UnitVec]) -> Vec<f64> {
         let known = |point: &UnitVec| self.knowledge.as_ref().map_or(0.0, |k| k.log_weight(*point));
-        let logs = self.mixture.log_densities_by(points, |field| field.values(points));
+        let logs = self.with_factor_logs(self.mixture.log_densities_by(points, |field| field.values(points)), points);
         logs.into_iter().zip(points).map(|(log, point)| log + known(point) - self.log_total).collect()
     }
 
@@ -171,6 +278,26 @@ impl Density {
         self.at_points.get_or_init(|| self.point_values(None))
     }
 
+    /// The depth of [`Density::on_healpix`]: the map's cells if it has map factors, else the globe's pixels.
+    pub fn healpix_depth(&self) -> u8 {
+        self.on_cells().map_or(self.globe.pixels().depth(), |_| Cells::DEPTH)
+    }
+
+    /// The depth and the density per steradian of all HEALPix pixels of that depth, in nested order.
+    pub fn on_healpix(&self) -> (u8, Vec<f64>) {
+        let depth = self.healpix_depth();
+        if self.factors.is_none() {
+            let at_centres = self.log_density(self.globe.pixels().points());
+            return (depth, at_centres.into_iter().map(f64::exp).collect());
+        }
+        let mut densities = vec![0.0; 12 << (2 * depth)];
+        let area = Pixel::area_sr(depth);
+        for (pixel, mass) in self.masses().iter().enumerate() {
+            densities[self.support().parent(pixel, depth) as usize] += mass / area;
+        }
+        (depth, densities)
+    }
+
     /// Area of each point's pixel, of the widest where they differ.
     pub fn pixel_area_sr(&self) -> f64 {
         self.support().area_sr()
@@ -178,31 +305,35 @@ impl Density {
 
     /// The Kullback–Leibler divergence from another density, in nats: what this one adds to it.
     pub fn divergence_nats(&self, from: &Self) -> f64 {
-        let elsewhere = match (self.support(), from.support()) {
-            (Support::Globe(a), Support::Globe(b)) if Arc::ptr_eq(a, b) => from.point_log_density().to_vec(),
-            _ => from.log_density(self.points()),
+        let on_cells = self.on_cells().filter(|(_, grid)| self.is_on(grid) && from.factors.is_none());
+        let other;
+        let elsewhere = match (self.support(), from.support(), on_cells) {
+            (Support::Globe(a), Support::Globe(b), _) if Arc::ptr_eq(a, b) => from.point_log_density(),
+            (.., Some((_, grid))) if from.knowledge.is_none() => from.cell_log_density(grid),
+            _ => {
+                other = from.log_density(self.points());
+                &other
+            }
         };
-        let parts = self.masses().iter().zip(self.point_log_density().iter().zip(&elsewhere));
+        let parts = self.masses().iter().zip(self.point_log_density().iter().zip(elsewhere));
         parts.filter(|(m, _)| **m > 0.0).map(|(m, (a, b))| m * (a - b)).sum::<f64>().max(0.0)
+    }
+
+    /// The log densities of a plain density at the cells of a grid.
+    fn cell_log_density(&self, grid: &CellGrid) -> &[f64] {
+        self.at_cells.get_or_init(|| {
+            grid.log_densities(&self.smooth_log_density(grid), &vec![0.0; joint_count()])
+        })
+    }
+
+    /// The log densities of a plain density at the smooth points of a grid.
+    pub(crate) fn smooth_log_density(&self, grid: &CellGrid) -> Vec<f64> {
+        self.mixture.smooth_logs(grid).into_iter().map(|log| log - self.log_total).collect()
     }
 
     /// The smallest region that holds probability `p`.
     pub fn region(&self, p: f64) -> DensityRegion {
-        let area = self.support().area_sr();
-        let (values, masses) = (self.point_log_density(), self.masses());
-        let (mut held, mut count, mut threshold) = (0.0, 0.0, f64::INFINITY);
-        for pixel in densest(values, masses, p).into_iter().map(|pixel| pixel as usize) {
-            let (mass, own) = (masses[pixel], self.support().relative_area(pixel));
-            threshold = values[pixel];
-            if held + mass >= p {
-                count += own * (p - held) / mass;
-                break;
-            }
-            held += mass;
-            count += own;
-        }
-        let area_km2 = count * area * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
-        DensityRegion { probability: p, log_density: threshold, area_km2 }
+        smallest_region(self.support(), self.point_log_density(), self.masses(), p)
     }
 
     /// The probability of everything denser than a point: the smallest region that touches it holds this much.
@@ -261,7 +392,8 @@ impl Density {
 
     /// The probability of the gallery's part within a distance of a place; `None` if no gallery takes part.
     pub fn gallery_mass_within_km(&self, center: LatLon, radius_km: f64) -> Option<f64> {
-        let found = self.with_knowledge(self.mixture.gallery_log_densities(self.points())?);
+        let found = self.with_factor_logs(self.mixture.gallery_log_densities(self.points())?, self.points());
+        let found = self.with_knowledge(found);
         let masses = self.support().masses(&found);
         Some(mass_within(self.support(), &masses, center.to_unit(), radius_km / EARTH_RADIUS_KM))
     }
@@ -293,7 +425,7 @@ impl Density {
         &self.globe
     }
 
-    fn masses(&self) -> &[f64] {
+    pub(crate) fn masses(&self) -> &[f64] {
         self.masses.get_or_init(|| self.support().masses(self.point_log_density()))
     }
 }
@@ -305,6 +437,23 @@ impl Globe {
         let found = Window::new(window_km).places((&support, masses), (None, most), &|_| true);
         found.into_iter().map(Peak::from).collect()
     }
+}
+
+/// The smallest region that holds probability `p`, given the log densities and masses of pixels.
+pub(crate) fn smallest_region(support: &Support, values: &[f64], masses: &[f64], p: f64) -> DensityRegion {
+    let (mut held, mut count, mut threshold) = (0.0, 0.0, f64::INFINITY);
+    for pixel in densest(values, masses, p).into_iter().map(|pixel| pixel as usize) {
+        let (mass, own) = (masses[pixel], support.relative_area(pixel));
+        threshold = values[pixel];
+        if held + mass >= p {
+            count += own * (p - held) / mass;
+            break;
+        }
+        held += mass;
+        count += own;
+    }
+    let area_km2 = count * support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
+    DensityRegion { probability: p, log_density: threshold, area_km2 }
 }
 
 /// The pixels that are possible at all, densest first, as far as a probability `p` needs them. Only those are sorted.

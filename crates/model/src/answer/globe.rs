@@ -1,9 +1,11 @@
 //! What every answer of one degree shares: the codec and the pixels on which probabilities are summed.
 
-use crate::answer::Result;
+use crate::answer::{Result, cell_grid::CellGrid};
+use locdiff_map::cells::Cells;
 use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Pixel, Pixels};
-use std::{f64::consts::PI, sync::Arc};
+use std::f64::consts::PI;
+use std::sync::{Arc, OnceLock};
 
 /// Pixels may be this many times as wide as the deviation of a clean code's density. Sums are integrals up to 1.6
 /// deviations, and calibrated densities are no sharper than half a clean code, in natural parameters.
@@ -30,6 +32,8 @@ const DEEPEST: u8 = 10;
 pub struct Globe {
     codec: Arc<Codec>,
     pixels: Pixels,
+    /// The cells for densities with map factors, laid out when the first one asks.
+    cells: OnceLock<CellGrid>,
 }
 
 impl Globe {
@@ -41,12 +45,13 @@ impl Globe {
     /// For densities of a codec's degree, with that codec. Fails if the pixels cannot be laid out.
     pub fn of(codec: Arc<Codec>) -> Result<Self> {
         let depth = depth(codec.degree().get());
-        Ok(Self { codec, pixels: Pixels::new(depth)? })
+        Ok(Self { codec, pixels: Pixels::new(depth)?, cells: OnceLock::new() })
     }
 
     /// A globe with pixels twice as wide, for work on many densities at once.
     pub(crate) fn coarser(&self) -> Result<Self> {
-        Ok(Self { codec: self.codec.clone(), pixels: Pixels::new(self.pixels.depth().saturating_sub(1))? })
+        let pixels = Pixels::new(self.pixels.depth().saturating_sub(1))?;
+        Ok(Self { codec: self.codec.clone(), pixels, cells: OnceLock::new() })
     }
 
     /// The codec.
@@ -57,6 +62,13 @@ impl Globe {
     /// The deviation of the narrowest kernels of a gallery that are summed on its pixels.
     pub fn narrowest_kernel_km(&self) -> f64 {
         (self.pixels.area_sr().sqrt() * EARTH_RADIUS_KM / WIDEST_PIXEL).max(NARROWEST_KM)
+    }
+
+    /// The map's cells. A globe whose pixels are finer than these has none.
+    pub(crate) fn cells(&self) -> Option<&CellGrid> {
+        let depth = self.pixels.depth();
+        let lay_out = || CellGrid::new(depth).expect("pixels of this depth exist");
+        (depth <= Cells::DEPTH).then(|| self.cells.get_or_init(lay_out))
     }
 
     /// The pixels.

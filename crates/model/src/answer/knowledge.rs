@@ -24,7 +24,7 @@ type Weight = Box<dyn Fn(LatLon) -> f64 + Send + Sync>;
 pub struct Knowledge {
     weights: Vec<Weight>,
     regions: Vec<Region>,
-    /// What it means on the globes it is used on, by their number of pixels, worked out once for each.
+    /// What it means on the pixels it is used on, by their number, worked out once for each.
     on_globes: Mutex<HashMap<usize, Arc<Known>>>,
 }
 
@@ -33,6 +33,8 @@ pub(crate) struct Known {
     /// The globe's pixels, or finer ones where the regions are small.
     pub(crate) support: Support,
     pub(crate) log_weights: Vec<f64>,
+    /// Whether some pixel of the depth that was asked for is possible.
+    pub(crate) has_whole_pixels: bool,
 }
 
 impl Knowledge {
@@ -79,25 +81,31 @@ impl Knowledge {
 
     /// What it means on a globe. Regions that hold few of its pixels get finer ones.
     pub(crate) fn on(&self, globe: &Arc<Globe>) -> Arc<Known> {
+        self.on_support(&Support::Globe(globe.clone()))
+    }
+
+    /// What it means on pixels of one depth. Regions that hold few of them get finer ones.
+    pub(crate) fn on_support(&self, whole: &Support) -> Arc<Known> {
         let known = || self.on_globes.lock().unwrap_or_else(PoisonError::into_inner);
-        let pixels = globe.pixels();
-        if let Some(found) = known().get(&pixels.len()) {
+        let points = whole.points();
+        if let Some(found) = known().get(&points.len()) {
             return found.clone();
         }
         // Outside the lock: what works it out on other threads may come here again.
         let weigh = |points: &[UnitVec]| points.par_iter().map(|p| self.log_weight(*p)).collect::<Vec<f64>>();
-        let log_weights = weigh(pixels.points());
-        let is_known = |k: &u64| log_weights[*k as usize] > f64::NEG_INFINITY;
-        let possible: Vec<u64> = (0..pixels.len() as u64).filter(is_known).collect();
+        let log_weights = weigh(points);
+        let is_known = |k: &usize| log_weights[*k] > f64::NEG_INFINITY;
+        let possible: Vec<u64> = (0..points.len()).filter(is_known).map(|k| whole.index(k)).collect();
+        let has_whole_pixels = !possible.is_empty();
         let made = if possible.len() >= ENOUGH || self.regions.is_empty() {
-            Known { support: Support::Globe(globe.clone()), log_weights }
+            Known { support: whole.clone(), log_weights, has_whole_pixels }
         } else {
             let is_possible = |point| self.log_weight(point) > f64::NEG_INFINITY;
-            let support = Support::fine(cover(&self.regions, possible, pixels.depth(), is_possible));
-            Known { log_weights: weigh(support.points()), support }
+            let support = Support::fine(cover(&self.regions, possible, whole.depth(), is_possible));
+            Known { log_weights: weigh(support.points()), support, has_whole_pixels }
         };
         let made = Arc::new(made);
-        known().insert(pixels.len(), made.clone());
+        known().insert(points.len(), made.clone());
         made
     }
 }

@@ -5,37 +5,49 @@
 mod answer;
 mod calibration;
 mod calibration_file;
+mod cell_density;
+mod cell_grid;
 mod cover;
 mod density;
 mod error;
+mod fine_pixels;
 mod fit;
 mod globe;
+mod headline;
 mod kernels;
 mod knowledge;
+mod map_factors;
 mod place_field;
 mod probe;
 mod reader;
+mod region_shares;
 mod support;
+mod surroundings;
 mod sure_levels;
 mod tempered;
+mod text;
 mod window;
 
 pub use answer::{Answer, AnsweredBy, FromDensity, GalleryContribution, Hypothesis, Match};
 pub use calibration::{Calibration, Factors, FitReport, ModelOutput, ModelShape, OutOfDomain};
 pub use calibration_file::CALIBRATION_FILE;
+pub use cell_density::CellDensity;
 pub use density::{Density, DensityRegion, Peak};
 pub use error::AnswerError;
 pub(crate) use error::Result;
 pub use fit::{
-    BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, MOST_NEIGHBOURS, Observation, PlaceFit, choose_mix, fit, fit_gallery,
-    fit_places,
+    BACKGROUND_DRAWS, FEWEST_FOR_HEADS, FEWEST_TO_CALIBRATE, FitOptions, MOST_NEIGHBOURS, Observation, PlaceFit, choose_mix, fit,
+    fit_gallery, fit_places, fit_surroundings,
 };
 pub use globe::Globe;
 pub use kernels::{GalleryMix, KernelSettings, Kernels, Neighbour};
 pub use knowledge::Knowledge;
+pub use map_factors::FactorEffect;
 pub use place_field::{CandidatePlaces, PlaceField, PlaceSettings};
 pub use probe::Probe;
 pub use reader::{ReadOptions, Reader, Verdict};
+pub use region_shares::{RegionMasses, RegionShare};
+pub use surroundings::{ClassProbabilities, Surroundings};
 pub use sure_levels::{SureLevels, Sureness};
 pub(crate) use tempered::Tempered;
 

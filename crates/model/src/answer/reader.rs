@@ -1,8 +1,8 @@
 //! From a model's output to an answer, and to a verdict if the truth is known.
 
 use crate::answer::{
-    Answer, AnswerError, Calibration, Density, FromDensity, Globe, Hypothesis, Knowledge, LEVELS, ModelOutput, Result,
-    Sureness,
+    Answer, AnswerError, Calibration, Density, FromDensity, Globe, Hypothesis, Knowledge, LEVELS, ModelOutput,
+    RegionShare, Result, Sureness,
 };
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::sync::Arc;
@@ -58,6 +58,8 @@ pub struct Verdict {
     pub radius_share: f64,
     /// The radii about the answer that should hold 10, 20 … 90 %.
     pub radii_km: Vec<f64>,
+    /// The keys and probabilities of [`Answer::countries`]; none if they were not summed.
+    pub countries: Vec<(String, f64)>,
 }
 
 impl Reader {
@@ -94,14 +96,14 @@ impl Reader {
         Ok(self.answer_from(self.density(output, knowledge)?, output.ood, None, options))
     }
 
-    /// The window that options ask for.
-    pub fn window_km(&self, options: &ReadOptions) -> f64 {
-        options.window_km.unwrap_or(self.calibration.window_km)
+    /// The window that options ask for, or the calibration's for a photo that is out of domain with this probability.
+    pub fn window_km(&self, options: &ReadOptions, ood: f64) -> f64 {
+        options.window_km.unwrap_or_else(|| self.calibration.window_km_for(ood))
     }
 
     /// The answer that a density gives. If its place is settled already, everything else is read off around that place.
     pub fn answer_from(&self, density: Density, ood: f64, place: Option<LatLon>, options: &ReadOptions) -> Answer {
-        let window_km = self.window_km(options);
+        let window_km = self.window_km(options, ood);
         let peaks = density.peaks_after(place, window_km, options.hypotheses.max(1));
         let hypotheses: Vec<_> = peaks.iter().map(|peak| Hypothesis::new(peak.place, peak.probability)).collect();
         let best = hypotheses[0].at;
@@ -109,6 +111,7 @@ impl Reader {
         let sure = self.sureness(&density, best);
         let levels = [0.5, 0.9].map(|share| self.calibration.radius_level(share, ood, sure));
         let radii = density.radii_km(best, &levels);
+        let by_region = density.region_masses();
         let from_density = FromDensity {
             area_50_km2: density.region(0.5).area_km2,
             area_90_km2: density.region(0.9).area_km2,
@@ -117,11 +120,12 @@ impl Reader {
             information_nats: density.divergence_nats(&self.background),
             not_calibrated: !self.calibration.is_fitted(),
             gallery: None,
+            factors: density.factor_effects(best),
             density: density.compact(),
         };
         let can_tell = locatability >= self.calibration.can_tell_from;
         let answer = Answer::at(best, [radii[0], radii[1]], hypotheses, locatability);
-        Answer { can_tell, from_density: Some(from_density), ..answer }
+        Answer { can_tell, from_density: Some(from_density), ..answer }.with_regions(&by_region)
     }
 
     /// How sure an answer is, where levels depend on it.
@@ -141,6 +145,7 @@ impl Reader {
             region_area_km2: density.area_denser_than_km2(truth),
             radius_share: self.calibration.radius_share(within, ood, sure),
             radii_km: density.radii_km(answer, &levels),
+            countries: density.region_masses().countries().iter().map(RegionShare::keyed).collect(),
         }
     }
 }

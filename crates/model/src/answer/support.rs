@@ -1,6 +1,6 @@
 //! The points on which a density is summed.
 
-use crate::answer::Globe;
+use crate::answer::{Globe, fine_pixels::FinePixels};
 use locdiff_shdd::sphere::{Field, Pixel, UnitVec};
 use std::{f64::consts::PI, ops::Range, sync::Arc};
 
@@ -18,26 +18,10 @@ pub(crate) enum Support {
     Fine(Arc<FinePixels>),
 }
 
-/// Pixels that do not overlap, in nested order.
-#[derive(Debug)]
-pub(crate) struct FinePixels {
-    pixels: Vec<Pixel>,
-    points: Vec<UnitVec>,
-    /// Depths of the widest and of the narrowest.
-    depths: (u8, u8),
-}
-
 impl Support {
     /// Pixels, at least one.
     pub(crate) fn fine(pixels: Vec<Pixel>) -> Self {
-        let points = pixels.iter().map(|pixel| pixel.centre()).collect();
-        Self::with_points(pixels, points)
-    }
-
-    fn with_points(pixels: Vec<Pixel>, points: Vec<UnitVec>) -> Self {
-        let depths = pixels.iter().map(|pixel| pixel.depth);
-        let depths = (depths.clone().min().unwrap_or(0), depths.max().unwrap_or(0));
-        Self::Fine(Arc::new(FinePixels { pixels, points, depths }))
+        Self::Fine(Arc::new(FinePixels::new(pixels)))
     }
 
     /// Cuts pixels of one size in four, repeatedly, around kernels (centre and deviation in radians) that are narrower than a pixel.
@@ -51,7 +35,7 @@ impl Support {
         let (pixels, points) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut cut = Cut { whole: self, depth, pixels, points };
         (0..12).for_each(|index| cut.descend(Pixel { depth: 0, index }, 0..count, &narrow));
-        Self::with_points(cut.pixels, cut.points)
+        Self::Fine(Arc::new(FinePixels::with_points(cut.pixels, cut.points)))
     }
 
     pub(crate) fn points(&self) -> &[UnitVec] {
@@ -65,6 +49,14 @@ impl Support {
         match self {
             Self::Globe(globe) => globe.pixels().values(field),
             Self::Fine(own) => field.values(&own.points),
+        }
+    }
+
+    /// The pixels whose centres may lie within a distance of a point, as ranges in rising order.
+    pub(crate) fn ranges_near(&self, point: UnitVec, radius_rad: f64) -> Vec<Range<usize>> {
+        match self {
+            Self::Globe(_) => vec![0..self.points().len()],
+            Self::Fine(own) => own.ranges_near(point, radius_rad),
         }
     }
 
@@ -96,7 +88,7 @@ impl Support {
     }
 
     /// The number of a pixel among all of its size.
-    fn index(&self, pixel: usize) -> u64 {
+    pub(crate) fn index(&self, pixel: usize) -> u64 {
         match self {
             Self::Globe(_) => pixel as u64,
             Self::Fine(own) => own.pixels[pixel].index,

@@ -19,6 +19,8 @@ const LIGHT: f64 = 1e-4;
 /// Lumps up to this many deviations away are gathered, and again after a move of so many.
 const AROUND: f64 = 8.0;
 const WANDERED: f64 = 2.0;
+/// More pixels than this are lumped for the polish, too.
+const MOST_POLISHED: usize = 60_000;
 /// The Gaussian counts nothing where it is below e to the power of this.
 const FAR: f64 = -18.0;
 
@@ -78,7 +80,8 @@ impl Window {
             }
         }
         kept.truncate(most.max(1) + 3);
-        let whole: Vec<Lump> = heavy(if support.is_even() { lump(support, masses, 0.0) } else { lumps.clone() });
+        let is_rough = support.is_even() && support.points().len() <= MOST_POLISHED;
+        let whole: Vec<Lump> = heavy(if is_rough { lump(support, masses, 0.0) } else { lumps.clone() });
         for mode in &mut kept {
             *mode = climb(&whole, sharpness, mode.0, POLISH);
             if !is_possible(mode.0) {
@@ -244,14 +247,16 @@ fn shares_within(support: &Support, centre: UnitVec, radius_rad: f64) -> impl It
     };
     let widest = support.widest_depth();
     let bounds: Vec<(f64, f64, f64)> = (widest..=support.depth()).map(bounds).collect();
-    support.points().iter().enumerate().filter_map(move |(pixel, point)| {
+    let near = support.ranges_near(centre, radius_rad + support.reach_rad());
+    near.into_iter().flatten().filter_map(move |pixel| {
+        let point = support.points()[pixel];
         let dot = point.dot(centre);
         let (reach_rad, inner, outer) = bounds[usize::from(support.depth_of(pixel) - widest)];
         if dot < outer {
             return None;
         }
         let is_whole = dot > inner && radius_rad > reach_rad;
-        let share = if is_whole { 1.0 } else { share_within(centre.angle_rad(*point), reach_rad, radius_rad) };
+        let share = if is_whole { 1.0 } else { share_within(centre.angle_rad(point), reach_rad, radius_rad) };
         Some((pixel, share))
     })
 }

@@ -4,6 +4,7 @@
 mod accuracy;
 mod autocorrelation;
 mod bootstrap;
+mod countries;
 mod error;
 mod groups;
 mod likelihood;
@@ -18,6 +19,8 @@ mod tests;
 pub use accuracy::{Accuracy, best_constant};
 pub(crate) use autocorrelation::{Correlogram, Lag};
 pub use bootstrap::{Blocks, Bootstrap, Estimate};
+pub use countries::country_at;
+pub(crate) use countries::CountryScores;
 pub use error::EvalError;
 pub(crate) use error::Result;
 pub use groups::Nearby;

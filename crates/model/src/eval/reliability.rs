@@ -21,7 +21,7 @@ pub struct ReliabilityPoint {
 }
 
 impl ReliabilityPoint {
-    fn new(promised: f64, hits: usize, n: usize) -> Self {
+    pub(crate) fn new(promised: f64, hits: usize, n: usize) -> Self {
         let standard_error = (promised * (1.0 - promised) / n as f64).sqrt();
         Self { promised, observed: hits as f64 / n as f64, standard_error, n }
     }
@@ -67,7 +67,7 @@ impl ReliabilityCurve {
         self.curve.iter().map(|point| point.observed).collect()
     }
 
-    fn of_curve(mut curve: Vec<ReliabilityPoint>) -> Self {
+    pub(crate) fn of_curve(mut curve: Vec<ReliabilityPoint>) -> Self {
         curve.sort_by(|a, b| a.promised.total_cmp(&b.promised));
         let errors: Vec<f64> = curve.iter().map(|point| (point.observed - point.promised).abs()).collect();
         let mean_absolute_error = errors.iter().sum::<f64>() / errors.len() as f64;

@@ -2,7 +2,7 @@
 
 use super::engines::Engine;
 use super::prediction::{Drawn, Query, SampleOptions, TraceStep, mean_code};
-use crate::diffusion::{SampleState, SamplerPlan, sample, sample_watched};
+use crate::diffusion::{SampleState, SamplerPlan, initial_noise, sample, sample_watched};
 use crate::head::{GuidedNetwork, Head};
 use crate::{LossKind, Model, ModelError, Result};
 use locdiff_base::{Named, setting};
@@ -107,22 +107,25 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
         photos.enumerate().map(|(k, own)| own.chunks_exact(dim).map(|row| mean_code(row, dim, k)).collect()).collect()
     }
 
-    /// The samples of one photo at every step, and their pooled clean estimates.
+    /// The samples of one photo as pure noise and after every step.
     pub(super) fn trace(&mut self, model: &Model, query: Query<'_>, seed: u64) -> Result<Vec<TraceStep>> {
         self.prepare(model, &[query], seed)?;
         let Self { plan, head, cond, state, noise, .. } = self;
         head.network.set_cond(cond.view())?;
-        let mut steps = Vec::new();
+        let mut start = Tensor::zeros(state.noisy().device(), state.noisy().rows(), state.noisy().cols())?;
+        initial_noise(&mut start, noise)?;
+        let first = plan.steps().first().map_or(0, |step| step.t + 1);
+        let mut steps = vec![(first, start.to_vec()?)];
         sample_watched(plan, head, state, noise, |step, state| {
-            steps.push((step.t, state.clean().to_vec()?, state.noisy().to_vec()?));
+            steps.push((step.t, if step.t == 0 { state.clean() } else { state.noisy() }.to_vec()?));
             Ok(())
         })?;
         let dim = model.config().whole_dim();
         let used = self.options.samples * dim;
-        let step = |(t, clean, noisy): (usize, Vec<f32>, Vec<f32>)| {
+        let step = |(t, noisy): (usize, Vec<f32>)| {
             let noisy = unscaled(model, noisy);
             let samples = noisy[..used].chunks_exact(dim).map(|row| mean_code(row, dim, 0)).collect::<Result<_>>()?;
-            Ok(TraceStep { t, code: mean_code(&unscaled(model, clean)[..used], dim, 0)?, samples })
+            Ok(TraceStep { t, samples })
         };
         steps.into_iter().map(step).collect()
     }

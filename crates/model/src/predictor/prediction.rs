@@ -173,13 +173,11 @@ impl<'a> From<&'a Embedding> for Query<'a> {
     }
 }
 
-/// One step of the backward process.
+/// One step of the backward process. The first is pure noise, before any step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceStep {
     /// The time step, falling towards 0.
     pub t: usize,
-    /// The mean of the samples' clean estimates after it.
-    pub code: Coefficients,
     /// The samples' own codes after it, with the noise that is still in them.
     pub samples: Vec<Coefficients>,
 }

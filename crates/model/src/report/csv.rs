@@ -1,6 +1,6 @@
 //! The report as rows: section, group, metric, value, low, high, n; and tables.
 
-use crate::eval::{DistanceScores, Estimate, ReliabilityCurve};
+use crate::eval::{CountryScores, DistanceScores, Estimate, ReliabilityCurve};
 use crate::report::{Report, text::short};
 use std::fmt::Write;
 
@@ -9,6 +9,7 @@ impl Report {
     pub fn to_csv(&self) -> String {
         let mut rows = Rows { text: "section,group,metric,value,low,high,n\n".to_owned() };
         rows.scores("scores", &self.name, &self.scores);
+        rows.countries(&self.name, &self.country_scores);
         for point in &self.scores.curve {
             rows.estimate("curve", &self.name, &within(point.radius_km), &point.share, self.scores.n);
         }
@@ -51,6 +52,7 @@ impl Report {
         }
         for rival in self.rival.iter().chain(&self.constant) {
             rows.scores("scores", &rival.name, &rival.scores);
+            rows.countries(&rival.name, &rival.country_scores);
             let group = format!("less {}", rival.name);
             let paired = &rival.paired;
             for radius in &paired.radii {
@@ -98,6 +100,18 @@ impl Rows {
             self.estimate(section, group, &metric, &quantile.km, scores.n);
         }
         self.value(section, group, "missing", scores.missing as f64, scores.n);
+    }
+
+    fn countries(&mut self, group: &str, scores: &CountryScores) {
+        let CountryScores { country, state, continent, probabilities } = scores;
+        for (metric, found) in [("country", country), ("state", state), ("continent", continent)] {
+            self.estimate("countries", group, metric, &found.share, found.n);
+        }
+        let Some(said) = probabilities else { return };
+        let n = said.most_probable.n;
+        self.estimate("countries", group, "most_probable", &said.most_probable.share, n);
+        self.estimate("countries", group, "log_loss_nats", &said.log_loss_nats, n);
+        self.calibration("countries", &said.reliability);
     }
 
     fn calibration(&mut self, group: &str, calibration: &ReliabilityCurve) {

@@ -126,14 +126,16 @@ impl DensitySummary {
         let zoom = view == MapView::Region || view == MapView::Auto && radius_km < WORTH_A_ZOOM_KM;
         let (window, heat) = match self.best() {
             Some(place) if zoom => {
-                let window = window_around(place, radius_km)?;
+                let reach_deg = (4.0 * radius_km).clamp(250.0, 9000.0) / 111.195;
+                let window = Window::of_picture(Window::bounds(&[place.to_unit()], reach_deg), 960, 640)?;
                 (window, Raster::new(window, density.log_density(&window.points()))?)
             }
             _ => (Window::globe(720, 1440)?, globe_log_density(density, 720, 1440)?),
         };
         let mut image = MapImage::new(window).heat(heat, Heat::log_density());
-        for (region, outline) in self.regions.iter().zip(outlines).rev() {
-            image = image.outline(outline.clone(), &format!("{:.0} %", 100.0 * region.probability));
+        for (region, outline) in self.regions.iter().zip(outlines) {
+            image = image
+                .outline(outline.clone(), &format!("smallest region that holds {:.0} %", 100.0 * region.probability));
         }
         for mode in self.modes.iter().filter(|mode| mode.mass >= WORTH_A_MARKER) {
             image = image.marker(mode.mode.place());
@@ -143,15 +145,6 @@ impl DensitySummary {
         }
         Ok(image.to_png())
     }
-}
-
-/// A margin around the region; a degree of longitude is drawn as short as it is there.
-fn window_around(place: LatLon, radius_km: f64) -> Result<Window> {
-    const ROWS: usize = 640;
-    let window = Window::around(place, (4.0 * radius_km).clamp(250.0, 9000.0), ROWS)?;
-    let aspect = window.width_deg() * place.lat_deg().to_radians().cos() / window.height_deg();
-    let columns = (aspect * ROWS as f64).round().clamp(300.0, 1600.0) as usize;
-    Ok(window.with_cells(ROWS, columns)?)
 }
 
 fn mode_json(mode: &WeightedMode) -> Value {

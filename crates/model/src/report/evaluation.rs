@@ -1,13 +1,13 @@
 //! From truths and answers to the report.
 
 use crate::eval::{
-    Bootstrap, Correlogram, DistanceScores, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired, Prdc, Preset,
-    RecallArea, ReliabilityCurve, best_constant, by_label, by_novelty,
+    Bootstrap, Correlogram, CountryScores, DistanceScores, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired,
+    Prdc, Preset, RecallArea, ReliabilityCurve, best_constant, by_label, by_novelty, country_at,
 };
 use crate::report::report::{Breakdown, PrdcReport, Report, Rival};
 use crate::report::{ReportError, Result, System};
 use locdiff_base::{Named, named};
-use locdiff_map::places::{Countries, Places, continent};
+use locdiff_map::places::continent;
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
 
@@ -50,25 +50,10 @@ impl Division {
     fn label(self, place: LatLon) -> String {
         match self {
             Self::Continent => continent(place).unwrap_or("elsewhere").to_owned(),
-            Self::Country => country(place),
+            Self::Country => country_at(place).map_or("at sea or in no country", |country| country.name()).to_owned(),
             Self::None => String::new(),
         }
     }
-}
-
-/// The country, or that of a town nearby: outlines are coarse at the shore.
-fn country(place: LatLon) -> String {
-    const NEAR_KM: f64 = 100.0;
-    if let Some(country) = Countries::bundled().at(place) {
-        return country.name().to_owned();
-    }
-    let town = Places::bundled().nearest(place);
-    if town.distance_km > NEAR_KM {
-        return "at sea or in no country".to_owned();
-    }
-    // The two sources spell some names differently.
-    let known = Countries::bundled().by_code(&town.country_code);
-    known.map_or(town.country, |country| country.name().to_owned())
 }
 
 /// How answers are judged.
@@ -137,7 +122,8 @@ impl Evaluation {
             let others_km = rules.errors_km(&truths, &other.answers)?;
             let scores = DistanceScores::new(&others_km, rules, &bootstrap);
             let paired = Paired::new(&errors_km, &others_km, rules, &bootstrap)?;
-            Ok(Rival { scores, paired, name: other.name })
+            let country_scores = CountryScores::new(&truths, &other.answers, &other.countries, &bootstrap);
+            Ok(Rival { scores, country_scores, paired, name: other.name })
         };
         report.rival = second.map(rival).transpose()?;
         if let Some(place) = self.training.as_deref().and_then(best_constant) {
@@ -156,6 +142,7 @@ impl Evaluation {
         let (rules, bootstrap) = (self.preset.rules(), self.bootstrap.by_places(truths));
         let scores = DistanceScores::new(errors_km, rules, &bootstrap);
         let mut report = Report::new(&system.name, truth_name, self.preset, bootstrap.clone(), scores);
+        report.country_scores = CountryScores::new(truths, &system.answers, &system.countries, &bootstrap);
         step();
         self.add_prdc(&mut report, truths, &system.answers)?;
         step();

@@ -1,8 +1,8 @@
 //! Everything that was found out, to be read by people and by programs.
 
 use crate::eval::{
-    Bootstrap, Correlogram, DistanceScores, Group, Likelihood, Paired, Prdc, Preset, RecallArea, ReliabilityCurve,
-    Rules, TruthInDensity,
+    Bootstrap, Correlogram, CountryScores, DistanceScores, Group, Likelihood, Paired, Prdc, Preset, RecallArea,
+    ReliabilityCurve, Rules, TruthInDensity,
 };
 use locdiff_io::data::PlaceTable;
 use locdiff_shdd::sphere::LatLon;
@@ -31,6 +31,7 @@ pub(crate) struct Breakdown {
 pub(crate) struct Rival {
     pub(crate) name: String,
     pub(crate) scores: DistanceScores,
+    pub(crate) country_scores: CountryScores,
     /// The first system less this one.
     pub(crate) paired: Paired,
 }
@@ -48,6 +49,7 @@ pub struct Report {
     /// Rows without an answer that were left out rather than counted as misses.
     pub(crate) skipped: usize,
     pub(crate) scores: DistanceScores,
+    pub(crate) country_scores: CountryScores,
     pub(crate) prdc: Option<PrdcReport>,
     pub(crate) likelihood: Option<Likelihood>,
     pub(crate) recall_area: Option<RecallArea>,
@@ -92,6 +94,8 @@ pub struct System {
     pub region_level: Option<Vec<f64>>,
     /// Area of that region in km²; NaN if not given.
     pub region_area_km2: Option<Vec<f64>>,
+    /// Probabilities of countries by their codes, the most probable first; empty if not given.
+    pub countries: Vec<Vec<(String, f64)>>,
     /// Answers that belong to no truth.
     pub strange: usize,
 }
@@ -119,8 +123,10 @@ impl System {
         let radii = table.numbers.iter().filter_map(|(name, values)| Some((radius_probability(name)?, pick(values))));
         let answers = rows.iter().map(|row| row.and_then(|row| table.places[row])).collect();
         let (log_density, region_level) = (column(LOG_DENSITY), column(REGION_LEVEL));
-        let region_area_km2 = column(REGION_AREA);
-        Self { name, answers, radii: radii.collect(), log_density, region_level, region_area_km2, strange }
+        let (region_area_km2, radii) = (column(REGION_AREA), radii.collect());
+        let said = |row: &Option<usize>| row.and_then(|row| table.countries.get(row).cloned()).unwrap_or_default();
+        let countries = rows.iter().map(said).collect();
+        Self { name, answers, radii, log_density, region_level, region_area_km2, countries, strange }
     }
 
     /// Puts what densities say about the truths next to the answers.
@@ -140,6 +146,7 @@ impl System {
             list.retain(|_| flags.next().is_none_or(|flag| *flag));
         }
         retain(&mut self.answers, keep);
+        retain(&mut self.countries, keep);
         self.radii.iter_mut().for_each(|(_, radii)| retain(radii, keep));
         for list in [&mut self.log_density, &mut self.region_level, &mut self.region_area_km2].into_iter().flatten() {
             retain(list, keep);

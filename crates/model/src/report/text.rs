@@ -1,7 +1,8 @@
 //! The report on a terminal.
 
 use crate::eval::{
-    Bootstrap, DistanceRule, Estimate, Lag, Likelihood, Prdc, RADIUS_NAMES, ReliabilityCurve, ReliabilityPoint,
+    Bootstrap, CountryScores, DistanceRule, Estimate, Lag, Likelihood, Prdc, RADIUS_NAMES, ReliabilityCurve,
+    ReliabilityPoint,
 };
 use crate::report::{Breakdown, Report, Rival};
 use std::fmt::Write;
@@ -33,6 +34,7 @@ impl Report {
         let quantiles: Vec<String> =
             scores.quantiles.iter().map(|q| format!("{:.0} %: {}", 100.0 * q.p, km(q.km.value))).collect();
         line!(out, "{:<20} {} km", "error quantiles", quantiles.join(", "));
+        country_scores(&mut out, &self.country_scores);
         if let Some(prdc) = &self.prdc {
             let k = prdc.neighbours;
             let chunks = format!("{} chunks, k = {k}", prdc.chunks);
@@ -75,8 +77,29 @@ impl Report {
     }
 }
 
+fn country_scores(out: &mut String, scores: &CountryScores) {
+    let CountryScores { country, state, continent, probabilities } = scores;
+    for (what, found) in [("right country", country), ("right state", state), ("right continent", continent)] {
+        let (value, interval) = (percent(found.share.value), percent_interval(&found.share));
+        line!(out, "{what:<20} {value:>10}   {interval} (n = {})", found.n);
+    }
+    let Some(said) = probabilities else { return };
+    let (Estimate { value, low, high }, first) = (said.log_loss_nats, said.most_probable);
+    let right = percent(first.share.value);
+    line!(
+        out,
+        "probabilities of countries: log loss {value:.3} nats ({low:.3} to {high:.3}), the most probable is right {right}, n = {}",
+        first.n
+    );
+    reliability(out, "probabilities of countries by tenths", &said.reliability);
+}
+
 fn reliability(out: &mut String, what: &str, calibration: &ReliabilityCurve) {
-    let point = |p: &ReliabilityPoint| format!("{:.0}: {:.1}", 100.0 * p.promised, 100.0 * p.observed);
+    let is_even = calibration.curve.windows(2).all(|pair| pair[0].n == pair[1].n);
+    let point = |p: &ReliabilityPoint| {
+        let n = if is_even { String::new() } else { format!(" (n = {})", p.n) };
+        format!("{:.0}: {:.1}{n}", 100.0 * p.promised, 100.0 * p.observed)
+    };
     let points = calibration.curve.iter().map(point).collect::<Vec<_>>().join(", ");
     let mean = 100.0 * calibration.mean_absolute_error;
     let largest = 100.0 * calibration.largest_error;
@@ -114,6 +137,9 @@ fn rival(out: &mut String, report: &Report, rival: &Rival) {
     }
     let (Estimate { value, low, high }, m) = (paired.geoscore, &paired.median_km);
     line!(out, "GeoScore {value:+.1} ({low:+.1} to {high:+.1}); median error {} km ({})", km(m.value), km_interval(m));
+    let [own, other] =
+        [&report.country_scores, &rival.country_scores].map(|scores| percent(scores.country.share.value));
+    line!(out, "right country: first {own}, second {other}");
     let (first, second, p) = (paired.nearer_first, paired.nearer_second, p_value(paired.nearer_p_value));
     line!(out, "nearer to the truth: first {first}, second {second}, p {p} (sign test)");
 }

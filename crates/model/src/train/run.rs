@@ -5,6 +5,7 @@ use crate::train::checkpoint::{Checkpoints, Standing};
 use crate::train::course::{Batches, Course, Event, Keeper, Metrics, Outcome};
 use crate::train::dataset::{same_columns, same_encoder};
 use crate::train::{Result, Rows, RunConfig, TrainError, error::folder, step::TrainStep, trained};
+use crate::answer::{FEWEST_FOR_HEADS, fit_surroundings};
 use crate::{CodeWriter, Model, objective::make_quadrature};
 use locdiff_base::{AtomicFile, OutputLock, setting};
 use locdiff_nn::{Device, TrainingState};
@@ -81,18 +82,43 @@ pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Ou
     let maker = BatchMaker { rows: training, codes, standardisation, batch, seed, fresh_anchors };
     let on_event = &mut on_event;
     let mut course = Course { config: &config, model, step, keeper, done, called, on_event };
-    if !on_host {
-        return course.all(None, stop);
+    let outcome = if on_host {
+        std::thread::scope(|scope| {
+            let (ready, batches) = mpsc::sync_channel(3);
+            let (give_back, used) = mpsc::channel();
+            let steps = done..config.train.steps;
+            let maker = &maker;
+            scope.spawn(move || maker.serve(steps, &ready, &used));
+            course.all(Some(&Batches { ready: batches, give_back }), stop)
+            // The batches go here, at which the maker stops.
+        })
+    } else {
+        course.all(None, stop)
+    }?;
+    if !outcome.interrupted && training.rows.len() >= FEWEST_FOR_HEADS {
+        fit_heads(training, out)?;
     }
-    std::thread::scope(|scope| {
-        let (ready, batches) = mpsc::sync_channel(3);
-        let (give_back, used) = mpsc::channel();
-        let steps = done..config.train.steps;
-        let maker = &maker;
-        scope.spawn(move || maker.serve(steps, &ready, &used));
-        course.all(Some(&Batches { ready: batches, give_back }), stop)
-        // The batches go here, at which the maker stops.
-    })
+    Ok(outcome)
+}
+
+/// Fits heads that predict map attributes, for `calibrate`. All copies of the photos take part, up to so many rows.
+fn fit_heads(training: Rows<'_>, out: &Path) -> Result<()> {
+    const MOST: usize = 120_000;
+    let data = training.data;
+    let count = training.rows.len() * data.copies();
+    let (mut rows, mut places) = (Vec::new(), Vec::new());
+    for k in (0..count).step_by(count.div_ceil(MOST)) {
+        let row = training.rows[k % training.rows.len()] as usize;
+        let mut values = vec![0.0; data.columns()];
+        data.read(row, k / training.rows.len(), &mut values)?;
+        rows.push(values);
+        places.push(data.places()[row]);
+    }
+    // Photos that are nearly all at sea have no heads.
+    if let Ok(heads) = fit_surroundings(&rows, &places) {
+        heads.save(out)?;
+    }
+    Ok(())
 }
 
 fn check_data(config: &RunConfig, training: Rows<'_>, validation: Option<Rows<'_>>) -> Result<()> {

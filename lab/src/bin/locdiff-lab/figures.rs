@@ -9,7 +9,7 @@ use locdiff_shdd::{CodeDensity, Codec, Coefficients};
 /// A density with its regions, on a map that has the given window.
 fn map(density: &CodeDensity<'_>, window: Window, heat: Raster, title: &str) -> Result<MapImage, ReportError> {
     let mut image = MapImage::new(window).heat(heat, Heat::log_density()).title(title);
-    for p in REGION_PROBABILITIES.into_iter().rev() {
+    for p in REGION_PROBABILITIES {
         let region = density.credible_region(p)?;
         image = image.outline(region_polygons(density, &region)?, &format!("{:.0} %", 100.0 * p));
     }
@@ -38,7 +38,7 @@ pub(crate) fn resolution_map(degree: Degree, place: LatLon, reach_km: f64) -> Re
     let codec = Codec::new(degree);
     let code = codec.encode(place);
     let density = codec.density(&code)?;
-    let window = Window::around(place, reach_km, PIXELS)?.with_cells(PIXELS, PIXELS)?;
+    let window = Window::of_picture(Window::bounds(&[place.to_unit()], reach_km / 111.195), PIXELS, PIXELS)?;
     let heat = Raster::new(window, density.log_density(&window.points()))?;
     map(&density, window, heat, &format!("L = {degree}: spread {:.0} km", spread_km(degree)))
 }

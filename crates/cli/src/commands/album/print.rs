@@ -19,9 +19,12 @@ pub(super) fn text(answer: &AlbumAnswer, as_json: bool) -> String {
         let _ = write!(text, "   trip {trip}");
     }
     let (half, most) = (distance(answer.radius_50_km), distance(answer.radius_90_km));
-    let guess = if answer.can_tell { "" } else { "can't tell; a guess is " };
-    let (best, place, because) = (answer.best, &answer.place, one_line(&answer.because));
-    let _ = writeln!(text, "\n  {guess}{best}   {place}   50 % within {half}, 90 % within {most}\n  because {because}");
+    let guess = if answer.can_tell { "" } else { "can't tell: " };
+    let (headline, best, place, because) = (&answer.headline, answer.best, &answer.place, one_line(&answer.because));
+    let _ = writeln!(
+        text,
+        "\n  {guess}{headline}   50 % within {half}, 90 % within {most}   {best}, {place}\n  because {because}"
+    );
     for (what, odd) in [("does not fit", &answer.outlier), ("may not fit", &answer.hint)] {
         if let Some(odd) = odd {
             let _ = writeln!(text, "  {what} ({:.0} %): {}", 100.0 * odd.probability, one_line(&odd.reason));

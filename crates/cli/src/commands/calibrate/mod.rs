@@ -22,11 +22,16 @@ pub(crate) struct Calibrate {
     /// A column of the truths that names each photo's collection: every collection counts the same, and regions are to hold in each
     #[arg(long, value_name = "COLUMN")]
     groups: Option<String>,
+    /// The collection whose photos choose exponents and window; radii hold in all [default: all collections]
+    #[arg(long, value_name = "NAME", requires = "groups")]
+    chosen_by: Option<String>,
     /// Use these rows alone, counted from 0, one number per line
     #[arg(long, value_name = "FILE")]
     rows: Option<PathBuf>,
     #[command(flatten)]
     ood: OodArgs,
+    #[command(flatten)]
+    map: MapArgs,
     #[command(flatten)]
     gallery: GalleryArgs,
     /// Draws of noise that the evidence is the mean of
@@ -62,6 +67,24 @@ struct OodArgs {
     /// Use so many of their first rows alone
     #[arg(long, value_name = "N", requires = "ood", alias = "strangers-first")]
     ood_first: Option<usize>,
+}
+
+/// The map factors of the density.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Map factors")]
+struct MapArgs {
+    /// Embeddings of training photos, to learn how towns, coasts and climates look [default: what `train` left in the model's folder]
+    #[arg(long, value_name = "FILE", requires = "surroundings_truth")]
+    surroundings: Option<PathBuf>,
+    /// Tensor of a safetensors file that holds several
+    #[arg(long, value_name = "NAME", requires = "surroundings")]
+    surroundings_tensor: Option<String>,
+    /// Their true locations
+    #[arg(long, value_name = "FILE", requires = "surroundings")]
+    surroundings_truth: Option<PathBuf>,
+    /// Leave the density without map factors
+    #[arg(long, conflicts_with = "surroundings")]
+    no_factors: bool,
 }
 
 impl Calibrate {
@@ -101,7 +124,13 @@ impl Calibrate {
             request.out_of_domain = Some(EmbeddingRows::new(embeddings, ood_tensor.clone(), truth));
         }
         request.out_of_domain_first = *ood_first;
+        let map = &self.map;
+        if let (Some(embeddings), Some(truth)) = (map.surroundings.clone(), map.surroundings_truth.clone()) {
+            request.surroundings = Some(EmbeddingRows::new(embeddings, map.surroundings_tensor.clone(), truth));
+        }
+        request.without_factors = map.no_factors;
         request.groups.clone_from(&self.groups);
+        request.chosen_by.clone_from(&self.chosen_by);
         request.rows.clone_from(&self.rows);
         request.gallery.clone_from(&self.gallery.gallery);
         request.geoclip.clone_from(&self.gallery.geoclip);

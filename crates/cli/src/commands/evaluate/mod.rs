@@ -28,8 +28,8 @@ pub(crate) struct Evaluate {
     truth: Option<PathBuf>,
     #[command(flatten)]
     album: AlbumArgs,
-    /// A system's answers, matched by id where both files have one, else by order; columns radius_50_km and the
-    /// like, truth_log_density, truth_region_level and truth_region_area_km2 are judged too
+    /// A system's answers, matched by id where both files have one, else by order; columns countries, radius_50_km
+    /// and the like, truth_log_density, truth_region_level and truth_region_area_km2 are judged too
     #[arg(long, value_name = "FILE", conflicts_with = "model", required_unless_present_any = ["model", "codes", "album"])]
     predictions: Option<PathBuf>,
     /// Another system's answers: the difference and its significance

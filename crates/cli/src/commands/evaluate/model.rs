@@ -80,6 +80,8 @@ impl ModelArgs {
             system.log_density = Some(of(&|verdict| verdict.log_density));
             system.region_level = Some(of(&|verdict| verdict.region_level));
             system.region_area_km2 = Some(of(&|verdict| verdict.region_area_km2));
+            let said = |verdict: &Option<Verdict>| verdict.iter().flat_map(|one| one.countries.clone()).collect();
+            system.countries = judged.iter().map(said).collect();
             let radii = LEVELS.iter().enumerate();
             system.radii = radii.map(|(k, share)| (*share, of(&|verdict| verdict.radii_km[k]))).collect();
         }

@@ -145,7 +145,7 @@ impl Locate {
         let run = locator
             .locate_all(inputs.into_sources(), options)?
             .with_control(control)
-            .with_thumbnails(self.output.map.is_some() && !dry_run);
+            .with_thumbnails(if dry_run { 0 } else { self.output.thumbnails(count) });
         let (mut tally, mut summary) = (Tally::default(), Summary::default());
         let form = match (self.output.json, count > MANY && !self.output.details) {
             (true, _) => Form::Json,

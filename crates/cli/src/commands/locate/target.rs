@@ -29,17 +29,17 @@ pub(crate) struct OutputArgs {
     /// Write waypoints for navigation programs: GPS tags and answers, without guesses
     #[arg(long, value_name = "FILE.gpx", hide_short_help = true)]
     gpx: Option<PathBuf>,
-    /// Write a page with a map to look at, one file that needs no network, for any number of photos; or a folder
+    /// Write a page with a map: list, filters and each photo's density, one file that needs no network; or a folder
     #[arg(long, value_name = "FILE.html")]
     pub(crate) map: Option<PathBuf>,
-    /// Write a map as a picture: of one photo its density, of several a dot each; a folder gets one picture per photo
+    /// Write a picture: a map of one photo's density, small maps of up to 12 photos, one map of more; or a folder
     #[arg(long, value_name = "FILE.png")]
     png: Option<PathBuf>,
     /// Write the probability of every cell of a quarter of a degree as GeoTIFF; or a folder
     #[arg(long, value_name = "FILE.tif", hide_short_help = true)]
     geotiff: Option<PathBuf>,
-    /// Write the backward process of one photo, step by step: .gif, .html or .png
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    /// Write an animation of the sampling of one photo, from noise to the answer, without map factors: .gif, .html or .png
+    #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) tags: TagArgs,
@@ -54,6 +54,11 @@ impl OutputArgs {
             [&self.csv, &self.geojson, &self.kml, &self.gpx, &self.map, &self.png, &self.geotiff, &self.trace]
                 .map(Clone::clone);
         targets
+    }
+
+    /// How many photos maps show, each with a small picture of it.
+    pub(crate) fn thumbnails(&self, count: usize) -> usize {
+        if self.map.is_some() || self.png.is_some() { count } else { 0 }
     }
 
     /// Whether the outputs can be written for so many photos in these files, before any work is done.

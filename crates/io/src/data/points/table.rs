@@ -35,6 +35,8 @@ pub struct PlaceTable {
     pub places: Vec<Option<LatLon>>,
     /// Chosen columns of numbers, NaN where empty.
     pub numbers: Vec<(String, Vec<f64>)>,
+    /// The probabilities of countries by code, from a column `countries` as answers have it; empty if there is none.
+    pub countries: Vec<Vec<(String, f64)>>,
 }
 
 impl PlaceTable {
@@ -67,6 +69,9 @@ impl PlaceTable {
         if table.places.is_empty() { Err(DataError::NoRows { file }) } else { Ok(table) }
     }
 }
+
+/// The column, or the key, of the probabilities of countries.
+const COUNTRIES: &str = "countries";
 
 struct Ids {
     wanted: Wanted,
@@ -101,7 +106,9 @@ fn read_csv(mut rows: CsvRows, columns: &PointColumns, ids: &Ids, is_wanted: IsW
         ids: id.map(|index| (names[index].clone(), Vec::new())),
         places: Vec::new(),
         numbers: chosen.iter().map(|&index| (names[index].clone(), Vec::new())).collect(),
+        countries: Vec::new(),
     };
+    let countries = names.iter().position(|name| name == COUNTRIES);
     while rows.advance()? {
         let fields: Vec<&[u8]> = rows.fields().collect();
         let number = |index: usize| match std::str::from_utf8(fields[index]) {
@@ -115,12 +122,17 @@ fn read_csv(mut rows: CsvRows, columns: &PointColumns, ids: &Ids, is_wanted: IsW
         if let (Some((_, names)), Some(index)) = (&mut table.ids, id) {
             names.push(unguarded(String::from_utf8_lossy(fields[index]).trim().to_owned()));
         }
+        if let Some(index) = countries {
+            let text = String::from_utf8_lossy(fields[index]);
+            let share = |one: &str| one.rsplit_once(':').and_then(|(code, p)| Some((code.to_owned(), p.parse().ok()?)));
+            table.countries.push(text.split('|').filter_map(share).collect());
+        }
     }
     Ok(table)
 }
 
 fn read_json(mut lines: JsonLines, columns: &PointColumns, ids: &Ids, is_wanted: IsWanted<'_>) -> Result<PlaceTable> {
-    let mut table = PlaceTable { ids: None, places: Vec::new(), numbers: Vec::new() };
+    let mut table = PlaceTable { ids: None, places: Vec::new(), numbers: Vec::new(), countries: Vec::new() };
     while lines.advance()? {
         let mut object: Map<String, Value> = serde_json::from_slice(lines.line()).map_err(|error| {
             let expected = "one object like {\"id\": \"a.jpg\", \"lat\": 48.86, \"lon\": 2.35}";
@@ -158,6 +170,13 @@ fn read_json(mut lines: JsonLines, columns: &PointColumns, ids: &Ids, is_wanted:
             table.numbers = chosen.map(|key| (key.clone(), Vec::new())).collect();
         }
         table.places.push(found);
+        if let Some(Value::Array(all)) = object.get(COUNTRIES) {
+            let text = |one: &Value, key: &str| one.get(key).and_then(Value::as_str).map(str::to_owned);
+            let code = |one: &Value| text(one, "code").filter(|code| !code.is_empty()).or_else(|| text(one, "name"));
+            let share = |one: &Value| Some((code(one)?, one.get("probability")?.as_f64()?));
+            table.countries.resize(table.places.len() - 1, Vec::new());
+            table.countries.push(all.iter().filter_map(share).collect());
+        }
         for (key, column) in &mut table.numbers {
             column.push(if object.contains_key(key) { number(key)? } else { f64::NAN });
         }
@@ -169,6 +188,9 @@ fn read_json(mut lines: JsonLines, columns: &PointColumns, ids: &Ids, is_wanted:
             });
         }
     }
+    if !table.countries.is_empty() {
+        table.countries.resize(table.places.len(), Vec::new());
+    }
     Ok(table)
 }
 
@@ -179,7 +201,8 @@ fn read_array(reader: PointReader) -> Result<PlaceTable> {
         Err(DataError::Place { source: Latitude(v) | Longitude(v), .. }) if v.is_nan() => Ok(None),
         Err(error) => Err(error),
     };
-    Ok(PlaceTable { ids: None, places: reader.map(place).collect::<Result<_>>()?, numbers: Vec::new() })
+    let places = reader.map(place).collect::<Result<_>>()?;
+    Ok(PlaceTable { ids: None, places, numbers: Vec::new(), countries: Vec::new() })
 }
 
 #[cfg(test)]
@@ -214,12 +237,16 @@ mod tests {
     /// What `locate --json` writes: places inside `best`, photos that could not be read, a summary.
     #[test]
     fn answers_are_read() {
-        let lines = "{\"photo\":\"a\",\"best\":{\"lat\":1,\"lon\":2},\"r_a\":3}\n\
+        let lines = "{\"photo\":\"a\",\"best\":{\"lat\":1,\"lon\":2},\"r_a\":3,\"countries\":[{\"code\":\"DE\",\
+                     \"probability\":0.5},{\"code\":\"\",\"name\":\"X\",\"probability\":0.25}]}\n\
                      {\"photo\":\"b\",\"error\":\"cut off\"}\n{\"summary\":{\"accuracy\":1}}\n";
         let table = read("p.jsonl", lines, None).unwrap();
         assert_eq!(table.ids.unwrap().1, ["a", "b"]);
         assert_eq!(table.places, [LatLon::new(1.0, 2.0).ok(), None]);
         assert!(table.numbers[0].1[0] == 3.0 && table.numbers[0].1[1].is_nan());
+        let csv = read("p.csv", "photo,lat,lon,countries\na,1,2,DE:0.5|X:0.25\nb,,,\n", None).unwrap();
+        assert_eq!(table.countries, [vec![("DE".to_owned(), 0.5), ("X".to_owned(), 0.25)], vec![]]);
+        assert_eq!(csv.countries, table.countries);
         let rows = "{\"photo\":\"row 1\",\"best\":{\"lat\":1,\"lon\":2}}\n";
         assert_eq!(read("p.jsonl", rows, None).unwrap().ids, None);
     }

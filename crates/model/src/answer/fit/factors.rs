@@ -7,11 +7,11 @@ use rayon::prelude::*;
 use std::{collections::BTreeMap, f64::consts::PI};
 
 /// Factors on the evidence that are tried, and on the background.
-const EVIDENCE: std::ops::Range<u32> = 2..25; // of 0.05
-const BACKGROUND: std::ops::Range<u32> = 0..6; // of 0.2
-const FLOORS: [f64; 7] = [0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15];
+pub(super) const EVIDENCE: std::ops::Range<u32> = 2..25; // of 0.05
+pub(super) const BACKGROUND: std::ops::Range<u32> = 0..6; // of 0.2
+pub(super) const FLOORS: [f64; 7] = [0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15];
 /// Densities this much worse than the best (nats per photo) are out, however well they are calibrated.
-const NEAR_BEST_NATS: f64 = 0.02;
+pub(super) const NEAR_BEST_NATS: f64 = 0.02;
 
 #[derive(Debug, Clone)]
 pub(super) struct Chosen {
@@ -38,6 +38,19 @@ impl Outcome {
     fn level(self, floor: f64) -> f64 {
         (1.0 - floor) * self.denser.0 + floor * self.denser.1
     }
+}
+
+/// How far regions are from the shares they should hold, in the collection where they are furthest.
+pub(super) fn worst_deviation(photos: &[Observation], levels: impl Iterator<Item = f64>) -> f64 {
+    let mut groups: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
+    for (seen, level) in photos.iter().zip(levels) {
+        groups.entry(seen.group).or_default().push((level, 1.0));
+    }
+    let off = |values: &Vec<(f64, f64)>| {
+        let shares = shares_within_levels(values);
+        shares.iter().zip(LEVELS).map(|(share, level)| (share - level).abs()).sum::<f64>() / 9.0
+    };
+    groups.values().map(off).fold(0.0, f64::max)
 }
 
 /// Of all that is near the best by −log density, what deviates least from what it says.
@@ -69,23 +82,12 @@ pub(super) fn choose_factors(
     let best = tried.iter().map(|(.., nll)| *nll).fold(f64::INFINITY, f64::min);
     tried.retain(|(.., nll)| *nll <= best + NEAR_BEST_NATS);
     let levels = |pair: usize, floor: f64| outcomes.iter().map(move |photo| photo[pair].level(floor));
-    // How far regions are from what they say, in the collection where they are furthest.
-    let deviation = |pair: usize, floor: f64| -> f64 {
-        let mut groups: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
-        for (seen, level) in photos.iter().zip(levels(pair, floor)) {
-            groups.entry(seen.group).or_default().push((level, 1.0));
-        }
-        let off = |values: &Vec<(f64, f64)>| {
-            let shares = shares_within_levels(values);
-            shares.iter().zip(LEVELS).map(|(share, level)| (share - level).abs()).sum::<f64>() / 9.0
-        };
-        groups.values().map(off).fold(0.0, f64::max)
-    };
+    let deviation = |pair: usize, floor: f64| worst_deviation(photos, levels(pair, floor));
     let least = tried.iter().min_by(|a, b| deviation(a.0, a.1).total_cmp(&deviation(b.0, b.1)));
     let &(pair, floor, nll_nats) = least.unwrap_or(&(0, FLOORS[0], best));
     let weighed: Vec<(f64, f64)> = levels(pair, floor).zip(weights.iter().copied()).collect();
     Ok(Chosen {
-        factors: Factors { evidence: pairs[pair].0, background_weight: pairs[pair].1, floor },
+        factors: Factors { evidence: pairs[pair].0, background_weight: pairs[pair].1, floor, map_exponent: 0.0 },
         nll_nats,
         background_nll_nats: nll(pairs.len() - 1, floor),
         regions: shares_within_levels(&weighed),

@@ -107,12 +107,12 @@ pub fn fit_gallery(
     let mix = GalleryMix { key: key.to_owned(), kernels, share, out_of_domain_share, nll_nats, ..unfitted };
     let mut mixed = Calibration { gallery: Some(mix.clone()), ..calibration.clone() };
     let Levels { window_km, can_tell_from, own, out_of_domain, .. } =
-        read_levels(globe, &mixed, observations, out_of_domain)?;
+        read_levels(globe, &mixed, (observations, None), out_of_domain)?;
     mixed.gallery = Some(GalleryMix {
         window_km,
         can_tell_from,
         radius_levels: own,
-        out_of_domain_radius_levels: out_of_domain.unwrap_or(own),
+        out_of_domain_radius_levels: out_of_domain.map_or(own, |(levels, _)| levels),
         ..mix
     });
     Ok(mixed)

@@ -2,16 +2,20 @@
 
 mod factors;
 mod gallery;
+mod heads;
+mod map;
 mod places;
 mod reading;
 
 pub use gallery::{MOST_NEIGHBOURS, choose_mix, fit_gallery};
+pub use heads::{FEWEST_FOR_HEADS, fit_surroundings};
 pub use places::{PlaceFit, fit_places};
 pub use reading::Observation;
 
 use crate::answer::calibration::{Calibration, FitReport, OutOfDomain};
-use crate::answer::{Globe, LEVELS, Probe, Result};
+use crate::answer::{Globe, LEVELS, Probe, Result, Surroundings};
 use factors::choose_factors;
+use map::choose_with_map;
 use locdiff_shdd::Coefficients;
 use reading::{group_weights, read_levels};
 use std::sync::Arc;
@@ -21,40 +25,66 @@ pub const FEWEST_TO_CALIBRATE: usize = 50;
 /// Draws of noise for the density without a photo: so many that their own noise does not show.
 pub const BACKGROUND_DRAWS: usize = 1024;
 
+/// How a calibration is fitted.
+#[derive(Debug, Clone, Default)]
+pub struct FitOptions {
+    /// Heads for map factors.
+    pub heads: Option<Arc<Surroundings>>,
+    /// The collection whose photos choose factors and window. `None` is all. Radii are fitted to all collections.
+    pub chosen_by: Option<usize>,
+    /// Samples per photo, for the report.
+    pub samples: usize,
+    /// Seed of the noise, for the report.
+    pub seed: u64,
+}
+
 /// The calibration under which the densities of `observations` say what holds: of all factors and floors whose mean
 /// −log density is near the best, those whose regions deviate least from what they say in the worst collection; then
 /// the window whose places are right most often, and radii that hold what they say. If `out_of_domain` are given, photos
-/// of another kind, a probe learns to detect them, and they get factors of their own.
+/// of another kind, a probe learns to detect them, and they get factors of their own. With heads, the density has map
+/// factors, and their exponent is chosen, too.
 /// Fails on too few photos, or numbers of another degree.
 pub fn fit(
     globe: &Arc<Globe>,
     background: &Coefficients,
     observations: &[Observation],
     out_of_domain: &[Observation],
-    samples: usize,
-    seed: u64,
+    how: FitOptions,
 ) -> Result<Calibration> {
+    let FitOptions { heads, chosen_by, samples, seed } = how;
     let sets = [observations, out_of_domain].map(<[Observation]>::len);
     let counts = sets.into_iter().filter(|n| *n > 0).chain([sets[0]]);
     if let Some(few) = counts.into_iter().find(|n| *n < FEWEST_TO_CALIBRATE) {
         let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
         return Err(locdiff_base::setting("photos with known places", few, remedy));
     }
-    let weights = group_weights(observations);
-    let chosen = choose_factors(globe, background, observations, &weights)?;
-    let mut calibration = Calibration { factors: chosen.factors, ..Calibration::none(background.clone()) };
+    let choosing = choosing(observations, chosen_by);
+    if choosing.is_empty() {
+        return Err(locdiff_base::setting("collection that chooses", "no photos", "name one of the collections"));
+    }
+    let weights = group_weights(&choosing);
+    let with_map = heads.as_ref().zip(globe.cells());
+    let choose = |photos: &[Observation], weights: &[f64]| match with_map {
+        Some((heads, grid)) => choose_with_map((globe, grid), background, heads, photos, weights),
+        None => choose_factors(globe, background, photos, weights),
+    };
+    let chosen = choose(&choosing, &weights)?;
+    let plain = Calibration::none(background.clone());
+    let surroundings = with_map.map(|(heads, _)| heads.clone());
+    let mut calibration = Calibration { factors: chosen.factors, surroundings, ..plain };
     let equal = vec![1.0 / out_of_domain.len().max(1) as f64; out_of_domain.len()];
     if !out_of_domain.is_empty() {
         let rows = |photos: &[Observation]| photos.iter().map(|seen| seen.embedding.clone()).collect::<Vec<_>>();
         let probe = Probe::fit(&rows(observations), &rows(out_of_domain))?;
-        let factors = choose_factors(globe, background, out_of_domain, &equal)?.factors;
-        calibration.out_of_domain = Some(OutOfDomain { probe, factors, radius_levels: LEVELS });
+        let factors = choose(out_of_domain, &equal)?.factors;
+        calibration.out_of_domain = Some(OutOfDomain { probe, factors, radius_levels: LEVELS, window_km: None });
     }
-    let levels = read_levels(globe, &calibration, observations, out_of_domain)?;
+    let levels = read_levels(globe, &calibration, (observations, chosen_by), out_of_domain)?;
     (calibration.window_km, calibration.can_tell_from) = (levels.window_km, levels.can_tell_from);
     calibration.radius_levels = levels.own;
-    if let (Some(kept), Some(theirs)) = (&mut calibration.out_of_domain, levels.out_of_domain) {
+    if let (Some(kept), Some((theirs, window_km))) = (&mut calibration.out_of_domain, levels.out_of_domain) {
         kept.radius_levels = theirs;
+        kept.window_km = (window_km != levels.window_km).then_some(window_km);
     }
     calibration.fit = Some(FitReport {
         n: observations.len(),
@@ -67,6 +97,12 @@ pub fn fit(
         radii: levels.radii,
     });
     Ok(calibration)
+}
+
+/// The photos that choose.
+fn choosing(observations: &[Observation], chosen_by: Option<usize>) -> Vec<Observation> {
+    let chooses = |seen: &&Observation| chosen_by.is_none_or(|group| seen.group == group);
+    observations.iter().filter(chooses).cloned().collect()
 }
 
 impl FitReport {

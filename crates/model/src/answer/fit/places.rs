@@ -107,7 +107,7 @@ pub fn fit_places(
     nll_nats: f64,
 ) -> Result<Calibration> {
     let Levels { window_km, can_tell_from, own: radius_levels, by_radius: levels_by_radius, radii, .. } =
-        read_levels(globe, calibration, photos, &[])?;
+        read_levels(globe, calibration, (photos, None), &[])?;
     let mut fitted = Calibration { window_km, can_tell_from, radius_levels, levels_by_radius, ..calibration.clone() };
     let weights = group_weights(photos);
     let denser = photos.par_iter().zip(&weights).map(|(seen, weight)| {

@@ -124,7 +124,8 @@ pub(super) struct Levels {
     pub(super) can_tell_from: f64,
     /// The levels of radii, for photos of the model's kind and for out of domain, where there are any.
     pub(super) own: [f64; 9],
-    pub(super) out_of_domain: Option<[f64; 9]>,
+    /// The window of the latter goes with them.
+    pub(super) out_of_domain: Option<([f64; 9], f64)>,
     /// Shares of true places within the radii that the densities alone say hold 10, 20 … 90 %.
     pub(super) radii: Vec<f64>,
     /// The levels by how sure answers are, of photos of the model's kind.
@@ -135,21 +136,27 @@ pub(super) struct Levels {
 pub(super) fn read_levels(
     globe: &Arc<Globe>,
     calibration: &Calibration,
-    observations: &[Observation],
+    (observations, chosen_by): (&[Observation], Option<usize>),
     out_of_domain: &[Observation],
 ) -> Result<Levels> {
     let weights = group_weights(observations);
+    let chooses = |seen: &Observation| f64::from(u8::from(chosen_by.is_none_or(|group| seen.group == group)));
+    let choosing: Vec<f64> = weights.iter().zip(observations).map(|(weight, seen)| weight * chooses(seen)).collect();
     let windows = read_windows(globe, calibration, observations, &windows_km(calibration))?;
-    let window = choose_window(calibration, &windows, &weights);
+    let window = choose_window(calibration, &windows, &choosing);
     let window_km = windows_km(calibration)[window];
     let mut read: Vec<(Outcome, f64)> = windows.iter().map(|photo| photo[window]).zip(weights).collect();
     let ((radii_held, own), by_radius) = (radii(&read), radii_by_sureness(&read));
     let mut levels = Levels { window_km, can_tell_from: 0.0, own, out_of_domain: None, radii: radii_held, by_radius };
     if !out_of_domain.is_empty() {
         let weight = 1.0 / out_of_domain.len() as f64;
-        let theirs = read_windows(globe, calibration, out_of_domain, &[window_km])?;
-        let theirs: Vec<(Outcome, f64)> = theirs.iter().map(|outcomes| (outcomes[0], weight)).collect();
-        levels.out_of_domain = Some(radii(&theirs).1);
+        // A window of their own only with map factors: plain densities out of domain are too smooth to tell windows apart.
+        let tried = if calibration.surroundings.is_some() { windows_km(calibration).to_vec() } else { vec![window_km] };
+        let theirs = read_windows(globe, calibration, out_of_domain, &tried)?;
+        let equal = vec![weight; out_of_domain.len()];
+        let best = if tried.len() > 1 { choose_window(calibration, &theirs, &equal) } else { 0 };
+        let theirs: Vec<(Outcome, f64)> = theirs.iter().map(|outcomes| (outcomes[best], weight)).collect();
+        levels.out_of_domain = Some((radii(&theirs).1, tried[best]));
         // Half of all photos are out of domain, as the probe takes it.
         read.extend(theirs);
     }

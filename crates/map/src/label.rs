@@ -40,7 +40,7 @@ impl MapLabel {
 }
 
 /// Labels as the page's script takes them.
-pub(super) fn json(labels: &[MapLabel]) -> Vec<Value> {
+pub(crate) fn json(labels: &[MapLabel]) -> Vec<Value> {
     let row = |label: &MapLabel| {
         let [lon, lat] = degrees(label.place);
         json!([lon, lat, label.text, label.least_zoom, u8::from(label.is_town)])
@@ -49,11 +49,11 @@ pub(super) fn json(labels: &[MapLabel]) -> Vec<Value> {
 }
 
 /// Longitude and latitude of a place.
-pub(super) fn degrees(place: LatLon) -> [f64; 2] {
+pub(crate) fn degrees(place: LatLon) -> [f64; 2] {
     [rounded(place.lon_deg()), rounded(place.lat_deg())]
 }
 
 /// To 0.0001°, 11 m: finer than any map here.
-pub(super) fn rounded(degrees: f64) -> f64 {
+pub(crate) fn rounded(degrees: f64) -> f64 {
     (degrees * 1e4).round() / 1e4
 }

@@ -1,0 +1,73 @@
+//! Map factors for any density that is given by its values: other methods get the same factors as the network.
+
+use crate::answer::cell_grid::CellGrid;
+use crate::answer::density::smallest_region;
+use crate::answer::{ClassProbabilities, Density, DensityRegion, Globe, Peak};
+use crate::answer::{map_factors::MapFactors, support::Support, window::Window};
+use locdiff_shdd::sphere::{LatLon, UnitVec};
+
+/// A density with map factors, summed over the map's cells. The density before factors may have any integral.
+/// Functions panic on a globe whose pixels are finer than the cells.
+#[derive(Debug, Clone)]
+pub struct CellDensity {
+    support: Support,
+    /// The log density and the mass of each cell.
+    values: Vec<f64>,
+    masses: Vec<f64>,
+}
+
+fn grid(globe: &Globe) -> &CellGrid {
+    globe.cells().expect("pixels are no finer than cells")
+}
+
+impl CellDensity {
+    /// The points at which densities are evaluated: 51 km apart, or every cell for a globe whose pixels are as fine.
+    pub fn points(globe: &Globe) -> &[UnitVec] {
+        grid(globe).smooth_points()
+    }
+
+    /// The log densities at these points of a density without map factors.
+    pub fn plain_log_density(density: &Density) -> Vec<f64> {
+        density.smooth_log_density(grid(density.globe()))
+    }
+
+    /// For each choice of exponents, one by attribute, what factors and normalisation add to the log density at a location.
+    /// `densities` are those at [`CellDensity::points`] before factors.
+    pub fn log_gains(
+        (globe, densities): (&Globe, &[f64]),
+        (seen, exponents): (&ClassProbabilities, &[[f64; 3]]),
+        location: LatLon,
+    ) -> Vec<f64> {
+        let (histogram, joint) = (grid(globe).histogram(densities), grid(globe).joint_at(location));
+        let gain = |own: &[f64; 3]| MapFactors::new(seen, *own, histogram.clone()).log_gain(joint);
+        exponents.iter().map(gain).collect()
+    }
+
+    /// The density with factors, given the densities at [`CellDensity::points`] before factors.
+    pub fn new((globe, densities): (&Globe, &[f64]), seen: &ClassProbabilities, exponents: [f64; 3]) -> Self {
+        let grid = grid(globe);
+        let factors = MapFactors::new(seen, exponents, grid.histogram(densities));
+        let logs: Vec<f64> = densities.iter().map(|density| density.ln()).collect();
+        let mut values = grid.log_densities(&logs, factors.by_joint());
+        let support = Support::Fine(grid.cells.clone());
+        let total = support.log_integral(&values);
+        values.iter_mut().for_each(|value| *value -= total);
+        Self { masses: support.masses(&values), support, values }
+    }
+
+    /// The most probable places, as [`Density::peaks`].
+    pub fn peaks(&self, window_km: f64, most: usize) -> Vec<Peak> {
+        let found = Window::new(window_km).places((&self.support, &self.masses), (None, most), &|_| true);
+        found.into_iter().map(Peak::from).collect()
+    }
+
+    /// The smallest region that holds probability `p`.
+    pub fn region(&self, p: f64) -> DensityRegion {
+        smallest_region(&self.support, &self.values, &self.masses, p)
+    }
+
+    /// The probability of all cells that are denser than this.
+    pub fn mass_denser_than(&self, log_density: f64) -> f64 {
+        self.values.iter().zip(&self.masses).filter(|(value, _)| **value > log_density).map(|(_, mass)| mass).sum()
+    }
+}
