@@ -9,7 +9,7 @@ use locdiff_shdd::sphere::LatLon;
 use std::{f64::consts::PI, sync::Arc};
 
 /// The temperature about which others are tried: embeddings' cosines differ by about this much between good and poor matches.
-const TEMPERATURE: f64 = 0.05;
+pub(crate) const TEMPERATURE: f64 = 0.05;
 
 /// LocDiff+kNN as `locdiff calibrate` fits it: the model's density calibrated on validation, then mixed with kernels about the
 /// nearest training photos, kernels and share by −log density there.

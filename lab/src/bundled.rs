@@ -15,6 +15,13 @@ pub(crate) struct Bundled {
     reader: Reader,
 }
 
+/// A photo's density, the window that its place is read through, and the probability that it is out of domain.
+pub(crate) struct Shipped {
+    pub(crate) density: Density,
+    pub(crate) window_km: f64,
+    pub(crate) ood: f64,
+}
+
 impl Bundled {
     pub(crate) fn open(device: &Device) -> Result<Self> {
         let files = locdiff_bundled_model::model();
@@ -30,14 +37,17 @@ impl Bundled {
         Ok(Self { reader: Reader::new(globe, calibration)?, predictor })
     }
 
-    fn answers(&self, embeddings: &[f32]) -> Result<Vec<Density>> {
+    /// The density of every row, with the map factors of the model's own heads or without any.
+    pub(crate) fn answers(&self, embeddings: &[f32], with_factors: bool) -> Result<Vec<Shipped>> {
         let rows = embeddings.chunks_exact(self.predictor.model().config().embedding_dim);
         let photos: Vec<Embedding> = rows.map(|row| Embedding::new(row.to_vec(), None)).collect::<Result<_, _>>()?;
         let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
         let evidence = self.predictor.coefficients(&queries, &SampleOptions::default())?;
         let density = |(said, photo): (&_, &Embedding)| {
             let said = self.reader.calibration().model_output(said, [photo.values()]);
-            Ok(self.reader.density(said, None)?.compact())
+            let said = if with_factors { said } else { said.without_factors() };
+            let window_km = self.reader.window_km(&ReadOptions::default(), said.ood);
+            Ok(Shipped { density: self.reader.density(said, None)?.compact(), window_km, ood: said.ood })
         };
         evidence.par_iter().zip(&photos).map(density).collect()
     }
@@ -45,14 +55,14 @@ impl Bundled {
 
 impl Baseline for Bundled {
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
-        let window_km = self.reader.window_km(&ReadOptions::default(), 0.0);
-        let place = |density: Density| density.peaks(window_km, 1)[0].place;
-        Ok(self.answers(embeddings)?.into_par_iter().map(place).collect())
+        let place = |own: Shipped| own.density.peaks(own.window_km, 1)[0].place;
+        Ok(self.answers(embeddings, true)?.into_par_iter().map(place).collect())
     }
 
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
-        let density = |own: Density| -> PhotoDensity<'_> { Box::new(move |points| own.log_density(points.all())) };
-        Ok(self.answers(embeddings)?.into_iter().map(density).collect())
+        let density =
+            |own: Shipped| -> PhotoDensity<'_> { Box::new(move |points| own.density.log_density(points.all())) };
+        Ok(self.answers(embeddings, true)?.into_iter().map(density).collect())
     }
 
     fn parameters(&self) -> usize {

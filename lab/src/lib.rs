@@ -7,6 +7,7 @@
 //! | data for it | [`Examples`], [`FitData`] |
 //! | how much work it may do | [`Effort`] |
 //! | methods fitted, tested and set side by side | [`Splits`], [`Trial`], [`Comparison`] |
+//! | map factors of LocDiff and its rivals | [`FactorStudy`] |
 //! | tables of the paper, made again | [`ModelTable`], [`AnchorTable`], [`PerturbationDrift`], [`ReducedDrift`], [`TimingTable`] |
 //!
 //! Every choice (neighbours, kernel widths, the best step of a training) is made on the validation data; networks, optimiser
@@ -39,6 +40,7 @@ mod encoders;
 mod error;
 mod examples;
 mod exponentials;
+mod factors;
 mod ideal;
 mod knn;
 mod learner;
@@ -64,6 +66,7 @@ pub use effort::{Effort, EffortPreset};
 pub use encoders::EncoderKind;
 pub use error::BaselineError;
 pub use examples::Examples;
+pub use factors::{FactorStudy, FactorTable};
 pub use method::Method;
 pub use paper::{
     AnchorTable, DiffusionTable, Experiment, ModelTable, ModelTableKind, PerturbationDrift, ReducedDrift,

@@ -6,7 +6,7 @@ use locdiff_model::train::{BEST_FOLDER, Dataset, Event, Rows, RunConfig, TrainPr
 use locdiff_model::{Model, NetworkKind, Prediction, Predictor, Query, Reading, SampleOptions};
 use locdiff_nn::Device;
 use locdiff_shdd::{Codec, Coefficients, sphere::LatLon};
-use std::{sync::Arc, sync::atomic::AtomicBool};
+use std::{path::Path, sync::Arc, sync::atomic::AtomicBool};
 
 /// Above this degree pixels are so many that validations during training look at few rows.
 const FEW_PIXELS_DEGREE: usize = 31;
@@ -90,6 +90,14 @@ impl LocDiff {
             }
         })?;
         let model = Model::load(device, &folder.path().join(BEST_FOLDER))?;
+        Ok(Self { predictor: Predictor::new(Arc::new(model))?, options, by_samples: false })
+    }
+
+    /// A model that was trained before, to be sampled within the budget.
+    pub(crate) fn open(device: &Device, effort: &Effort, folder: &Path) -> Result<Self> {
+        let model = Model::load(device, folder)?;
+        let steps = effort.sampler_steps.min(model.config().diffusion_steps);
+        let options = SampleOptions { samples: effort.samples, steps, ..SampleOptions::default() };
         Ok(Self { predictor: Predictor::new(Arc::new(model))?, options, by_samples: false })
     }
 

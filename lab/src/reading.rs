@@ -17,13 +17,14 @@ pub(crate) const READ_DEGREE: usize = 23;
 /// Exponents of the density that are tried, from 0.03 up, each so many times the last, and floors: wide enough that a choice at an
 /// end says something of the method.
 const FIRST_TEMPER: f64 = 0.03;
-const TEMPER_RATIO: f64 = 1.1;
+pub(crate) const TEMPER_RATIO: f64 = 1.1;
 const TEMPERS: i32 = 52;
-const FLOORS: [f64; 15] = [0.0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6];
+pub(crate) const FLOORS: [f64; 15] =
+    [0.0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6];
 /// Windows that are tried beside the method's own way to answer.
-const WINDOWS_KM: [f64; 5] = [300.0, 450.0, 600.0, 800.0, 1200.0];
+pub(crate) const WINDOWS_KM: [f64; 5] = [300.0, 450.0, 600.0, 800.0, 1200.0];
 /// Nothing is less dense than this, in nats, before the floor.
-const THINNEST: f64 = -80.0;
+pub(crate) const THINNEST: f64 = -80.0;
 
 /// How a method's densities are calibrated, and how places are read off them: `q ∝ (1 − floor)·p^temper + floor`, and the place
 /// where a window holds most of it, or the method's own answer where that is better on validation.
@@ -50,6 +51,8 @@ pub(crate) struct Read {
     /// Probability of everything denser than the truth.
     pub(crate) levels: Vec<f64>,
     pub(crate) areas_km2: Vec<f64>,
+    /// Areas of the regions that hold half of the probability.
+    pub(crate) half_areas_km2: Vec<f64>,
 }
 
 /// A photo's log density at the pixels and at the truth.
@@ -126,7 +129,7 @@ impl CommonReading {
         let area = globe.pixels().area_sr();
         let seen = see(globe, &densities, photos.points());
         let pixel_km2 = area * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
-        let each: Vec<(Option<LatLon>, f64, f64, f64)> = seen
+        let each: Vec<(Option<LatLon>, [f64; 4])> = seen
             .par_iter()
             .map(|photo| {
                 let (masses, at_truth) = (photo.masses(self.temper), photo.at_truth(self.temper, area));
@@ -138,19 +141,16 @@ impl CommonReading {
                 }
                 let log_density = with_floor(at_truth, self.floor).max(f64::MIN_POSITIVE).ln();
                 let place = self.window_km.map(|window_km| place(globe.pixels(), &masses, window_km));
-                (place, log_density, level, count * pixel_km2)
+                (place, [log_density, level, count * pixel_km2, half_pixels(masses, self.floor) * pixel_km2])
             })
             .collect();
         let places = match self.window_km {
             Some(_) => each.iter().filter_map(|(place, ..)| *place).collect(),
             None => method.predict(photos.photos())?,
         };
-        Ok(Read {
-            places,
-            log_densities: each.iter().map(|(_, log, ..)| *log).collect(),
-            levels: each.iter().map(|(_, _, level, _)| *level).collect(),
-            areas_km2: each.iter().map(|(.., area)| *area).collect(),
-        })
+        let [log_densities, levels, areas_km2, half_areas_km2] =
+            std::array::from_fn(|k| each.iter().map(|(_, numbers)| numbers[k]).collect());
+        Ok(Read { places, log_densities, levels, areas_km2, half_areas_km2 })
     }
 }
 
@@ -162,6 +162,17 @@ impl CommonReading {
         let masses = Seen::new(at_pixels, 0.0).masses(self.temper);
         masses.into_iter().map(|mass| (1.0 - self.floor) * f64::from(mass) + uniform).collect()
     }
+}
+
+/// The fewest pixels that hold half of the probability.
+fn half_pixels(mut masses: Vec<f32>, floor: f64) -> f64 {
+    masses.sort_unstable_by(|a, b| b.total_cmp(a));
+    let (even, mut held) = (floor / masses.len() as f64, 0.0);
+    let is_more_needed = |mass: &&f32| {
+        held += (1.0 - floor) * f64::from(**mass) + even;
+        held < 0.5
+    };
+    masses.iter().take_while(is_more_needed).count() as f64 + 1.0
 }
 
 /// The least mean −log density over the floors, of densities whose integral is 1: what kernels are chosen by.
@@ -186,7 +197,7 @@ pub(crate) fn edge(chosen: f64, tried: &[f64]) -> &'static str {
     }
 }
 
-fn tempers() -> Vec<f64> {
+pub(crate) fn tempers() -> Vec<f64> {
     (0..TEMPERS).map(|k| FIRST_TEMPER * TEMPER_RATIO.powi(k)).collect()
 }
 

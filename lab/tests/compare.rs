@@ -99,3 +99,20 @@ fn tables_of_the_paper_stand_beside_ours() {
     assert_eq!(names[0], "always the best constant place");
     assert_eq!(report["rows"][1]["paper_within_percent"][0], 34.47);
 }
+
+#[test]
+fn map_factors_are_measured_on_every_set() {
+    let folder = folder();
+    toy(folder.path(), "train", 2100, 0);
+    let more = ["--methods", "knn", "--seeds", "2", "--json", "--also", "late=test.npy:test.csv:5.."];
+    let report = json(&locdiff(folder.path(), "factors", &more));
+    let sets: Vec<&Value> = report["sets"].as_array().unwrap().iter().collect();
+    for (set, (name, n)) in sets.iter().zip([("validation", 20), ("test", 20), ("late", 15)]) {
+        for (row, (factors, seeds)) in (0..).zip([("knn, plain", 1), ("knn, land", 1), ("knn, all factors", 2)]) {
+            let row = &set["rows"][row];
+            assert_eq!((&set["set"], &row["name"], &row["n"]), (&name.into(), &factors.into(), &n.into()));
+            assert_eq!(row["nll_by_seed"].as_array().unwrap().len(), seeds);
+            assert!(row["nll"]["value"].as_f64().unwrap() < 0.0 && row["within"][2]["value"] == 1.0, "{row}");
+        }
+    }
+}

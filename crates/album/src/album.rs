@@ -57,11 +57,14 @@ impl Album {
         tagged.extend(&others);
         tagged.sort_by(|a, b| a.time.seconds.total_cmp(&b.time.seconds));
         let (mut answers, margin) = (vec![None; photos.len()], self.settings.nearest_margin);
+        let is_untagged = tagged.is_empty() && photos.iter().all(|photo| !photo.is_placed());
+        let mean_ood = || photos.iter().map(|photo| photo.ood).sum::<f64>() / photos.len() as f64;
+        let ood = if is_untagged { mean_ood() } else { 0.0 };
         chain.smooth(|at, posterior| {
             let next = tagged.partition_point(|tag| tag.time.seconds <= sorted[at].time.seconds);
             let around = tagged[next.saturating_sub(3)..(next + 2).min(tagged.len())].iter().copied();
             let tags: Vec<&AlbumPhoto> = around.filter(|tag| !std::ptr::eq(*tag, sorted[at])).collect();
-            let cloud = Cloud::of(&posterior.place, &self.earth).preferring(posterior.nearest, margin);
+            let cloud = Cloud::of(&posterior.place, &self.earth).preferring(posterior.nearest, margin).untagged(ood);
             let mut answer = self.read(sorted[at], &posterior, &cloud, &tags);
             if let Some(truth) = truths.get(order[at]) {
                 answer.verdict = Some(self.judge((&posterior.place, &cloud), answer.best, *truth));

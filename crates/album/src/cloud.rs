@@ -24,6 +24,8 @@ pub(crate) struct Cloud {
     candidates: Vec<UnitVec>,
     /// What is given up only for so much more.
     preferred: Option<(Nearest, f64)>,
+    /// How radii are read where nothing is preferred.
+    untagged: Levels,
 }
 
 /// A place of the cloud.
@@ -37,7 +39,8 @@ pub(crate) struct Spot {
 impl Cloud {
     /// Of a message whose integral is 1.
     pub(crate) fn of(message: &Message, earth: &Earth) -> Self {
-        let mut cloud = Self { points: Vec::new(), masses: Vec::new(), candidates: Vec::new(), preferred: None };
+        let (preferred, untagged) = (None, Levels::default());
+        let mut cloud = Self { points: Vec::new(), masses: Vec::new(), candidates: Vec::new(), preferred, untagged };
         let mut peaks: Vec<(f64, usize)> = Vec::new();
         for (index, value) in message.grid.iter().enumerate() {
             let mass = value * earth.areas[index];
@@ -85,6 +88,11 @@ impl Cloud {
         self
     }
 
+    /// Reads radii as those of an album without any tag whose photos are of another kind than the model was trained for, so probably.
+    pub(crate) fn untagged(self, ood: f64) -> Self {
+        Self { untagged: Levels::untagged(ood), ..self }
+    }
+
     /// The share that the radius to a point holds, by the levels that radii are read at.
     pub(crate) fn radius_share(&self, centre: UnitVec, km: f64) -> f64 {
         self.levels().share(self.mass_within_km(centre, km))
@@ -92,7 +100,7 @@ impl Cloud {
 
     /// How radii are read.
     fn levels(&self) -> Levels {
-        self.preferred.map_or_else(Levels::default, |(nearest, _)| Levels::of(nearest.hours).shifted(nearest.shift))
+        self.preferred.map_or(self.untagged, |(nearest, _)| Levels::of(nearest.hours).shifted(nearest.shift))
     }
 
     fn push(&mut self, point: UnitVec, mass: f64) {
@@ -235,7 +243,8 @@ mod tests {
     fn what_surrounds_a_place_is_not_another_places() {
         let place = |lat, lon| LatLon::new(lat, lon).unwrap().to_unit();
         let (paris, lyon) = (place(48.85, 2.35), place(45.76, 4.84));
-        let mut cloud = Cloud { points: Vec::new(), masses: vec![], candidates: vec![paris, lyon], preferred: None };
+        let (preferred, untagged) = (None, Levels::default());
+        let mut cloud = Cloud { points: vec![], masses: vec![], candidates: vec![paris, lyon], preferred, untagged };
         cloud.push(paris, 0.6);
         for k in 0..36 {
             let angle = TAU * f64::from(k) / 36.0;

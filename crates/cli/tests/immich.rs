@@ -88,7 +88,8 @@ fn reviewed(folder: &Path, fake: &Fake, client: impl FnOnce(&dyn Fn(&str, &str) 
         let headers = format!("Host: {host}\r\nOrigin: http://{host}\r\n{headers}");
         Response::to(host, &http::request(request, &headers, body.as_bytes()))
     };
-    let first = visit(&format!("GET /{}", rest.split([';', ' ']).next().unwrap()), "", "");
+    // The address ends the line, so that it can be copied.
+    let first = visit(&format!("GET /{rest}"), "", "");
     let cookie = first.header("set-cookie").unwrap().split(';').next().unwrap();
     let cookie = format!("Cookie: {cookie}\r\n");
     let ask = |request: &str, body: &str| visit(request, &cookie, body);

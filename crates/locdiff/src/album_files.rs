@@ -138,7 +138,7 @@ impl<'a> AlbumFiles<'a> {
                 name: answer.name().to_owned(),
                 time: answer.time.text().unwrap_or_else(|| "time unknown".to_owned()),
                 place: answer.best,
-                words: answer.place.clone(),
+                words: answer.headline.clone(),
                 because: answer.because.clone(),
                 radius_50_km: answer.radius_50_km,
                 radius_90_km: answer.radius_90_km,

@@ -239,7 +239,7 @@ impl AnswerFiles {
             _ => {}
         }
         if let Some(path) = png.filter(|_| self.targets.picture_of_all(self.count).is_none()) {
-            self.own(&path, name, "png", map.picture(PICTURE, thumbnail)?.to_png());
+            self.own(&path, name, "png", photos_png(&[map.picture(PICTURE, thumbnail)?], 1, "")?);
         }
         if let Some(path) = geotiff {
             self.own(&path, name, "tif", map.geotiff()?);

@@ -5,7 +5,7 @@ use locdiff_base::{counted, kilometres};
 use locdiff_map::places::{PlaceKind, PlaceName, place_names};
 use locdiff_map::{
     Colour, CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder, MapImage,
-    MapLabel, MapPage, Marker, MarkerShape, Raster, Trace, Window, contour_polygons, crowd_image, geotiff,
+    MapLabel, MapPage, Marker, MarkerShape, Raster, Trace, Window, contour_polygons, crowd_image, geotiff, photos_png,
 };
 use locdiff_model::{TraceStep, answer::DensityRegion};
 use locdiff_shdd::Codec;
@@ -25,7 +25,7 @@ const GPS_TAG: &str = "GPS tag";
 /// Pixels of a point in pictures: they are sharp at half of their width.
 const SCALE: f64 = 2.0;
 /// Pixels of a picture of one photo.
-pub(crate) const PICTURE: (usize, usize) = (1600, 1000);
+pub(crate) const PICTURE: (usize, usize) = (1600, 900);
 
 /// An answer drawn on the world: what every kind of map file shows.
 ///
@@ -96,7 +96,7 @@ pub(crate) fn shown(answer: &Answer) -> (LatLon, Shown) {
 
 /// The answer for a photo in words; of a tagged one, how far it is from the tag.
 pub(crate) fn words(answer: &Answer) -> String {
-    let guess = if answer.can_tell { "" } else { "I can't tell; a guess: " };
+    let guess = if answer.can_tell { "" } else { "I can't tell: " };
     let place = restricted_headline(answer);
     let Some(gps) = answer.gps else { return format!("{guess}{place}") };
     let off = kilometres(haversine_km(answer.best, gps));
@@ -201,7 +201,8 @@ impl<'a> AnswerMap<'a> {
     /// that is still in them. Fails on steps of another degree than the codec's.
     pub(crate) fn animation(codec: &Codec, answer: &Answer, steps: &[TraceStep]) -> Result<Trace, LocateError> {
         /// More samples take longer and show no more.
-        const MOST_SAMPLES: usize = 8;
+        const MOST_SAMPLES: usize = 12;
+        const SEEN_KM: f64 = 300.0;
         let window = Window::globe(90, 180)?;
         let points = window.points();
         let areas = |cell: usize| window.cell_area_sr(cell / window.columns());
@@ -215,7 +216,8 @@ impl<'a> AnswerMap<'a> {
                 sum.iter_mut().zip(&values).for_each(|(sum, value)| *sum += (value - top).exp() / total);
             }
             let logs = sum.into_iter().map(|value| f64::ln(value.max((-DEPTH_NATS).exp()))).collect();
-            trace.push(&format!("sampling, t = {t}"), Raster::new(window, logs)?);
+            // Samples are narrower than a globe can show.
+            trace.push(&format!("sampling, t = {t}"), Raster::new(window, logs)?.smoothed(SEEN_KM));
         }
         Ok(trace.answer(answer.best, &answer.headline))
     }
@@ -301,7 +303,7 @@ impl<'a> AnswerMap<'a> {
 
     /// A picture of the density about the 90 % region, fit to be shown 800 pixels wide.
     pub fn png(&self) -> Result<Vec<u8>, LocateError> {
-        Ok(self.picture(PICTURE, None)?.to_png())
+        Ok(photos_png(&[self.picture(PICTURE, None)?], 1, "")?)
     }
 
     /// A map of so many pixels, with a small JPEG of the photo.
@@ -351,7 +353,8 @@ fn region_words(p: f64) -> String {
 
 /// Many photos in one picture: how many there are where, and how far from there they may have been taken.
 pub(crate) fn crowd_png(photos: &[CrowdPhoto], unreadable: usize) -> Result<Vec<u8>, LocateError> {
-    Ok(crowd_image(photos)?.names(labels()).title(&photos_title(photos, unreadable)).to_png())
+    let image = crowd_image(photos)?.names(labels()).title(&photos_title(photos, unreadable));
+    Ok(photos_png(&[image], 1, "")?)
 }
 
 /// How many photos of each kind there are, in the words of the summary that `locdiff locate` prints.

@@ -42,7 +42,7 @@ impl Trace {
         const TURN_DEG: f64 = 80.0;
         const WORLD_ROWS: usize = 540;
         /// Of NeuQuant's 1 (best) to 30 (fastest).
-        const SPEED: i32 = 10;
+        const SPEED: i32 = 4;
         const WHOLE: &str = "an animation of a checked size goes into memory";
         let size = u16::try_from(side).ok().filter(|size| *size > 0 && *size < 4096);
         let size = size.ok_or(MapError::Cells { rows: side, columns: side })?;
@@ -55,7 +55,8 @@ impl Trace {
         for moment in 0..moments {
             let passed = moment as f64 / (MOMENTS - 1) as f64;
             let is_last = moment + 1 == MOMENTS;
-            let (label, raster) = self.at(passed * (self.frames.len() - 1) as f64)?;
+            // The first steps do most: they take longer.
+            let (label, raster) = self.at(passed * passed * (self.frames.len() - 1) as f64)?;
             let left = (1.0 - passed) * (1.0 - passed);
             let east = (lon - TURN_DEG * left + 540.0).rem_euclid(360.0) - 180.0;
             let Ok(centre) = LatLon::new((0.8 - 0.4 * left) * lat, east) else { continue };

@@ -248,7 +248,7 @@ export class Globe {
       fill(shape, "drawn");
       stroke(shape, "truth", 2, [2, 3]);
     }
-    for (const one of this.regions) stroke(one.line, one.probability > 0.7 ? "most" : "half", 1.8);
+    for (const { line, probability } of this.regions) { stroke(line, "halo", 4.5); stroke(line, probability > 0.7 ? "most" : "half", 2.2); }
     if (!isTiled) stroke(SPHERE, "rim", 1.2);
     const isSeen = this.seen();
     if (!isTiled && !this.isMoving && !this.samples) this.labels.draw(context, projection, level, width, height, isSeen, colour);

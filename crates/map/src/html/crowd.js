@@ -8,7 +8,7 @@ function crowd(all, map) {
   const xs = Float64Array.from(all.lon, worldX), ys = Float64Array.from(all.lat, worldY);
   const { uri: picture } = pictures(all.picture, redraw);
   const plural = (n) => `${n.toLocaleString("en")} photo${n === 1 ? "" : "s"}`;
-  const km = (number) => `${Math.round(number).toLocaleString("en")} km`;
+  const km = (number) => { const step = number >= 1000 ? 100 : number >= 100 ? 10 : 1; return `${(Math.round(number / step) * step).toLocaleString("en")} km`; };
 
   // ---- the panel: a filter, the chosen photo, the list
   const panel = document.getElementById("answer");
@@ -81,7 +81,7 @@ function crowd(all, map) {
     if (i >= 0) {
       const uri = picture(i);
       if (uri) { const image = element(card, "img"); image.alt = ""; image.src = uri; }
-      element(card, "p", "summary", all.tell[i] ? all.words[i] : `I can't tell; a guess: ${all.words[i]}`);
+      element(card, "p", "summary", all.tell[i] ? all.words[i] : `I can’t tell: ${all.words[i]}`);
       element(card, "p", "crowd-name", all.name[i]);
       const facts = element(card, "dl");
       const ns = all.lat[i] < 0 ? "S" : "N", ew = all.lon[i] < 0 ? "W" : "E";
@@ -121,15 +121,16 @@ function crowd(all, map) {
         const x = screenX(one.x + turn);
         if (x < -r || x > width + r) return;
         ctx.beginPath(); ctx.arc(x, y, r, 0, 7);
-        const isGuess = n === 1 && !all.tell[one.photos[0]];
+        const isGuess = one.photos.every((i) => !all.tell[i]);
         ctx.globalAlpha = seen ? 0.3 : 0.55 + 0.4 * (one.sure ??= one.photos.reduce((sum, i) => sum + all.sure[i], 0) / n);
         ctx.fillStyle = isGuess ? paper : one.photos.every((i) => all.tag[i]) ? colour("--truth") : accent; ctx.fill();
-        ctx.globalAlpha = 1;
+        ctx.globalAlpha = seen ? 0.3 : 1;
         ctx.lineWidth = 1.5; ctx.strokeStyle = isGuess ? soft : paper; ctx.stroke();
-        if (n > 1) {
-          ctx.fillStyle = "#fff"; ctx.font = `600 ${n > 999 ? 11 : 12}px system-ui, sans-serif`;
+        if (n > 1 && !seen) {
+          ctx.fillStyle = isGuess ? soft : "#fff"; ctx.font = `600 ${n > 999 ? 11 : 12}px system-ui, sans-serif`;
           ctx.fillText(n.toLocaleString("en"), x, y + 0.5);
         }
+        ctx.globalAlpha = 1;
       });
     }
     if (chosen >= 0) {

@@ -10,7 +10,7 @@ const MAX_LAT_DEG: f64 = 85.051128779806;
 /// More would make pages large without showing more.
 const MOST_PIXELS: usize = 1024;
 /// Steps of the scale; the first is transparent.
-const STEPS: f64 = 255.0;
+const STEPS: f64 = 63.0;
 
 /// A picture, and its place on a world of 1 × 1 from −180° and 85° north. It may reach beyond the eastern edge.
 #[derive(Debug, Clone, PartialEq)]

@@ -103,7 +103,12 @@ impl HtmlPhoto {
 
     /// The edge of a region (see [`crate::contour_polygons`]); its label goes into the legend.
     pub fn outline(mut self, region: &[Polygon], label: &str) -> Self {
-        let lines = region.iter().flat_map(Polygon::rings).flat_map(|ring| real_lines(ring)).collect();
+        // Every other point is enough for a line of many.
+        let thin = |line: Vec<[f64; 2]>| {
+            let (step, last) = (1 + line.len() / 50, line.last().copied());
+            line.into_iter().step_by(step).chain(last).collect()
+        };
+        let lines = region.iter().flat_map(Polygon::rings).flat_map(|ring| real_lines(ring)).map(thin).collect();
         self.outlines.push((label.to_owned(), lines));
         self
     }

@@ -38,7 +38,7 @@ function track(all, map) {
     const photo = all[i], uri = small.uri(i);
     if (uri) { const image = element(button, "img"); image.alt = ""; image.src = uri; }
     const side = element(button, "span", "crowd-words");
-    element(side, "b", "", photo.tell ? photo.words : `can’t tell; a guess: ${photo.words}`);
+    element(side, "b", "", photo.tell ? photo.words : `can’t tell: ${photo.words}`);
     element(side, "small", "", `${when(photo)} · ${name(photo)}`);
     const [mark, meaning] = photo.outlier ? ["!", "does not fit"] : photo.tagged ? ["GPS", "GPS tag"] : photo.tell ? ["", ""] : ["?", "can’t tell"];
     const share = element(button, "span", `share ${kindOf(photo)}`, mark);
@@ -74,7 +74,7 @@ function track(all, map) {
     const top = element(card, "div", "crowd-top");
     if (uri) { const image = element(top, "img", kindOf(photo)); image.alt = ""; image.src = uri; }
     const side = element(top, "div");
-    element(side, "p", "summary", photo.tell ? photo.words : `I can’t tell. A guess: ${photo.words}`);
+    element(side, "p", "summary", photo.tell ? photo.words : `I can’t tell: ${photo.words}`);
     element(side, "p", "crowd-name", `${name(photo)} · ${when(photo)}`);
     const facts = element(card, "dl");
     const ns = photo.lat < 0 ? "S" : "N", ew = photo.lon < 0 ? "W" : "E";

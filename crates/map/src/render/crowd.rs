@@ -9,12 +9,12 @@ use std::f64::consts::{LN_2, PI};
 const PIXELS: (usize, usize) = (1600, 960);
 const SCALE: f64 = 2.0;
 
-/// A map of photos, fit to be shown 800 pixels wide: discs with numbers of photos, and colour where those without a GPS
-/// tag may have been taken, half of each within its radius of 50 %. Fails on a window that cannot be.
+/// A map of photos, fit to be shown 800 pixels wide: discs with numbers of photos, rings for guesses, and colour where the
+/// photos that were placed may have been taken, half of each within its radius of 50 %. Fails on a window that cannot be.
 pub fn crowd_image(photos: &[CrowdPhoto]) -> Result<MapImage, MapError> {
     let window = Window::of_picture(Window::bounds(&reach(photos), 1.0), PIXELS.0, PIXELS.1)?;
     let mut image = MapImage { meaning: "where they may have been taken", ..MapImage::new(window).scale(SCALE) };
-    if photos.iter().any(|photo| !photo.is_tagged) {
+    if photos.iter().any(is_placed) {
         image = image.heat(spread(photos, window)?, Heat::density());
     }
     for (place, [placed, guessed, tagged]) in clusters(photos, &View { window, scale: SCALE }) {
@@ -31,11 +31,18 @@ pub fn crowd_image(photos: &[CrowdPhoto]) -> Result<MapImage, MapError> {
     Ok(image)
 }
 
+fn is_placed(photo: &CrowdPhoto) -> bool {
+    photo.can_tell && !photo.is_tagged
+}
+
 /// The places of photos, and what lies on their circles of 50 %.
 fn reach(photos: &[CrowdPhoto]) -> Vec<UnitVec> {
     const MOST_KM: f64 = 1500.0;
     let around = |photo: &CrowdPhoto| {
-        let (at, far) = (photo.place.to_unit(), photo.radius_50_km.min(MOST_KM) / EARTH_RADIUS_KM);
+        let (at, far) = (
+            photo.place.to_unit(),
+            photo.radius_50_km.min(MOST_KM) / EARTH_RADIUS_KM * f64::from(u8::from(is_placed(photo))),
+        );
         [at, at.step(far, 0.0), at.step(-far, 0.0), at.step(0.0, far), at.step(0.0, -far)]
     };
     photos.iter().flat_map(around).collect()
@@ -46,7 +53,7 @@ fn spread(photos: &[CrowdPhoto], window: Window) -> Result<Raster, MapError> {
     let cells = window.with_cells((window.rows() / 4).max(1), (window.columns() / 4).max(1))?;
     let (points, least_rad) = (cells.points(), 1.5 * cells.cell_height_deg().to_radians());
     let mut values = vec![0.0; points.len()];
-    for photo in photos.iter().filter(|photo| !photo.is_tagged) {
+    for photo in photos.iter().filter(|photo| is_placed(photo)) {
         let (at, radius) = (photo.place.to_unit(), (photo.radius_50_km / EARTH_RADIUS_KM).max(least_rad));
         let (peak, rate, rim) =
             (LN_2 / (PI * radius * radius), 2.0 * LN_2 / (radius * radius), (4.0 * radius).min(PI).cos());
@@ -103,11 +110,11 @@ mod tests {
         let view = View { window: Window::globe(960, 1600).unwrap(), scale: SCALE };
         let found: Vec<[usize; 3]> = clusters(&photos, &view).into_iter().map(|cluster| cluster.1).collect();
         assert_eq!(found, [[0, 1, 0], [0, 0, 1], [1, 1, 0]]);
-        // The colour holds as many photos as have no tag.
+        // The colour holds as many photos as are placed.
         let raster = spread(&photos, view.window).unwrap();
         let cells = raster.values().chunks(raster.window().columns()).enumerate();
         let sum: f64 = cells.map(|(row, line)| raster.window().cell_area_sr(row) * line.iter().sum::<f64>()).sum();
-        assert!((sum - 3.0).abs() < 0.1, "{sum}");
+        assert!((sum - 1.0).abs() < 0.05, "{sum}");
         let (width, height, _) = crate::render::decode_png(&crowd_image(&photos).unwrap().to_png());
         assert_eq!((width, height), (1600, 960));
         assert!(crowd_image(&[]).is_ok() && crowd_image(&photos[3..]).unwrap().heat.is_none());

@@ -60,7 +60,7 @@ impl GlobeImage {
                 draw_shape(&mut canvas, MarkerShape::Crosshair, Colour::ANSWER, at);
             }
         }
-        draw_title(&mut canvas, title, side as f64);
+        draw_title(&mut canvas, title);
         canvas.bytes()
     }
 }

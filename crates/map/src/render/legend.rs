@@ -13,12 +13,13 @@ const PADDING: f64 = 6.0;
 const SWATCH: f64 = 30.0;
 const GAP: f64 = 7.0;
 const BETWEEN: f64 = 18.0;
-/// Size of the text of a legend.
+/// Size of the text of a legend, and the height of its lines.
 const SIZE: f64 = 12.0;
+const LINE: f64 = 18.0;
 /// Size of small print.
 const SMALL: f64 = 9.0;
 /// Pictures narrower than this have smaller titles.
-pub(super) const WIDE: f64 = 500.0;
+const WIDE: f64 = 500.0;
 
 /// What stands before the words of a legend.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,14 +58,14 @@ fn lines(items: &[Item], limit: f64) -> (Vec<Vec<(&Item, f64)>>, f64) {
 /// Height of a legend in lines of at most `limit` points, with its margins.
 pub(super) fn legend_height(items: &[Item], limit: f64) -> f64 {
     let (lines, _) = lines(items, limit);
-    if lines.is_empty() { 0.0 } else { lines.len() as f64 * line_height(SIZE) + 2.0 * (PADDING + MARGIN) }
+    if lines.is_empty() { 0.0 } else { lines.len() as f64 * LINE + 2.0 * (PADDING + MARGIN) }
 }
 
 /// Draws a legend at the lower left: a column, or lines of at most `limit` points. Returns the box that it covers.
 pub(super) fn draw_legend(canvas: &mut Canvas, items: &[Item], limit: f64) -> Option<Box4> {
     let (lines, width) = lines(items, limit);
     let (left, bottom) = (MARGIN, canvas.size()[1] - MARGIN);
-    let top = bottom - lines.len() as f64 * line_height(SIZE) - 2.0 * PADDING;
+    let top = bottom - lines.len() as f64 * LINE - 2.0 * PADDING;
     if lines.is_empty() {
         return None;
     }
@@ -72,11 +73,11 @@ pub(super) fn draw_legend(canvas: &mut Canvas, items: &[Item], limit: f64) -> Op
     panel(canvas, covered);
     let mut ink = canvas.mask();
     for (k, line) in lines.iter().enumerate() {
-        let y = top + PADDING + k as f64 * line_height(SIZE);
+        let y = top + PADDING + k as f64 * LINE;
         for ((sign, words), right) in line {
             let x = left + PADDING + right;
-            draw_sign(canvas, *sign, [x, y + 0.5 * line_height(SIZE)]);
-            draw_text(&mut ink, [x + SWATCH + GAP, y], words, SIZE);
+            draw_sign(canvas, *sign, [x, y + 0.5 * LINE]);
+            draw_text(&mut ink, [x + SWATCH + GAP, y + 0.5 * (LINE - line_height(SIZE))], words, SIZE);
         }
     }
     canvas.paint(&ink, INK, 1.0);
@@ -109,24 +110,39 @@ fn draw_sign(canvas: &mut Canvas, sign: Sign, [left, middle]: [f64; 2]) {
     }
 }
 
-/// Draws a title, in smaller print from its second line on, at the upper left, cut where `right` is. Returns the box that it
-/// covers.
-pub(super) fn draw_title(canvas: &mut Canvas, title: &str, right: f64) -> Option<Box4> {
-    let sizes = if canvas.size()[0] < WIDE { [13.0, 11.0] } else { [19.0, 13.0] };
-    let room = right - 2.0 * (MARGIN + PADDING);
-    let texts: Vec<(String, f64)> =
-        title.lines().zip(sizes).map(|(text, size)| (fitting(text, size, room), size)).collect();
-    let width = texts.iter().map(|(text, size)| text_width(text, *size)).reduce(f64::max)?;
-    let height: f64 = texts.iter().map(|(_, size)| line_height(*size)).sum();
-    let covered = [MARGIN, MARGIN, MARGIN + width + 2.0 * PADDING, MARGIN + height + 2.0 * PADDING];
+/// Draws a title, in smaller print from its second line on, at the upper left. Returns the box that it covers.
+pub(super) fn draw_title(canvas: &mut Canvas, title: &str) -> Option<Box4> {
+    let ([wide, high], lines) = (canvas.size(), title.lines().enumerate());
+    let sizes = text_sizes(wide);
+    let height: f64 = lines.clone().map(|(k, _)| line_height(sizes[k.min(1)])).sum();
+    let width = lines.map(|(k, line)| text_width(line, sizes[k.min(1)])).reduce(f64::max)?;
+    let width = width.min(wide - 2.0 * (MARGIN + PADDING));
+    let covered = [MARGIN, MARGIN, MARGIN + width + 2.0 * PADDING, (MARGIN + height + 2.0 * PADDING).min(high)];
     panel(canvas, covered);
-    let (mut ink, mut y) = (canvas.mask(), MARGIN + PADDING);
-    for (text, size) in &texts {
-        draw_text(&mut ink, [MARGIN + PADDING, y], text, *size);
-        y += line_height(*size);
+    draw_words(canvas, title, [MARGIN + PADDING, MARGIN + PADDING], width + 1.0, sizes);
+    Some(covered)
+}
+
+/// Sizes of a title and of what follows it on a map so wide.
+pub(super) fn text_sizes(width: f64) -> [f64; 2] {
+    if width < WIDE { [13.0, 11.0] } else { [19.0, 13.0] }
+}
+
+/// Draws lines of text from a corner, the first larger and in two lines if it is wider than `room`, the rest cut there.
+pub(super) fn draw_words(canvas: &mut Canvas, text: &str, [left, mut top]: [f64; 2], room: f64, sizes: [f64; 2]) {
+    let mut ink = canvas.mask();
+    for (k, line) in text.lines().enumerate() {
+        let size = sizes[k.min(1)];
+        let is_wide = k == 0 && text_width(line, size) > room;
+        let mut gaps = line.match_indices(' ').map(|(at, _)| at).rev().filter(|_| is_wide);
+        let end = gaps.find(|at| text_width(&line[..*at], size) <= room).unwrap_or(line.len());
+        let (first, rest) = line.split_at(end);
+        for part in [first, rest.trim_start()].into_iter().filter(|part| !part.is_empty()) {
+            draw_text(&mut ink, [left, top], &fitting(part, size, room), size);
+            top += line_height(size);
+        }
     }
     canvas.paint(&ink, INK, 1.0);
-    Some(covered)
 }
 
 /// Draws the sources of shores and names in small print at the lower right. Returns the box that they cover.
@@ -182,7 +198,7 @@ mod tests {
     #[test]
     fn nothing_to_say_draws_nothing() {
         let mut canvas = Canvas::new(50, 50, 1.0, Colour::WHITE);
-        assert_eq!((draw_legend(&mut canvas, &[], 0.0), draw_title(&mut canvas, "", 50.0)), (None, None));
+        assert_eq!((draw_legend(&mut canvas, &[], 0.0), draw_title(&mut canvas, "")), (None, None));
         assert_eq!(canvas.bytes(), vec![255; 7500]);
         draw_legend(&mut canvas, &[(Sign::Ramp, "words wider than the image".to_owned())], 0.0);
         assert_ne!(canvas.bytes(), vec![255; 7500]);

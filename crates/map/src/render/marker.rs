@@ -105,10 +105,19 @@ impl MarkerShape {
     /// How far it reaches from its middle, in points.
     pub(crate) fn reach(self) -> f64 {
         match self {
-            Self::Crosshair => 11.0,
+            Self::Crosshair => 9.0,
             Self::Circle => 7.5,
             Self::Dot => 3.0,
             Self::Count(number) | Self::Guesses(number) => (7.0 + 2.2 * (number.max(1) as f64).log2()).min(22.0),
+        }
+    }
+
+    /// The shape for a legend, without a number.
+    pub(super) fn plain(self) -> Self {
+        match self {
+            Self::Count(_) => Self::Count(1),
+            Self::Guesses(_) => Self::Guesses(1),
+            other => other,
         }
     }
 
@@ -116,7 +125,7 @@ impl MarkerShape {
         match self {
             Self::Crosshair => {
                 for (dx, dy) in [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)] {
-                    mask.line([x + 4.0 * dx, y + 4.0 * dy], [x + 11.0 * dx, y + 11.0 * dy], line_width);
+                    mask.line([x + 3.0 * dx, y + 3.0 * dy], [x + 8.5 * dx, y + 8.5 * dy], line_width);
                 }
             }
             Self::Circle => mask.circle([x, y], 6.5, line_width),

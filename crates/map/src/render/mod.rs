@@ -38,7 +38,7 @@ const FINEST_DEG: f64 = 0.03;
 const OUTLINES: [Colour; 3] = [Colour::from_hex(0x1f78c8), Colour::from_hex(0x08306b), Colour::from_hex(0x5fb3e6)];
 
 /// A map to be drawn. Its window's cells are the pixels; heat may have any other window. The title stands at the upper
-/// left, a photo at the upper right, the legend at the lower left, the scale at the lower right.
+/// left, the legend at the lower left, the scale at the lower right.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct MapImage {
@@ -108,7 +108,7 @@ impl MapImage {
         self
     }
 
-    /// The photo, as red, green and blue bytes of so many pixels a row.
+    /// The photo that it is about, as red, green and blue bytes of so many pixels a row: see [`photos_png`].
     pub fn photo(mut self, rgb: Vec<u8>, width: usize) -> Self {
         self.photo = (width > 0 && rgb.len() >= 3 * width).then_some((rgb, width));
         self
@@ -143,13 +143,7 @@ impl MapImage {
         self.draw_lines(&mut canvas, &view, coast);
         self.draw_outlines(&mut canvas, &view);
         let mut taken: Vec<_> = self.markers.iter().filter_map(|marker| marker.draw(&mut canvas, &view)).collect();
-        // The photo is beside the title, or below it on a small map.
-        let (wide, is_small) = (canvas.size()[0], canvas.size()[0] < legend::WIDE);
-        let right = if is_small || self.photo.is_none() { wide } else { 0.68 * wide };
-        let title = legend::draw_title(&mut canvas, &self.title, right);
-        let top = title.filter(|_| is_small).map_or(0.0, |covered| covered[3]);
-        taken.extend(title);
-        taken.extend(self.draw_photo(&mut canvas, top));
+        taken.extend(legend::draw_title(&mut canvas, &self.title));
         taken.extend(legend::draw_scale(&mut canvas, &view));
         if self.has_legend {
             taken.extend(legend::draw_legend(&mut canvas, &self.legend(), 0.0));
@@ -167,26 +161,10 @@ impl MapImage {
         let mut items: Vec<Item> = heat.chain(outlines).collect();
         for (shape, colour, words) in self.markers.iter().filter_map(Marker::meaning) {
             if items.iter().all(|item| item.1 != words) {
-                items.push((Sign::Marker(shape, colour), words.to_owned()));
+                items.push((Sign::Marker(shape.plain(), colour), words.to_owned()));
             }
         }
         items
-    }
-
-    /// Draws the photo in a white frame at the right, below `top`, at most three tenths of the map wide.
-    fn draw_photo(&self, canvas: &mut Canvas, top: f64) -> Option<[f64; 4]> {
-        const MARGIN: f64 = 8.0;
-        const FRAME: f64 = 3.0;
-        let (rgb, columns) = self.photo.as_ref()?;
-        let ([width, height], aspect) = (canvas.size(), (rgb.len() / (3 * columns)) as f64 / *columns as f64);
-        let wide = (0.3 * width).min(0.36 * height / aspect);
-        let [left, top, right] = [width - MARGIN - wide, top + MARGIN, width - MARGIN];
-        let covered = [left - FRAME, top - FRAME, right + FRAME, top + aspect * wide + FRAME];
-        let mut frame = canvas.mask();
-        frame.panel(covered, 2.0);
-        canvas.paint(&frame, Colour::WHITE, 1.0);
-        canvas.picture((rgb, *columns), [left, top, right, top + aspect * wide]);
-        Some(covered)
     }
 
     fn draw_lines(&self, canvas: &mut Canvas, view: &View, coast: &Coast) {

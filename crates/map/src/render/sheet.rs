@@ -2,26 +2,25 @@
 
 use super::canvas::Canvas;
 use super::colour::Colour;
-use super::legend::{draw_credit, draw_legend, draw_title, legend_height};
+use super::legend::{draw_credit, draw_legend, draw_title, draw_words, legend_height, text_sizes};
+use super::text::line_height;
 use super::{MapImage, encode_png};
 use crate::MapError;
 
 /// Pixels between maps.
 const GAP: usize = 8;
-/// Room for a title above the maps, in points.
-const TITLE: f64 = 44.0;
 
 /// Maps of one size in a grid, as one PNG. Fails if there are no maps, they differ in size, or `columns` is 0.
 pub fn sheet_png(images: &[MapImage], columns: usize) -> Result<Vec<u8>, MapError> {
     sheet(images, columns, None)
 }
 
-/// Maps as [`sheet_png`] puts them together, with a title above them and the legend of the maps below, once for all.
-/// Fails as that does.
+/// Maps of photos in a grid, as one PNG: above each its photo and title, below all the legend, above all a title if it is not
+/// empty. Fails as [`sheet_png`].
 ///
 /// ```
 /// use locdiff_map::{MapImage, Window, photos_png};
-/// let map = MapImage::new(Window::globe(90, 180)?).scale(2.0);
+/// let map = MapImage::new(Window::globe(90, 180)?).scale(2.0).title("Japan");
 /// assert_eq!(&photos_png(&[map.clone(), map], 2, "2 photos")?[1..4], b"PNG");
 /// # Ok::<(), locdiff_map::MapError>(())
 /// ```
@@ -38,28 +37,50 @@ fn sheet(images: &[MapImage], columns: usize, title: Option<&str>) -> Result<Vec
     let rows = images.len().div_ceil(columns);
     let scale = images[0].scale;
     let sheet_width = columns * (width + GAP) - GAP;
-    // What the markers of any map mean.
+    let (wide, map_wide) = (sheet_width as f64 / scale, width as f64 / scale);
     let mut legend = Vec::new();
     for item in images.iter().filter(|_| title.is_some()).flat_map(MapImage::legend) {
         if !legend.contains(&item) {
             legend.push(item);
         }
     }
-    let limit = sheet_width as f64 / scale - 40.0;
-    let above = title.map_or(0, |_| (scale * TITLE) as usize);
-    let below = (scale * legend_height(&legend, limit)) as usize;
-    let mut canvas = Canvas::new(sheet_width, above + rows * (height + GAP) - GAP + below, scale, Colour::WHITE);
+    // Room for a photo and three lines of text above each map.
+    let [size, small] = text_sizes(map_wide);
+    let photo = images.iter().any(|image| image.photo.is_some());
+    let card = if photo { 5.0 } else { 1.4 } * line_height(size) + line_height(small);
+    let pixels = |points: f64| if title.is_some() { (scale * points) as usize } else { 0 };
+    let (card, below) = (pixels(card), pixels(legend_height(&legend, wide - 40.0)));
+    let above = if title.is_some_and(|title| !title.is_empty()) { pixels(44.0) } else { 0 };
+    let sheet_height = above + rows * (card + height + GAP) - GAP + below;
+    let mut canvas = Canvas::new(sheet_width, sheet_height, scale, Colour::WHITE);
     for (index, image) in images.iter().enumerate() {
-        let corner = [index % columns * (width + GAP), above + index / columns * (height + GAP)];
-        let [left, top, right, bottom] = [corner[0], corner[1], corner[0] + width, corner[1] + height];
-        let map = MapImage { has_legend: title.is_none(), ..image.clone() };
-        canvas.picture((&map.to_rgb(), width), [left, top, right, bottom].map(|pixel| pixel as f64 / scale));
+        let [left, top] = [index % columns * (width + GAP), above + index / columns * (card + height + GAP)];
+        let mut map = image.clone();
+        if title.is_some() {
+            (map.title, map.has_legend) = (String::new(), false);
+            draw_card(&mut canvas, image, [left, top, left + width, top + card].map(|pixel| pixel as f64 / scale));
+        }
+        let covered = [left, top + card, left + width, top + card + height];
+        canvas.picture((&map.to_rgb(), width), covered.map(|pixel| pixel as f64 / scale));
     }
-    draw_title(&mut canvas, title.unwrap_or_default(), sheet_width as f64 / scale);
-    if draw_legend(&mut canvas, &legend, limit).is_some() {
+    draw_title(&mut canvas, title.unwrap_or_default());
+    if draw_legend(&mut canvas, &legend, wide - 40.0).is_some() {
         draw_credit(&mut canvas);
     }
     Ok(encode_png(canvas.width, canvas.height, &canvas.bytes(), None))
+}
+
+/// Draws a map's photo and, beside it, its title into a box.
+fn draw_card(canvas: &mut Canvas, image: &MapImage, [left, top, right, bottom]: [f64; 4]) {
+    const MARGIN: f64 = 6.0;
+    let (mut text, high) = (left + MARGIN, bottom - top - 2.0 * MARGIN);
+    if let Some((rgb, columns)) = &image.photo {
+        let aspect = (rgb.len() / (3 * columns)) as f64 / *columns as f64;
+        let wide = (high / aspect).min(0.4 * (right - left));
+        canvas.picture((rgb, *columns), [left, top + MARGIN, left + wide, top + MARGIN + aspect * wide]);
+        text = left + wide + 2.0 * MARGIN;
+    }
+    draw_words(canvas, &image.title, [text, top + MARGIN], right - text - MARGIN, text_sizes(right - left));
 }
 
 #[cfg(test)]
@@ -82,19 +103,21 @@ mod tests {
         assert_eq!(line(28, 48), [255; 120]);
     }
 
-    /// The title and one legend for all make a sheet higher, however many maps explain the same marker.
+    /// One legend for all makes a sheet higher, however many maps explain the same marker; photos and a title do, too.
     #[test]
-    fn a_sheet_of_photos_has_one_legend() {
+    fn a_sheet_of_photos_has_cards_and_one_legend() {
         let map = MapImage::new(Window::globe(50, 100).unwrap()).scale(2.0);
         let marked = map.clone().marker(Marker::new(LatLon::new(1.0, 2.0).unwrap()).legend("answer"));
-        let size = |maps: &[MapImage]| {
-            let (width, height, _) = crate::render::decode_png(&photos_png(maps, 2, "photos").unwrap());
-            (width, height)
+        let height = |maps: &[MapImage], title: &str| {
+            let (width, height, _) = crate::render::decode_png(&photos_png(maps, 2, title).unwrap());
+            assert_eq!(width, 208);
+            height
         };
-        let (plain, one, both) =
-            (size(&[map.clone(), map.clone()]), size(&[map, marked.clone()]), size(&[marked.clone(), marked]));
-        assert_eq!((plain, one), ((208, 50 + 2 * TITLE as u32), both));
-        assert!(one.1 > plain.1 + 60 && one.1 < plain.1 + 120, "{one:?}");
+        let plain = height(&[map.clone(), map.clone()], "");
+        assert!((100..130).contains(&plain), "{plain}");
+        assert_eq!(height(&[map.clone(), marked.clone()], ""), plain + 92);
+        assert_eq!(height(&[marked.clone(), marked.clone()], "2 photos"), plain + 92 + 88);
+        assert!(height(&[map.clone(), map.photo(vec![9; 12], 2)], "") > plain + 80);
     }
 
     #[test]

@@ -285,9 +285,8 @@ fn density_of(
     }
     if let (Some((classes, exponent)), Some(grid)) = (map, globe.cells()) {
         mixture.gallery = gallery.map(|(kernels, share)| (kernels, share.ln()));
-        let mut smooth = mixture.smooth_densities(grid);
+        let smooth = mixture.smooth_densities(grid);
         let factors = MapFactors::new(classes, [exponent; 3], grid.histogram(&smooth));
-        smooth.iter_mut().for_each(|density| *density = density.ln());
         return Ok(Density::with_factors(globe.clone(), mixture, knowledge, (factors, &smooth)));
     }
     if places.is_some() {

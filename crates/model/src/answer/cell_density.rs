@@ -31,20 +31,19 @@ impl CellDensity {
         density.smooth_log_density(grid(density.globe()))
     }
 
-    /// For each choice of exponents, one by attribute, what factors and normalisation add to the log density at a location.
+    /// What factors and normalisation add to the log density at a location, with an exponent for each attribute.
     /// `densities` are those at [`CellDensity::points`] before factors.
-    pub fn log_gains(
+    pub fn log_gain(
         (globe, densities): (&Globe, &[f64]),
-        (seen, exponents): (&ClassProbabilities, &[[f64; 3]]),
+        (seen, exponents): (&ClassProbabilities, [f64; 3]),
         location: LatLon,
-    ) -> Vec<f64> {
-        let (histogram, joint) = (grid(globe).histogram(densities), grid(globe).joint_at(location));
-        let gain = |own: &[f64; 3]| MapFactors::new(seen, *own, histogram.clone()).log_gain(joint);
-        exponents.iter().map(gain).collect()
+    ) -> f64 {
+        let grid = grid(globe);
+        MapFactors::new(seen, exponents, grid.histogram(densities)).log_gain(grid.joint_at(location))
     }
 
     /// The density with factors, given the densities at [`CellDensity::points`] before factors.
-    pub fn new((globe, densities): (&Globe, &[f64]), seen: &ClassProbabilities, exponents: [f64; 3]) -> Self {
+    pub fn new((globe, densities): (&Globe, &[f64]), (seen, exponents): (&ClassProbabilities, [f64; 3])) -> Self {
         let grid = grid(globe);
         let factors = MapFactors::new(seen, exponents, grid.histogram(densities));
         let logs: Vec<f64> = densities.iter().map(|density| density.ln()).collect();

@@ -88,6 +88,12 @@ impl CellGrid {
         cells.map(|(parent, joint)| smooth[*parent as usize] + by_joint[usize::from(*joint)]).collect()
     }
 
+    /// The density of each cell: the smooth one times the factor of its combination of classes.
+    pub(crate) fn products(&self, smooth: &[f64], by_joint: &[f64]) -> Vec<f64> {
+        let cells = self.parent_of.iter().zip(&self.joint);
+        cells.map(|(parent, joint)| smooth[*parent as usize] * by_joint[usize::from(*joint)]).collect()
+    }
+
     /// The combination of classes at a location. `None` if no photos are taken there.
     pub(crate) fn joint_at(&self, location: LatLon) -> Option<usize> {
         Cells::bundled().at(location).map(|cell| usize::from(self.joint[cell]))

@@ -141,7 +141,7 @@ impl Density {
         density
     }
 
-    /// A density with map factors; `smooth` are the mixture's log densities at the smooth points of the cell grid. It is summed over
+    /// A density with map factors; `smooth` are the mixture's densities at the smooth points of the cell grid. It is summed over
     /// the active cells. The factors are left out if what is known allows no such cell.
     pub(crate) fn with_factors(
         globe: Arc<Globe>,
@@ -155,8 +155,20 @@ impl Density {
         let Some(grid) = globe.cells().filter(|grid| is_possible(grid)) else {
             return Self::new(globe.clone(), mixture, knowledge, None);
         };
-        let at_cells = grid.log_densities(smooth, factors.by_joint());
+        let logs: Vec<f64> = smooth.iter().map(|density| density.ln()).collect();
+        let mut at_cells = grid.log_densities(&logs, factors.by_joint());
+        let by_joint: Vec<f64> = factors.by_joint().iter().map(|log| log.exp()).collect();
         let mut density = Self::unnormalised(globe.clone(), mixture, knowledge, Some(Arc::new(factors)));
+        if density.knowledge.is_none() {
+            // Masses are products of few exponentials: much faster than one for each cell.
+            let mut masses = grid.products(smooth, &by_joint);
+            let total: f64 = masses.iter().sum();
+            masses.iter_mut().for_each(|mass| *mass /= total);
+            density.log_total = (total * Pixel::area_sr(Cells::DEPTH)).ln();
+            at_cells.iter_mut().for_each(|log| *log -= density.log_total);
+            (density.at_points, density.masses) = (OnceLock::from(at_cells), OnceLock::from(masses));
+            return density;
+        }
         let values = if density.is_on(grid) { density.with_knowledge(at_cells) } else { density.point_values(None) };
         density.normalise(values);
         density
@@ -359,9 +371,11 @@ impl Density {
         let depths = support.widest_depth()..=support.depth();
         let mut held = vec![vec![0.0; BINS]; depths.clone().count()];
         let center = center.to_unit();
+        let is_fast = self.factors.is_some();
         for (pixel, (mass, point)) in self.masses().iter().zip(self.points()).enumerate() {
             let own = &mut held[usize::from(support.depth_of(pixel) - support.widest_depth())];
-            own[((center.angle_rad(*point) * EARTH_RADIUS_KM) as usize).min(BINS - 1)] += mass;
+            let km = if is_fast { fast_km(center.dot(*point)) } else { center.angle_rad(*point) * EARTH_RADIUS_KM };
+            own[(km as usize).min(BINS - 1)] += mass;
         }
         // A pixel's mass is spread over the pixel: without this, radii near its size would jump.
         let spread = held.iter().zip(depths).map(|(held, depth)| smooth(held, reach_rad(depth) * EARTH_RADIUS_KM));
@@ -481,6 +495,15 @@ fn densest(values: &[f64], masses: &[f64], p: f64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..values.len() as u32).filter(is_near).collect();
     order.sort_unstable_by(|&a, &b| values[b as usize].total_cmp(&values[a as usize]).then(a.cmp(&b)));
     order
+}
+
+/// The distance in km of two points with this scalar product, to half a kilometre: a hundredth of a cell.
+fn fast_km(dot: f64) -> f64 {
+    const STEPS: usize = 1 << 16;
+    static TABLE: OnceLock<Vec<f64>> = OnceLock::new();
+    let km = |k: usize| 2.0 * ((k as f64 + 0.5) / STEPS as f64).min(1.0).asin() * EARTH_RADIUS_KM;
+    let table = TABLE.get_or_init(|| (0..=STEPS).map(km).collect());
+    table[((0.5 * (1.0 - dot)).max(0.0).sqrt() * STEPS as f64) as usize]
 }
 
 /// log(exp(a) + exp(b)).

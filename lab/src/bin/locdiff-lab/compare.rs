@@ -26,7 +26,7 @@ pub(crate) struct Compare {
     format: TableFormat,
 }
 
-fn parse_methods(list: &str) -> Result<Vec<Method>> {
+pub(crate) fn parse_methods(list: &str) -> Result<Vec<Method>> {
     match list {
         "all" => Ok(Method::all()),
         "main" => Ok(Method::main()),

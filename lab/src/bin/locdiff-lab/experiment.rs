@@ -4,6 +4,7 @@ use crate::terminal::{DeviceArg, named, parse_positive};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
+use locdiff_io::data::TableReader;
 use locdiff_lab::{BaselineError, Effort, EffortPreset, Examples, Experiment, Splits};
 use locdiff_model::train::{Dataset, EmbeddingSource};
 use locdiff_nn::Device;
@@ -48,11 +49,27 @@ pub(crate) struct SplitArgs {
     hide_km: Option<f64>,
 }
 
+fn read(sources: &[EmbeddingSource], locations: &Path) -> Result<Examples> {
+    Ok(Examples::read(&Dataset::open(sources, locations)?)?)
+}
+
 impl SplitArgs {
+    /// Photos of another set: a tensor of the same file, or a file.
+    pub(crate) fn read_other(&self, name: &str, locations: &Path) -> Result<Examples> {
+        read(&EmbeddingSource::with_copies(&self.embeddings, None, &[name.to_owned()])[1..], locations)
+    }
+
+    /// The collection of each validation photo, empty if the file of places does not say it.
+    pub(crate) fn validation_sources(&self) -> Result<Vec<String>> {
+        let mut table = TableReader::open(&self.validation_locations)?;
+        let (mut sources, column) = (Vec::new(), table.find(&["source"]));
+        while let Some((_, fields)) = table.next_row()? {
+            sources.push(column.map_or(String::new(), |column| fields[column].clone()));
+        }
+        Ok(sources)
+    }
+
     pub(crate) fn read(&self) -> Result<Splits> {
-        let read = |sources: &[EmbeddingSource], locations: &Path| -> Result<Examples> {
-            Ok(Examples::read(&Dataset::open(sources, locations)?)?)
-        };
         let other = |path: &Option<PathBuf>, tensor: &Option<String>| {
             vec![EmbeddingSource {
                 path: path.clone().unwrap_or_else(|| self.embeddings.clone()),

@@ -4,6 +4,7 @@ mod compare;
 mod curves;
 mod embed_location;
 mod experiment;
+mod factors;
 mod figures;
 mod plot;
 mod plot_study;
@@ -30,6 +31,8 @@ struct Lab {
 enum Command {
     /// Train and test LocDiff and its rivals on the same embeddings
     Compare(Box<compare::Compare>),
+    /// Measure what map factors (towns, coast, climate) are worth to the bundled model and to its rivals
+    Factors(Box<factors::Factors>),
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(reproduce::Reproduce),
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
     terminal::begin(everywhere);
     let result = match command {
         Command::Compare(command) => command.run(),
+        Command::Factors(command) => command.run(),
         Command::Reproduce(command) => command.run(),
         Command::Recipe(command) => command.run(),
         Command::Plot(command) => command.run(),

@@ -12,6 +12,8 @@ use std::{f64::consts::PI, sync::Arc};
 const EXPONENTS: [f64; 7] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0];
 /// The settings that the search begins with.
 const FIRST: (f64, f64) = (0.01, 0.5);
+/// More photos than this are thinned out evenly: choices among so many differ by their noise alone.
+const MOST_PHOTOS: usize = 400;
 /// So many of the settings near the best are judged by their regions.
 const JUDGED: usize = 8;
 
@@ -74,6 +76,10 @@ pub(super) fn choose_with_map(
     photos: &[Observation],
     weights: &[f64],
 ) -> Result<Chosen> {
+    let stride = photos.len().div_ceil(MOST_PHOTOS);
+    let photos: &[Observation] = &photos.iter().step_by(stride).cloned().collect::<Vec<_>>();
+    let total: f64 = weights.iter().step_by(stride).sum();
+    let weights: &[f64] = &weights.iter().step_by(stride).map(|weight| weight / total).collect::<Vec<f64>>();
     let wide = globe.coarser()?;
     let field = globe.codec().field(background)?;
     let even = grid.histogram(&vec![1.0 / (4.0 * PI); grid.smooth_points().len()]);
@@ -95,9 +101,9 @@ pub(super) fn choose_with_map(
     };
     let seen: Vec<Seen> = photos.par_iter().map(see).collect::<Result<_>>()?;
     let pairs = EVIDENCE.flat_map(|t| BACKGROUND.map(move |s| (0.05 * f64::from(t), 0.2 * f64::from(s))));
-    let pairs: Vec<(f64, f64)> = pairs.collect();
-    let first = tables.mean_nll(&seen, weights, &pairs, &[FIRST]);
-    let best = pairs[least(&first)];
+    let (every, mut pairs): (Vec<(f64, f64)>, Vec<(f64, f64)>) = (pairs.clone().step_by(2).collect(), pairs.collect());
+    let best = every[least(&tables.mean_nll(&seen, weights, &every, &[FIRST]))];
+    pairs.retain(|pair| (pair.0 - best.0).abs() < 0.16 && (pair.1 - best.1).abs() < 0.21);
     let settings: Vec<(f64, f64)> =
         FLOORS.into_iter().flat_map(|floor| EXPONENTS.map(|exponent| (floor, exponent))).collect();
     let (floor, map_exponent) = settings[least(&tables.mean_nll(&seen, weights, &[best], &settings))];
