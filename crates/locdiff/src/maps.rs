@@ -11,6 +11,7 @@ use locdiff_model::{TraceStep, answer::DensityRegion};
 use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Polygon, UnitVec, haversine_km};
 use locdiff_vision::{Photo, PhotoLimits};
+use rayon::prelude::*;
 use std::io::{Read, Seek, Write};
 use std::sync::OnceLock;
 
@@ -57,18 +58,18 @@ fn raster(density: &Density, window: Window) -> Result<Raster, LocateError> {
     Ok(Raster::new(window, values)?)
 }
 
-/// The outline of a region of this area above a level. Map factors make a density ragged in cells of 25 km: the outline is
-/// that of the density smoothed over up to 40 km, and has the region's area. In a small region it is smoothed less.
-fn outline(raster: &Raster, level: f64, area_km2: f64) -> Vec<Polygon> {
+/// The outlines of regions, the smallest first. Map factors make a density ragged in cells of 25 km: the outlines are those of
+/// the density smoothed over up to 40 km, or a cell of the raster if that is wider, and have the regions' areas. With a small
+/// first region it is smoothed less.
+fn outlines(raster: &Raster, regions: [DensityRegion; 2]) -> Vec<(f64, f64, Vec<Polygon>)> {
     const SIGMA_KM: f64 = 40.0;
     const KM_PER_DEGREE: f64 = 111.195;
-    let sigma_km = (0.06 * area_km2.sqrt()).min(SIGMA_KM);
     let cell_km = KM_PER_DEGREE * raster.window().height_deg() / raster.window().rows() as f64;
-    if sigma_km < cell_km {
-        return contour_polygons(raster, level);
-    }
-    let smooth = raster.smoothed(sigma_km);
-    contour_polygons(&smooth, smooth.level_of_area(area_km2))
+    let smooth = raster.smoothed((0.06 * regions[0].area_km2.sqrt()).min(SIGMA_KM).max(cell_km));
+    let outline = |DensityRegion { probability, area_km2, .. }| {
+        (probability, area_km2, contour_polygons(&smooth, smooth.level_of_area(area_km2)))
+    };
+    regions.into_par_iter().map(outline).collect()
 }
 
 /// A page for any number of answers, to which [`crowd_photo`] is added; their pictures wait in `spool`.
@@ -190,23 +191,20 @@ impl<'a> AnswerMap<'a> {
         let is_finer = cell_deg(&window) < 0.7 * cell_deg(wide.window());
         let is_beyond = regions[1].log_density < wide.max() - DensityGrid::DEPTH_NATS;
         let own = (is_finer || is_beyond).then(|| raster(density, window)).transpose()?;
-        let drawn = |region: DensityRegion| {
-            let outline = outline(own.as_ref().unwrap_or(&wide), region.log_density, region.area_km2);
-            (region.probability, region.area_km2, outline)
-        };
-        Ok(Self { answer, density, regions: regions.into_iter().map(drawn).collect(), raster: wide })
+        let regions = outlines(own.as_ref().unwrap_or(&wide), regions);
+        Ok(Self { answer, density, regions, raster: wide })
     }
 
     /// An animation of the backward process: at every step the mean of the samples' own densities `exp(e·Y)`, with the noise
-    /// that is still in them. Fails on steps of another degree than the codec's.
+    /// that is still in them. Its cube root is shown: samples are too narrow to be seen on a globe. Fails on steps of another
+    /// degree than the codec's.
     pub(crate) fn animation(codec: &Codec, answer: &Answer, steps: &[TraceStep]) -> Result<Trace, LocateError> {
         /// More samples take longer and show no more.
         const MOST_SAMPLES: usize = 12;
-        const SEEN_KM: f64 = 300.0;
         let window = Window::globe(90, 180)?;
         let points = window.points();
         let areas = |cell: usize| window.cell_area_sr(cell / window.columns());
-        let mut trace = Trace::new(name(answer), "density of the samples, before map factors");
+        let mut trace = Trace::new(name(answer), "cube root of the samples' density, before map factors");
         for TraceStep { t, samples } in steps {
             let mut sum = vec![0.0; points.len()];
             for code in samples.iter().take(MOST_SAMPLES) {
@@ -215,9 +213,8 @@ impl<'a> AnswerMap<'a> {
                 let total: f64 = values.iter().enumerate().map(|(cell, value)| areas(cell) * (value - top).exp()).sum();
                 sum.iter_mut().zip(&values).for_each(|(sum, value)| *sum += (value - top).exp() / total);
             }
-            let logs = sum.into_iter().map(|value| f64::ln(value.max((-DEPTH_NATS).exp()))).collect();
-            // Samples are narrower than a globe can show.
-            trace.push(&format!("sampling, t = {t}"), Raster::new(window, logs)?.smoothed(SEEN_KM));
+            let logs = sum.into_iter().map(|value| f64::ln(value.max((-DEPTH_NATS).exp())) / 3.0).collect();
+            trace.push(&format!("sampling, t = {t}"), Raster::new(window, logs)?);
         }
         Ok(trace.answer(answer.best, &answer.headline))
     }
@@ -340,7 +337,9 @@ impl<'a> AnswerMap<'a> {
         }
         let cannot = if answer.can_tell { "" } else { "I can't tell: " };
         let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
-        let most = if size == PICTURE { format!(", nine in ten within {most} km") } else { String::new() };
+        let countries = answer.likeliest_countries();
+        let most = format!(", nine in ten within {most} km\nmost likely {countries}");
+        let most = if size == PICTURE { most.trim_end_matches("\nmost likely ") } else { "" };
         Ok(image
             .title(&format!("{cannot}{}\nhalf within {half} km{most}", restricted_headline(answer)))
             .names(labels()))

@@ -42,7 +42,7 @@ impl Trace {
         const TURN_DEG: f64 = 80.0;
         const WORLD_ROWS: usize = 540;
         /// Of NeuQuant's 1 (best) to 30 (fastest).
-        const SPEED: i32 = 4;
+        const SPEED: i32 = 10;
         const WHOLE: &str = "an animation of a checked size goes into memory";
         let size = u16::try_from(side).ok().filter(|size| *size > 0 && *size < 4096);
         let size = size.ok_or(MapError::Cells { rows: side, columns: side })?;
@@ -124,7 +124,7 @@ mod tests {
     fn trace() -> Trace {
         let place = LatLon::new(48.0, 11.0).unwrap();
         let mut trace = Trace::new("<script>.jpg", "of a test").answer(place, "in Munich");
-        for kappa in [0.1, 3.0, 200.0] {
+        for kappa in [0.1, 3.0, 40.0] {
             let window = Window::globe(30, 60).unwrap();
             trace.push(&format!("κ = {kappa}"), Raster::from_fn(window, |p| kappa * p.dot(place.to_unit())));
         }
@@ -141,7 +141,7 @@ mod tests {
         let (mut delays, mut dark) = (Vec::new(), Vec::new());
         while let Some(frame) = decoder.read_next_frame().unwrap() {
             delays.push(frame.delay);
-            dark.push(frame.buffer.chunks_exact(4).filter(|pixel| pixel[1] < 60).count());
+            dark.push(frame.buffer.chunks_exact(4).filter(|pixel| pixel[1] < 90).count());
         }
         assert_eq!((delays.len(), delays.iter().sum::<u16>()), (40, 640));
         // The first step is dark all over, the last about the place alone.

@@ -247,7 +247,7 @@ mod tests {
             Window::of_picture(Window::bounds(&places.iter().map(place).collect::<Vec<_>>(), 1.0), 800, 500)
         };
         let fiji = window(&[(-17.0, 179.0), (-18.0, -179.0)]).unwrap();
-        assert!(fiji.east_deg() > 180.0 && fiji.width_deg() < 7.0 && fiji.height_deg() >= 3.0, "{fiji:?}");
+        assert!(fiji.east_deg() > 180.0 && fiji.width_deg() < 7.0 && fiji.height_deg() > 2.9, "{fiji:?}");
         let wide = window(&[(50.0, -120.0), (20.0, -60.0), (0.0, 20.0), (10.0, 80.0), (-30.0, 140.0)]);
         assert_eq!(wide, Window::new(-56.0, 80.0, -180.0, 180.0, 500, 800));
         assert!(window(&[(-84.0, 0.0)]).unwrap().south_deg() > -90.0 && window(&[]).unwrap().goes_around());

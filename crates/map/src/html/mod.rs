@@ -106,7 +106,9 @@ impl HtmlPhoto {
         // Every other point is enough for a line of many.
         let thin = |line: Vec<[f64; 2]>| {
             let (step, last) = (1 + line.len() / 50, line.last().copied());
-            line.into_iter().step_by(step).chain(last).collect()
+            let mut kept: Vec<[f64; 2]> = line.into_iter().step_by(step).collect();
+            kept.extend(last.filter(|last| kept.last() != Some(last)));
+            kept
         };
         let lines = region.iter().flat_map(Polygon::rings).flat_map(|ring| real_lines(ring)).map(thin).collect();
         self.outlines.push((label.to_owned(), lines));

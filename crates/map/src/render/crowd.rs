@@ -23,6 +23,8 @@ pub fn crowd_image(photos: &[CrowdPhoto]) -> Result<MapImage, MapError> {
             (MarkerShape::Count(number), Colour::GPS_TAG, "photos with a GPS tag")
         } else if guessed == number {
             (MarkerShape::Guesses(number), Colour::ANSWER, "guesses: LocDiff can't tell")
+        } else if guessed > 0 {
+            (MarkerShape::Count(number), Colour::from_hex(0xd07a86), "photos placed and guesses")
         } else {
             (MarkerShape::Count(number), Colour::ANSWER, "photos placed, and their number")
         };

@@ -10,6 +10,8 @@ use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, UnitVec};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
+/// More pixels than those of a globe of degree 31.
+const MANY_PIXELS: usize = 100_000;
 /// The distance that locatability is about.
 const COUNTRY_KM: f64 = 750.0;
 
@@ -51,8 +53,10 @@ impl Mixture {
     pub(crate) fn smooth_densities(&self, grid: &CellGrid) -> Vec<f64> {
         let mut sum = vec![self.floor; grid.smooth_points().len()];
         for (field, log_scale) in &self.parts {
-            let values = grid.smooth_values(field);
-            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += (value + log_scale).exp());
+            // What is far below the floor changes no digit.
+            let least = self.floor.ln() - 40.0 - log_scale;
+            let pairs = sum.iter_mut().zip(grid.smooth_values(field)).filter(|(_, value)| *value > least);
+            pairs.for_each(|(sum, value)| *sum += (value + log_scale).exp());
         }
         if let Some((kernels, log_share)) = &self.gallery {
             let share = log_share.exp();
@@ -371,26 +375,19 @@ impl Density {
         let depths = support.widest_depth()..=support.depth();
         let mut held = vec![vec![0.0; BINS]; depths.clone().count()];
         let center = center.to_unit();
-        let is_fast = self.factors.is_some();
+        if self.on_cells().is_some_and(|(_, grid)| self.is_on(grid)) {
+            let pairs = self.masses().iter().zip(self.points());
+            pairs.for_each(|(mass, point)| held[0][whole_km(center.dot(*point))] += mass);
+            return radii_of(&smooth(&held[0], reach_rad(support.depth()) * EARTH_RADIUS_KM), shares);
+        }
         for (pixel, (mass, point)) in self.masses().iter().zip(self.points()).enumerate() {
             let own = &mut held[usize::from(support.depth_of(pixel) - support.widest_depth())];
-            let km = if is_fast { fast_km(center.dot(*point)) } else { center.angle_rad(*point) * EARTH_RADIUS_KM };
-            own[(km as usize).min(BINS - 1)] += mass;
+            own[((center.angle_rad(*point) * EARTH_RADIUS_KM) as usize).min(BINS - 1)] += mass;
         }
         // A pixel's mass is spread over the pixel: without this, radii near its size would jump.
         let spread = held.iter().zip(depths).map(|(held, depth)| smooth(held, reach_rad(depth) * EARTH_RADIUS_KM));
         let add = |sum: Vec<f64>, own: Vec<f64>| sum.into_iter().zip(own).map(|(sum, own)| sum + own).collect();
-        let spread = spread.reduce(add).unwrap_or_default();
-        let (mut sum, mut bin, mut radii) = (0.0, 0, Vec::new());
-        for share in shares {
-            while bin < BINS && sum + spread[bin] < *share {
-                sum += spread[bin];
-                bin += 1;
-            }
-            let part = if bin < BINS && spread[bin] > 0.0 { (share - sum) / spread[bin] } else { 0.0 };
-            radii.push(bin as f64 + part.clamp(0.0, 1.0));
-        }
-        radii
+        radii_of(&spread.reduce(add).unwrap_or_default(), shares)
     }
 
     /// How sure a model that gives places scores is of an answer; nothing for other models.
@@ -455,6 +452,9 @@ impl Globe {
 
 /// The smallest region that holds probability `p`, given the log densities and masses of pixels.
 pub(crate) fn smallest_region(support: &Support, values: &[f64], masses: &[f64], p: f64) -> DensityRegion {
+    if support.is_even() && values.len() > MANY_PIXELS {
+        return smallest_of_many(support, values, masses, p);
+    }
     let (mut held, mut count, mut threshold) = (0.0, 0.0, f64::INFINITY);
     for pixel in densest(values, masses, p).into_iter().map(|pixel| pixel as usize) {
         let (mass, own) = (masses[pixel], support.relative_area(pixel));
@@ -465,6 +465,44 @@ pub(crate) fn smallest_region(support: &Support, values: &[f64], masses: &[f64],
         }
         held += mass;
         count += own;
+    }
+    let area_km2 = count * support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
+    DensityRegion { probability: p, log_density: threshold, area_km2 }
+}
+
+/// As [`smallest_region`] for many pixels of one size: whole bins of densities are summed, and one alone is sorted.
+fn smallest_of_many(support: &Support, values: &[f64], masses: &[f64], p: f64) -> DensityRegion {
+    const BINS: usize = 2048;
+    const DEPTH_NATS: f64 = 12.0;
+    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let low = top - DEPTH_NATS * (1.0 - 1.0 / BINS as f64);
+    // Most pixels are in the last bin.
+    let bin = |value: f64| if value > low { ((top - value) * (BINS as f64 / DEPTH_NATS)) as usize } else { BINS - 1 };
+    let mut sums = vec![(0.0, 0_u32); BINS];
+    for (value, mass) in values.iter().zip(masses) {
+        let (held, count) = &mut sums[bin(*value)];
+        (*held, *count) = (*held + mass, *count + u32::from(*value > f64::NEG_INFINITY));
+    }
+    let (mut held, mut count) = (0.0, 0.0);
+    let crossing = sums.iter().position(|(mass, own)| {
+        let is_last = held + mass >= p;
+        if !is_last {
+            (held, count) = (held + mass, count + f64::from(*own));
+        }
+        is_last
+    });
+    let crossing = crossing.unwrap_or(BINS - 1);
+    let inside = values.iter().zip(masses).filter(|(value, _)| bin(**value) == crossing);
+    let mut inside: Vec<(f64, f64)> = inside.map(|(value, mass)| (*value, *mass)).collect();
+    inside.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
+    let mut threshold = top;
+    for (value, mass) in inside {
+        threshold = value;
+        if held + mass >= p {
+            count += (p - held) / mass;
+            break;
+        }
+        (held, count) = (held + mass, count + 1.0);
     }
     let area_km2 = count * support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
     DensityRegion { probability: p, log_density: threshold, area_km2 }
@@ -497,13 +535,27 @@ fn densest(values: &[f64], masses: &[f64], p: f64) -> Vec<u32> {
     order
 }
 
-/// The distance in km of two points with this scalar product, to half a kilometre: a hundredth of a cell.
-fn fast_km(dot: f64) -> f64 {
-    const STEPS: usize = 1 << 16;
-    static TABLE: OnceLock<Vec<f64>> = OnceLock::new();
-    let km = |k: usize| 2.0 * ((k as f64 + 0.5) / STEPS as f64).min(1.0).asin() * EARTH_RADIUS_KM;
+/// The radii that hold shares, given what lies in each kilometre of distance.
+fn radii_of(spread: &[f64], shares: &[f64]) -> Vec<f64> {
+    let (mut sum, mut bin, mut radii) = (0.0, 0, Vec::new());
+    for share in shares {
+        while bin < spread.len() && sum + spread[bin] < *share {
+            sum += spread[bin];
+            bin += 1;
+        }
+        let part = if bin < spread.len() && spread[bin] > 0.0 { (share - sum) / spread[bin] } else { 0.0 };
+        radii.push(bin as f64 + part.clamp(0.0, 1.0));
+    }
+    radii
+}
+
+/// The whole kilometres between two points with this scalar product, to one: a twentieth of a cell.
+fn whole_km(dot: f64) -> usize {
+    const STEPS: usize = 1 << 15;
+    static TABLE: OnceLock<Vec<u16>> = OnceLock::new();
+    let km = |k: usize| (2.0 * ((k as f64 + 0.5) / STEPS as f64).min(1.0).asin() * EARTH_RADIUS_KM) as u16;
     let table = TABLE.get_or_init(|| (0..=STEPS).map(km).collect());
-    table[((0.5 * (1.0 - dot)).max(0.0).sqrt() * STEPS as f64) as usize]
+    usize::from(table[((0.5 * (1.0 - dot)).max(0.0).sqrt() * STEPS as f64) as usize])
 }
 
 /// log(exp(a) + exp(b)).

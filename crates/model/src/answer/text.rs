@@ -107,17 +107,18 @@ mod tests {
 
     #[test]
     fn the_headline_comes_first_and_details_follow() {
-        let at = |lat, probability, place: &str| {
-            let other = Hypothesis::new(LatLon::new(lat, 2.35).unwrap(), probability);
+        let at = |lat, lon, probability, place: &str| {
+            let other = Hypothesis::new(LatLon::new(lat, lon).unwrap(), probability);
             Hypothesis { place: place.to_owned(), ..other }
         };
-        let all = vec![at(48.86, 0.5, "in France"), at(47.5, 0.43, "in France"), at(50.8, 0.07, "in Belgium")];
+        let france = [at(48.86, 2.35, 0.5, "in France"), at(47.5, 2.35, 0.43, "in France")];
+        let all: Vec<Hypothesis> = france.into_iter().chain([at(50.85, 4.35, 0.07, "in Belgium")]).collect();
         let mut masses = RegionMasses::default();
         all.iter().for_each(|one| masses.add(one.at.to_unit(), one.probability));
         let mut answer = Answer::at(all[0].at, [210.0, 1290.0], all, 0.5).with_regions(&masses);
         answer.place = "in France".to_owned();
         let mut answer = answer.about("a.jpg", LatLon::new(48.0, 2.0).ok());
-        let expected = "a.jpg\n  Paris, France\n  most likely  France 93 %, Belgium 7 %\n  Half of all photos answered like \
+        let expected = "a.jpg\n  Île-de-France, France\n  most likely  France 93 %, Belgium 7 %\n  Half of all photos answered like \
             this one were taken within 210 km of the best place, nine in ten within 1,300 km.\n  best place   48.8600° N, \
             2.3500° E   in France\n  locatability 0.50: the chance that it is right to within 750 km\n  or           in \
             France, but 150 km from the best place (43 %); in Belgium (7 %)\n  GPS tag      48.0000° N, 2.0000° E, 99 km \
@@ -125,9 +126,10 @@ mod tests {
         assert_eq!(answer.to_text(), expected);
         (answer.can_tell, answer.gps, answer.restricted_by) = (false, None, vec!["Europe".to_owned()]);
         let text = answer.to_text();
-        assert!(text.starts_with("a.jpg\n  I can't tell where this was taken: Paris, France\n"), "{text}");
+        assert!(text.starts_with("a.jpg\n  I can't tell where this was taken: Île-de-France, France\n"), "{text}");
         assert!(text.ends_with("  restricted   by Europe\n\n"), "{text}");
-        let line = "a.jpg   can't tell: Paris, France; most likely France 93 %, Belgium 7 %   restricted by Europe\n";
+        let line =
+            "a.jpg   can't tell: Île-de-France, France; most likely France 93 %, Belgium 7 %   restricted by Europe\n";
         assert_eq!(answer.to_line(), line);
     }
 }

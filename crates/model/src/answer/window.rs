@@ -16,6 +16,7 @@ const LUMP: f64 = 0.6;
 const SEED_LUMP: f64 = 1.5;
 /// Lumps lighter than this share of the heaviest do not move anything.
 const LIGHT: f64 = 1e-4;
+const LIGHTEST: f64 = 1e-7;
 /// Lumps up to this many deviations away are gathered, and again after a move of so many.
 const AROUND: f64 = 8.0;
 const WANDERED: f64 = 2.0;
@@ -164,7 +165,10 @@ fn nearest_possible(lumps: &[Lump], sharpness: f64, mode: Mode, is_possible: &dy
 /// Pixels lumped together up to a width, each lump at its centre of mass.
 fn lump(support: &Support, masses: &[f64], width_rad: f64) -> Vec<Lump> {
     let depth = (0..=support.depth()).find(|depth| Pixel::width_rad(*depth) <= width_rad);
-    let pixels = support.points().iter().zip(masses).enumerate().filter(|(_, (_, mass))| **mass > 0.0);
+    // Of many pixels, those that are too light to move anything are left out.
+    let is_many = masses.len() > MOST_POLISHED;
+    let least = if is_many { LIGHTEST * masses.iter().copied().fold(0.0, f64::max) } else { 0.0 };
+    let pixels = support.points().iter().zip(masses).enumerate().filter(|(_, (_, mass))| **mass > least);
     let Some(depth) = depth.or(Some(support.depth())).filter(|depth| *depth < support.depth() || !support.is_even())
     else {
         return pixels.map(|(_, (point, mass))| Lump { at: point.to_array(), mass: *mass }).collect();
@@ -172,14 +176,16 @@ fn lump(support: &Support, masses: &[f64], width_rad: f64) -> Vec<Lump> {
     let mut lumps: Vec<Lump> = Vec::new();
     // Pixels are in nested order: those of one parent follow one another.
     let mut last = u64::MAX;
+    let shift = support.is_even().then(|| 2 * (support.depth() - depth));
     for (pixel, (point, mass)) in pixels {
-        let parent = support.parent(pixel, depth);
+        let parent = shift.map_or_else(|| support.parent(pixel, depth), |shift| support.index(pixel) >> shift);
         if parent != last {
             lumps.push(Lump { at: [0.0; 3], mass: 0.0 });
             last = parent;
         }
         // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
-        let mass = &(mass * 0.25_f64.powi(i32::from(depth.saturating_sub(support.depth_of(pixel)))));
+        let narrower = if shift.is_some() { 0 } else { depth.saturating_sub(support.depth_of(pixel)) };
+        let mass = &(if narrower == 0 { *mass } else { mass * 0.25_f64.powi(i32::from(narrower)) });
         let Some(lump) = lumps.last_mut() else { continue };
         lump.mass += mass;
         lump.at.iter_mut().zip(point.to_array()).for_each(|(sum, x)| *sum += mass * x);

@@ -14,6 +14,8 @@ const EXPONENTS: [f64; 7] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0];
 const FIRST: (f64, f64) = (0.01, 0.5);
 /// More photos than this are thinned out evenly: choices among so many differ by their noise alone.
 const MOST_PHOTOS: usize = 400;
+/// Settings this near to the best are level. The sharpest of them is taken: the highest exponent, then the lowest floor.
+const LEVEL_NATS: f64 = 0.01;
 /// So many of the settings near the best are judged by their regions.
 const JUDGED: usize = 8;
 
@@ -106,7 +108,13 @@ pub(super) fn choose_with_map(
     pairs.retain(|pair| (pair.0 - best.0).abs() < 0.16 && (pair.1 - best.1).abs() < 0.21);
     let settings: Vec<(f64, f64)> =
         FLOORS.into_iter().flat_map(|floor| EXPONENTS.map(|exponent| (floor, exponent))).collect();
-    let (floor, map_exponent) = settings[least(&tables.mean_nll(&seen, weights, &[best], &settings))];
+    let found = tables.mean_nll(&seen, weights, &[best], &settings);
+    let is_level = |k: &usize| found[*k] <= found[least(&found)] + LEVEL_NATS;
+    let sharpest = (0..settings.len()).filter(is_level).min_by(|&a, &b| {
+        let ((floor_a, a), (floor_b, b)) = (settings[a], settings[b]);
+        b.total_cmp(&a).then(floor_a.total_cmp(&floor_b))
+    });
+    let (floor, map_exponent) = settings[sharpest.unwrap_or(0)];
     let again = tables.mean_nll(&seen, weights, &pairs, &[(floor, map_exponent)]);
     let mut near: Vec<usize> =
         (0..pairs.len()).filter(|&k| again[k] <= again[least(&again)] + NEAR_BEST_NATS).collect();
