@@ -251,10 +251,10 @@ fn many_photos_have_a_line_each_and_a_summary() {
     assert!(summary.contains(&format!(": {} answered, {untold} can't tell", 9 - untold)), "{summary}");
     assert!(said.contains("note: passed over: 1 video, 1 other file\n") && said.contains("`locdiff album`"), "{said}");
     // All about each, where that is asked for, and where they are few; programs get what they got.
-    assert_eq!(ok(path, &format!("{locate} --details")).matches("best place").count(), 10);
+    assert_eq!(ok(path, &format!("{locate} --details")).matches("best place   ").count(), 10);
     fs::remove_file(path.join("in/bad.jpg")).unwrap();
     let few = run(path, locate);
-    assert_eq!(String::from_utf8(few.stdout.clone()).unwrap().matches("best place").count(), 10);
+    assert_eq!(String::from_utf8(few.stdout.clone()).unwrap().matches("best place   ").count(), 10);
     assert!(!stderr(&few).contains("can't tell, "));
     assert_eq!(json_lines(path, locate).len(), 10);
 }

@@ -274,10 +274,16 @@ impl AnswerFiles {
         whole(gpx_path, &|| gpx("LocDiff", &self.waypoints, false));
         if let Some((crowd, path)) = self.crowd {
             let failed = |reason| WriteError::new(&path.display().to_string(), reason);
-            let mut file = BufWriter::new(AtomicFile::create(&path)?);
-            crowd.write(&mut file).map_err(failed)?;
-            file.into_inner().map_err(IntoInnerError::into_error).map_err(failed)?.commit()?;
-            written.push(path);
+            if self.count <= MOST_WITH_DENSITY || path == Path::new("-") {
+                let mut page = Vec::new();
+                crowd.write(&mut page).map_err(failed)?;
+                documents.push((path, page, false));
+            } else {
+                let mut file = BufWriter::new(AtomicFile::create(&path)?);
+                crowd.write(&mut file).map_err(failed)?;
+                file.into_inner().map_err(IntoInnerError::into_error).map_err(failed)?.commit()?;
+                written.push(path);
+            }
         }
         if let Some(path) = picture {
             let (photos, maps) = self.pictured;

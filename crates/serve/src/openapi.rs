@@ -111,7 +111,7 @@ mod tests {
         let document = document();
         let paths = document["paths"].as_object().unwrap();
         assert_eq!(paths.len(), ROUTES.len());
-        assert_eq!(document["components"]["schemas"].as_object().unwrap().len(), 4);
+        assert_eq!(document["components"]["schemas"].as_object().unwrap().len(), 5);
         let mut seen = Vec::new();
         for route in &ROUTES {
             let operation = &paths[route.path][if route.is_post { "post" } else { "get" }];

@@ -51,6 +51,9 @@ pub struct FactorStudy<'a> {
     pub models: &'a [PathBuf],
 }
 
+/// Evaluates the densities of photos, given embeddings and truths, before factors.
+type See<'a> = dyn Fn(&[f32], &[UnitVec]) -> Result<Vec<Seen>> + 'a;
+
 impl FactorStudy<'_> {
     /// Fits heads and rivals, and judges all with and without factors. `tell` receives what is next.
     pub fn run(&self, tell: &dyn Fn(&str)) -> Result<FactorTable> {
@@ -192,13 +195,7 @@ impl Judging<'_> {
     }
 
     /// Adds a row for each choice of factors; `see` evaluates the densities of photos before factors.
-    fn add(
-        &mut self,
-        name: &str,
-        factors: &[(&str, [f64; 3])],
-        is_calibrated: bool,
-        see: &dyn Fn(&[f32], &[UnitVec]) -> Result<Vec<Seen>>,
-    ) -> Result<()> {
+    fn add(&mut self, name: &str, factors: &[(&str, [f64; 3])], is_calibrated: bool, see: &See<'_>) -> Result<()> {
         let (globe, chosen_by) = (&self.globe, &self.study.sets[0].1);
         let seen = see(chosen_by.photos(), chosen_by.points())?;
         let choose = |&(factors, on): &(&str, [f64; 3])| {

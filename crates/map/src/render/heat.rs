@@ -24,13 +24,13 @@ impl Heat {
     }
 
     /// 1 at the top, 0 where colour ends; `None` for what is NaN.
-    pub(crate) fn share(&self, value: f64, top: f64) -> Option<f64> {
+    pub(crate) fn share(self, value: f64, top: f64) -> Option<f64> {
         let below_nats = if self.is_log { top - value } else { (top / value.max(0.0)).ln() };
         let share = if value >= top { 1.0 } else { 1.0 - below_nats / Self::RANGE_NATS };
         (!share.is_nan()).then_some(share)
     }
 
-    pub(super) fn draw(&self, canvas: &mut Canvas, view: &View, raster: &Raster) {
+    pub(super) fn draw(self, canvas: &mut Canvas, view: &View, raster: &Raster) {
         let top = raster.max();
         if top == f64::NEG_INFINITY || (!self.is_log && top <= 0.0) {
             return; // nothing but NaN, or no mass at all

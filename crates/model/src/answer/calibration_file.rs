@@ -293,8 +293,12 @@ mod tests {
         let mut plain = Calibration::none(Coefficients::new(vec![0.0; 16]).unwrap());
         plain.encoder = Some(mine.clone());
         let (factors, radius_levels) = (plain.factors, plain.radius_levels);
-        plain.out_of_domain =
-            Some(OutOfDomain { probe: Probe { weights: vec![0.5; 4], bias: 0.0 }, factors, radius_levels, window_km: None });
+        plain.out_of_domain = Some(OutOfDomain {
+            probe: Probe { weights: vec![0.5; 4], bias: 0.0 },
+            factors,
+            radius_levels,
+            window_km: None,
+        });
         plain.save(folder.path()).unwrap();
         let load = |embedding_dim, encoder| {
             Calibration::load(folder.path(), &ModelShape { degree: 3, embedding_dim, encoder })

@@ -337,9 +337,7 @@ impl Density {
 
     /// The log densities of a plain density at the cells of a grid.
     fn cell_log_density(&self, grid: &CellGrid) -> &[f64] {
-        self.at_cells.get_or_init(|| {
-            grid.log_densities(&self.smooth_log_density(grid), &vec![0.0; joint_count()])
-        })
+        self.at_cells.get_or_init(|| grid.log_densities(&self.smooth_log_density(grid), &vec![0.0; joint_count()]))
     }
 
     /// The log densities of a plain density at the smooth points of a grid.

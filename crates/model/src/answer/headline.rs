@@ -18,7 +18,9 @@ impl Answer {
     pub fn with_regions(mut self, masses: &RegionMasses) -> Self {
         (self.countries, self.states, self.continents) = (masses.countries(), masses.states(), masses.continents());
         let near = (self.radius_50_km < TOWN_KM).then(|| describe(self.best));
-        let at_sea = || near.as_ref().filter(|_| self.countries.is_empty()).map(ToString::to_string);
+        // If most of the probability is far from any shore, no region has half of it.
+        let on_land: f64 = self.continents.iter().map(|one| one.probability).sum();
+        let at_sea = || (on_land < HALF).then(|| describe(self.best).to_string());
         let town = near.as_ref().and_then(town).or_else(at_sea);
         let (headline, is_told) = headline(town, &self.countries, &self.states, &self.continents);
         Self { headline, can_tell: self.can_tell && is_told, ..self }
@@ -45,11 +47,15 @@ fn headline(
     states: &[RegionShare],
     continents: &[RegionShare],
 ) -> (String, bool) {
+    // Half of what is near land: nobody says "the sea".
+    let on_land: f64 = continents.iter().map(|one| one.probability).sum();
+    let scaled = |one: &RegionShare| RegionShare { probability: one.probability / on_land, ..*one };
+    let continents: Vec<RegionShare> = continents.iter().map(scaled).collect();
     let state = few(states, 1).zip(few(countries, 1)).filter(|(state, country)| state != country);
     let told = town.or_else(|| state.map(|(state, country)| format!("{state}, {country}")));
-    let told = told.or_else(|| few(countries, MOST_COUNTRIES)).or_else(|| few(continents, 1));
+    let told = told.or_else(|| few(countries, MOST_COUNTRIES)).or_else(|| few(&continents, 1));
     let is_told = told.is_some();
-    (told.or_else(|| few(continents, 2)).unwrap_or_else(|| "anywhere".to_owned()), is_told)
+    (told.or_else(|| few(&continents, 2)).unwrap_or_else(|| "anywhere".to_owned()), is_told)
 }
 
 /// The first names that hold half of the probability, at most so many: "Germany, Poland or Czechia".
@@ -76,8 +82,9 @@ mod tests {
             ("", "Spain 0.3, Morocco 0.2", "", "Europe 0.7", "Spain or Morocco"),
             ("", "A 0.2, B 0.2, C 0.1", "", "Europe 0.7", "A, B or C"),
             ("", "A 0.2, B 0.1, C 0.1, D 0.1", "", "Asia 0.5", "Asia"),
-            ("", "A 0.2", "", "Europe 0.4, Asia 0.3", "Europe or Asia?"),
-            ("", "A 0.1", "", "Europe 0.2, Asia 0.2, Africa 0.2", "anywhere?"),
+            ("", "A 0.2", "", "Europe 0.4, Asia 0.4, Africa 0.1", "Europe or Asia?"),
+            ("", "A 0.2", "", "Europe 0.4, Asia 0.3", "Europe"),
+            ("", "A 0.1", "", "Europe 0.2, Asia 0.2, Africa 0.2, Oceania 0.2, Antarctica 0.2", "anywhere?"),
         ] {
             let region = |text: &'static str| {
                 let (name, probability) = text.split_once(' ')?;

@@ -22,8 +22,8 @@ mod probe;
 mod reader;
 mod region_shares;
 mod support;
-mod surroundings;
 mod sure_levels;
+mod surroundings;
 mod tempered;
 mod text;
 mod window;
@@ -36,8 +36,8 @@ pub use density::{Density, DensityRegion, Peak};
 pub use error::AnswerError;
 pub(crate) use error::Result;
 pub use fit::{
-    BACKGROUND_DRAWS, FEWEST_FOR_HEADS, FEWEST_TO_CALIBRATE, FitOptions, MOST_NEIGHBOURS, Observation, PlaceFit, choose_mix, fit,
-    fit_gallery, fit_places, fit_surroundings,
+    BACKGROUND_DRAWS, FEWEST_FOR_HEADS, FEWEST_TO_CALIBRATE, FitOptions, MOST_NEIGHBOURS, Observation, PlaceFit,
+    choose_mix, fit, fit_gallery, fit_places, fit_surroundings,
 };
 pub use globe::Globe;
 pub use kernels::{GalleryMix, KernelSettings, Kernels, Neighbour};
@@ -47,8 +47,8 @@ pub use place_field::{CandidatePlaces, PlaceField, PlaceSettings};
 pub use probe::Probe;
 pub use reader::{ReadOptions, Reader, Verdict};
 pub use region_shares::{RegionMasses, RegionShare};
-pub use surroundings::{ClassProbabilities, Surroundings};
 pub use sure_levels::{SureLevels, Sureness};
+pub use surroundings::{ClassProbabilities, Surroundings};
 pub(crate) use tempered::Tempered;
 
 pub use crate::eval::{LEVELS, ReliabilityCurve};

@@ -1,11 +1,11 @@
 //! A training run from beginning to end.
 
+use crate::answer::{FEWEST_FOR_HEADS, fit_surroundings};
 use crate::train::batches::{BatchMaker, DeviceFeed, FeedPlan};
 use crate::train::checkpoint::{Checkpoints, Standing};
 use crate::train::course::{Batches, Course, Event, Keeper, Metrics, Outcome};
 use crate::train::dataset::{same_columns, same_encoder};
 use crate::train::{Result, Rows, RunConfig, TrainError, error::folder, step::TrainStep, trained};
-use crate::answer::{FEWEST_FOR_HEADS, fit_surroundings};
 use crate::{CodeWriter, Model, objective::make_quadrature};
 use locdiff_base::{AtomicFile, OutputLock, setting};
 use locdiff_nn::{Device, TrainingState};

@@ -15,8 +15,8 @@ pub use reading::Observation;
 use crate::answer::calibration::{Calibration, FitReport, OutOfDomain};
 use crate::answer::{Globe, LEVELS, Probe, Result, Surroundings};
 use factors::choose_factors;
-use map::choose_with_map;
 use locdiff_shdd::Coefficients;
+use map::choose_with_map;
 use reading::{group_weights, read_levels};
 use std::sync::Arc;
 
