@@ -287,7 +287,7 @@ fn density_of(
         mixture.gallery = gallery.map(|(kernels, share)| (kernels, share.ln()));
         let smooth = mixture.smooth_densities(grid);
         let factors = MapFactors::new(classes, [exponent; 3], grid.histogram(&smooth));
-        return Ok(Density::with_factors(globe.clone(), mixture, knowledge, (factors, &smooth)));
+        return Ok(Density::with_factors(globe, mixture, knowledge, (factors, &smooth)));
     }
     if places.is_some() {
         mixture.places = places;

@@ -148,7 +148,7 @@ impl Density {
     /// A density with map factors; `smooth` are the mixture's densities at the smooth points of the cell grid. It is summed over
     /// the active cells. The factors are left out if what is known allows no such cell.
     pub(crate) fn with_factors(
-        globe: Arc<Globe>,
+        globe: &Arc<Globe>,
         mixture: Mixture,
         knowledge: Option<Arc<Knowledge>>,
         (factors, smooth): (MapFactors, &[f64]),

@@ -55,7 +55,7 @@ impl Support {
     /// The pixels whose centres may lie within a distance of a point, as ranges in rising order.
     pub(crate) fn ranges_near(&self, point: UnitVec, radius_rad: f64) -> Vec<Range<usize>> {
         match self {
-            Self::Globe(_) => vec![0..self.points().len()],
+            Self::Globe(_) => std::iter::once(0..self.points().len()).collect(),
             Self::Fine(own) => own.ranges_near(point, radius_rad),
         }
     }

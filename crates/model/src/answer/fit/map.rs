@@ -103,7 +103,8 @@ pub(super) fn choose_with_map(
     };
     let seen: Vec<Seen> = photos.par_iter().map(see).collect::<Result<_>>()?;
     let pairs = EVIDENCE.flat_map(|t| BACKGROUND.map(move |s| (0.05 * f64::from(t), 0.2 * f64::from(s))));
-    let (every, mut pairs): (Vec<(f64, f64)>, Vec<(f64, f64)>) = (pairs.clone().step_by(2).collect(), pairs.collect());
+    let mut pairs: Vec<(f64, f64)> = pairs.collect();
+    let every: Vec<(f64, f64)> = pairs.iter().copied().step_by(2).collect();
     let best = every[least(&tables.mean_nll(&seen, weights, &every, &[FIRST]))];
     pairs.retain(|pair| (pair.0 - best.0).abs() < 0.16 && (pair.1 - best.1).abs() < 0.21);
     let settings: Vec<(f64, f64)> =
