@@ -231,9 +231,7 @@ impl Answer {
     #[getter]
     fn density<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let answer = self.whole(py)?;
-        let values = compute(py, move || {
-            density_of(&answer).on_healpix().1
-        })?;
+        let values = compute(py, move || density_of(&answer).on_healpix().1)?;
         Ok(PyArray1::from_vec(py, values))
     }
 

@@ -254,6 +254,7 @@ export class Globe {
     if (!isTiled && !this.isMoving && !this.samples) this.labels.draw(context, projection, level, width, height, isSeen, colour);
     canvas.dataset.names = this.labels.drawn ?? 0;
     if (this.tag && isSeen(this.tag)) this.mark(projection(this.tag), "◎", colour("truth"), colour("paper"), 8);
+    canvas.dataset.way = (this.track?.way ?? []).reduce((sum, line) => sum + line.length, 0);
     this.drawWay(projection, isSeen, colour("accent"));
     this.drawStops(projection, isSeen, colour);
     for (const place of [...this.places].reverse()) {
