@@ -40,7 +40,7 @@ if (binary) {
     if (got === lines[k]) equal++;
     if (short(got) === short(lines[k])) rounded++;
     for (const [key, a, b] of differences(JSON.parse(lines[k]), JSON.parse(got))) {
-      const apart = typeof a === "number" && typeof b === "number" ? Math.abs(a - b) / Math.abs(a) : Infinity;
+      const apart = typeof a === "number" && typeof b === "number" ? Math.abs(a - b) / Math.max(Math.abs(a), 0.01) : Infinity;
       if (apart > worst) [worst, where] = [apart, `${path} ${key}: ${a} by the command, ${b} here`];
     }
   }

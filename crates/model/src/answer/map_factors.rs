@@ -53,8 +53,8 @@ impl MapFactors {
         for (k, attribute) in MapAttribute::ALL.into_iter().enumerate() {
             let mut held = vec![0.0; attribute.count()];
             histogram.iter().enumerate().for_each(|(joint, mass)| held[classes_of(joint)[k]] += mass);
-            let ratio = |(said, held): (&f32, &f64)| {
-                let ratio = (1.0 - FLOOR) * f64::from(*said) / held + FLOOR;
+            let ratio = |(said, held): (&f64, &f64)| {
+                let ratio = (1.0 - FLOOR) * said / held + FLOOR;
                 if *held < NOTHING { 1.0 } else { ratio.powf(exponents[k]) }
             };
             let ratios: Vec<f64> = predicted.of(attribute).iter().zip(&held).map(ratio).collect();
@@ -64,7 +64,7 @@ impl MapFactors {
                 *mass *= own;
                 *log += own.ln();
             }
-            let said = predicted.of(attribute).iter().map(|said| f64::from(*said));
+            let said = predicted.of(attribute).iter().copied();
             let part = ratios.iter().zip(said).zip(held).map(|((r, said), held)| ((r / total).ln(), said, held));
             parts.push(part.collect());
         }
@@ -122,7 +122,7 @@ mod tests {
         }
         assert!((marginal.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         for (found, said) in marginal.iter().zip(predicted.of(MapAttribute::ALL[last])) {
-            assert!((found - f64::from(*said)).abs() < 0.03, "{found} {said}");
+            assert!((found - said).abs() < 0.03, "{found} {said}");
         }
     }
 }

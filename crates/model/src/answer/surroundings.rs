@@ -19,11 +19,11 @@ const ATTRIBUTES: usize = MapAttribute::ALL.len();
 
 /// The probability of each class of each map attribute, in the order of [`MapAttribute::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ClassProbabilities(pub(crate) [[f32; MOST_CLASSES]; ATTRIBUTES]);
+pub struct ClassProbabilities(pub(crate) [[f64; MOST_CLASSES]; ATTRIBUTES]);
 
 impl ClassProbabilities {
     /// The probabilities of an attribute's classes.
-    pub fn of(&self, attribute: MapAttribute) -> &[f32] {
+    pub fn of(&self, attribute: MapAttribute) -> &[f64] {
         &self.0[attribute as usize][..attribute.count()]
     }
 }
@@ -35,7 +35,7 @@ impl ClassProbabilities {
 /// use locdiff_model::answer::Surroundings;
 /// let heads = Surroundings::new(2, vec![0.0; 3 * Surroundings::classes()]).unwrap();
 /// let seen = heads.class_probabilities(&[0.3, -1.0]).unwrap();
-/// assert!((seen.of(MapAttribute::Towns)[0] - 1.0 / MapAttribute::Towns.count() as f32).abs() < 1e-6);
+/// assert!((seen.of(MapAttribute::Towns)[0] - 1.0 / MapAttribute::Towns.count() as f64).abs() < 1e-6);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
@@ -112,8 +112,9 @@ pub(crate) fn softmax_by_attribute(logits: &[f32]) -> ClassProbabilities {
         let logits = &logits[from..from + attribute.count()];
         from += attribute.count();
         let top = logits.iter().copied().fold(f32::MIN, f32::max);
-        own.iter_mut().zip(logits).for_each(|(own, logit)| *own = (logit - top).exp());
-        let total: f32 = own.iter().sum();
+        // In double precision: exponentials of single precision differ between platforms.
+        own.iter_mut().zip(logits).for_each(|(own, logit)| *own = f64::from(logit - top).exp());
+        let total: f64 = own.iter().sum();
         own.iter_mut().for_each(|own| *own /= total);
     }
     ClassProbabilities(all)
@@ -162,7 +163,7 @@ mod tests {
         let views: [&[f32]; 2] = [&[1.0, 2.0, 0.5], &[0.0, -1.0, 2.0]];
         let mean = heads.mean(views.into_iter()).unwrap();
         for attribute in MapAttribute::ALL {
-            assert!((mean.of(attribute).iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            assert!((mean.of(attribute).iter().sum::<f64>() - 1.0).abs() < 1e-5);
             let each = views.map(|view| heads.class_probabilities(view).unwrap().of(attribute)[1]);
             assert!((mean.of(attribute)[1] - 0.5 * (each[0] + each[1])).abs() < 1e-6);
         }

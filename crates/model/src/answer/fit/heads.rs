@@ -87,7 +87,7 @@ impl Problem {
                 let mut off = logits;
                 for (attribute, class) in MapAttribute::ALL.into_iter().zip(truth) {
                     let own = &mut off[from..from + attribute.count()];
-                    own.copy_from_slice(found.of(attribute));
+                    own.iter_mut().zip(found.of(attribute)).for_each(|(own, found)| *own = *found as f32);
                     loss -= f64::from(own[*class].max(f32::MIN_POSITIVE)).ln();
                     own[*class] -= 1.0;
                     from += attribute.count();
