@@ -95,6 +95,20 @@ class Outlier:
 
 
 @dataclass(frozen=True)
+class RegionShare:
+    """A country, a state or a continent, and the probability that the photo was taken there.
+
+    >>> RegionShare("France", 0.4, code="FR").name
+    'France'
+    """
+
+    name: str
+    probability: float
+    code: str | None = None
+    country_code: str | None = None
+
+
+@dataclass(frozen=True)
 class AlbumAnswer(Record):
     """Where a photo of an album was taken, by all photos of its album: what an `Answer` says, and why.
 
@@ -105,9 +119,9 @@ class AlbumAnswer(Record):
     time: PhotoTime
     gps: Place | None
     headline: str
-    countries: tuple[dict[str, Any], ...]
-    states: tuple[dict[str, Any], ...]
-    continents: tuple[dict[str, Any], ...]
+    countries: tuple[RegionShare, ...]
+    states: tuple[RegionShare, ...]
+    continents: tuple[RegionShare, ...]
     best: Place
     place: str
     country: str | None

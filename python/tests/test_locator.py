@@ -50,7 +50,7 @@ def test_an_answer_says_it_all(locator: locdiff.Locator, china: str) -> None:
     assert "<canvas" in answer.to_html() or "<svg" in answer.to_html()
     assert answer._repr_html_().startswith("<iframe srcdoc=")
     assert answer.to_png().startswith(b"\x89PNG") and "<kml" in answer.to_kml()
-    assert answer.place in repr(answer)
+    assert answer.headline in repr(answer)
 
 
 def test_photos_of_every_kind(locator: locdiff.Locator, china: str) -> None:
