@@ -252,7 +252,7 @@ try {
     return { name, mimeType: "image/jpeg", buffer };
   }
   // Points of the track that the globe drew last.
-  const drawn = (page) => page.evaluate(() => Number(document.getElementById("globe").dataset.way ?? 0));
+  const trackPoints = (page) => page.evaluate(() => Number(document.getElementById("globe").dataset.way ?? 0));
   const journey = await open({ viewport: { width: 1280, height: 800 } });
   await journey.setInputFiles("#choose", trip);
   await answered(journey);
@@ -265,7 +265,7 @@ try {
   const pictures = () => [...document.querySelectorAll("#photos img")].slice(0, 4).every((image) => image.complete && image.naturalWidth > 0 && image.naturalWidth <= 480);
   await journey.waitForFunction(pictures, null, { timeout: 120000 });
   check("the strip has small pictures", await journey.evaluate(pictures));
-  check("the track is drawn", (await drawn(journey)) > 1);
+  check("the track is drawn", (await trackPoints(journey)) > 1);
   check(`axe with a trip: ${await violations(journey)}`, (await violations(journey)) === "[]");
   await journey.screenshot({ path: join(shots, "trip.png") });
   const first = await journey.evaluate(() => document.getElementById("globe").toDataURL());
@@ -292,7 +292,7 @@ try {
   await journey.check("#alone");
   await journey.waitForFunction(() => document.getElementById("words").textContent.includes("nine in ten"), null, { timeout: 120000 });
   await settled(journey);
-  check("each for itself again: no track, no captions", (await drawn(journey)) === 0 && (await journey.locator("#photos .item span").count()) === 0);
+  check("each for itself again: no track, no captions", (await trackPoints(journey)) === 0 && (await journey.locator("#photos .item span").count()) === 0);
   // Tagged copies: the photos within a minute of the tag are sure, one a year later is not, the tagged one keeps its own.
   const copies = await open({ viewport: { width: 1280, height: 800 } });
   await copies.setInputFiles("#choose", [file("IMG_20240512_134510.jpg", tagged), file("IMG_20240512_134530.jpg", other), file("IMG_20240512_134540.jpg", photo), file("IMG_20250601_120000.jpg", photo)]);
