@@ -75,7 +75,7 @@ function* hostile() {
 try {
   const page = await open();
   await ready(page);
-  check(`the first visit is ${(sent / 1e6).toFixed(2)} MB over the wire, in ${asked.length} requests`, sent < 20e6);
+  check(`the first visit is ${(sent / 1e6).toFixed(2)} MB over the wire, in ${asked.length} requests`, sent < 30e6);
   check(`axe on the empty page: ${await violations(page)}`, (await violations(page)) === "[]");
   await settled(page);
   await page.screenshot({ path: join(shots, "site-empty.png") });
