@@ -89,7 +89,7 @@ def table(parts):
             apart = []
             for key, part in (("held_where_answered", "answered"), ("held_where_cannot_tell", "cannot_tell")):
                 apart.append(f"{percents(said[key]['radii'], (4, 8))} (n = {said[part]['n']})" if said[part]["n"] else "–")
-            words = "+".join(seen) + (", as shipped" if fit == "a-and-b" else "")
+            words = "+".join(seen) + (", as shipped" if fit == "a-and-b" else ", plain")
             cells = [words, name + (" (fitted on)" if fitted else ""), str(said["accuracy"]["n"]), f"{said['nll_nats']:.2f}", within]
             cells += [percents(said["regions"]), percents(said["radii"], (4, 8)), *apart]
             print("| " + " | ".join(cells) + " |")
