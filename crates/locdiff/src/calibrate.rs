@@ -153,7 +153,10 @@ impl CalibrateRequest {
 impl CalibrateRequest {
     /// The heads for map factors: fitted, those of the folder, or none.
     fn heads(&self) -> Result<Option<Surroundings>, LocateError> {
-        let Some(photos) = self.surroundings.as_ref().filter(|_| !self.without_factors) else {
+        if self.surroundings.is_some() && self.without_factors {
+            return Err(setting("surroundings", "without factors", "leave out one of the two"));
+        }
+        let Some(photos) = &self.surroundings else {
             let left = Surroundings::load(&crate::home::by_name(&self.model))?;
             return Ok(left.filter(|_| !self.without_factors));
         };

@@ -1,10 +1,11 @@
 //! Densities with map factors are densities: they sum to one, can be restricted, and say what each factor did.
 
-use locdiff_map::{cells::Cells, places::Region};
+use locdiff_map::cells::Cells;
+use locdiff_map::places::{Countries, Region};
 use locdiff_model::answer::{Calibration, Globe, Knowledge, ReadOptions, Reader, Surroundings};
 use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::{LatLon, UnitVec};
-use std::{f64::consts::PI, sync::Arc};
+use locdiff_shdd::sphere::{LatLon, Pixel, UnitVec};
+use std::{collections::BTreeMap, f64::consts::PI, sync::Arc};
 
 fn at(lat: f64, lon: f64) -> LatLon {
     LatLon::new(lat, lon).unwrap()
@@ -48,6 +49,25 @@ fn factors_leave_a_density_that_adds_up() {
     let top = exact.iter().copied().fold(f64::MIN, f64::max);
     for (on_grid, exact) in density.point_log_density().iter().step_by(997).zip(exact) {
         assert!(exact < top - 8.0 || (on_grid - exact).abs() < 0.5, "{on_grid} {exact}");
+    }
+    // Countries against the outlines at sixteen points of each cell, to half a point.
+    let countries = density.region_masses().countries();
+    let mut wanted: BTreeMap<&str, f64> = BTreeMap::new();
+    let area = density.pixel_area_sr();
+    for (index, log) in
+        Cells::bundled().indices().iter().zip(density.point_log_density()).filter(|(_, log)| **log > -8.0)
+    {
+        for part in 0..16 {
+            let place = Pixel { depth: Cells::DEPTH + 2, index: 16 * u64::from(*index) + part }.centre().to_latlon();
+            let near = || Cells::bundled().country(Cells::bundled().at(place)?);
+            let code = Countries::bundled().at(place).or_else(near).map_or("", |country| country.code());
+            *wanted.entry(code).or_default() += log.exp() * area / 16.0;
+        }
+    }
+    assert_eq!(countries[0].code, Some("JP"));
+    for one in &countries {
+        let wanted = wanted.get(one.code.unwrap()).copied().unwrap_or(0.0);
+        assert!((one.probability - wanted).abs() < 0.005, "{}: {} for {wanted}", one.name, one.probability);
     }
     // Regions and radii are of the same density.
     let region = density.region(0.5);

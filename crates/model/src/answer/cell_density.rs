@@ -1,7 +1,7 @@
 //! Map factors for any density that is given by its values: other methods get the same factors as the network.
 
 use crate::answer::cell_grid::CellGrid;
-use crate::answer::density::smallest_region;
+use crate::answer::smallest_region::smallest_region;
 use crate::answer::{ClassProbabilities, Density, DensityRegion, Globe, Peak};
 use crate::answer::{map_factors::MapFactors, support::Support, window::Window};
 use locdiff_shdd::sphere::{LatLon, UnitVec};

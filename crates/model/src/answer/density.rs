@@ -2,6 +2,7 @@
 
 use crate::answer::cell_grid::{CellGrid, joint_count};
 use crate::answer::map_factors::{FactorEffect, MapFactors};
+use crate::answer::smallest_region::{DensityRegion, smallest_region};
 use crate::answer::support::{Support, reach_rad, smooth};
 use crate::answer::window::{Window, WindowMass, mass_within};
 use crate::answer::{Globe, Kernels, Knowledge, PlaceField, Sureness};
@@ -10,8 +11,6 @@ use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, UnitVec};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
-/// More pixels than those of a globe of degree 31.
-const MANY_PIXELS: usize = 100_000;
 /// The distance that locatability is about.
 const COUNTRY_KM: f64 = 750.0;
 
@@ -102,17 +101,6 @@ pub struct Density {
     at_points: OnceLock<Vec<f64>>,
     masses: OnceLock<Vec<f64>>,
     at_cells: OnceLock<Vec<f64>>,
-}
-
-/// The smallest region that holds a probability.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DensityRegion {
-    /// The probability it holds.
-    pub probability: f64,
-    /// A point is inside when its log density per steradian is at least this.
-    pub log_density: f64,
-    /// Its area.
-    pub area_km2: f64,
 }
 
 /// A probable place of a density.
@@ -448,91 +436,6 @@ impl Globe {
     }
 }
 
-/// The smallest region that holds probability `p`, given the log densities and masses of pixels.
-pub(crate) fn smallest_region(support: &Support, values: &[f64], masses: &[f64], p: f64) -> DensityRegion {
-    if support.is_even() && values.len() > MANY_PIXELS {
-        return smallest_of_many(support, values, masses, p);
-    }
-    let (mut held, mut count, mut threshold) = (0.0, 0.0, f64::INFINITY);
-    for pixel in densest(values, masses, p).into_iter().map(|pixel| pixel as usize) {
-        let (mass, own) = (masses[pixel], support.relative_area(pixel));
-        threshold = values[pixel];
-        if held + mass >= p {
-            count += own * (p - held) / mass;
-            break;
-        }
-        held += mass;
-        count += own;
-    }
-    let area_km2 = count * support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
-    DensityRegion { probability: p, log_density: threshold, area_km2 }
-}
-
-/// As [`smallest_region`] for many pixels of one size: whole bins of densities are summed, and one alone is sorted.
-fn smallest_of_many(support: &Support, values: &[f64], masses: &[f64], p: f64) -> DensityRegion {
-    const BINS: usize = 2048;
-    const DEPTH_NATS: f64 = 12.0;
-    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let low = top - DEPTH_NATS * (1.0 - 1.0 / BINS as f64);
-    // Most pixels are in the last bin.
-    let bin = |value: f64| if value > low { ((top - value) * (BINS as f64 / DEPTH_NATS)) as usize } else { BINS - 1 };
-    let mut sums = vec![(0.0, 0_u32); BINS];
-    for (value, mass) in values.iter().zip(masses) {
-        let (held, count) = &mut sums[bin(*value)];
-        (*held, *count) = (*held + mass, *count + u32::from(*value > f64::NEG_INFINITY));
-    }
-    let (mut held, mut count) = (0.0, 0.0);
-    let crossing = sums.iter().position(|(mass, own)| {
-        let is_last = held + mass >= p;
-        if !is_last {
-            (held, count) = (held + mass, count + f64::from(*own));
-        }
-        is_last
-    });
-    let crossing = crossing.unwrap_or(BINS - 1);
-    let inside = values.iter().zip(masses).filter(|(value, _)| bin(**value) == crossing);
-    let mut inside: Vec<(f64, f64)> = inside.map(|(value, mass)| (*value, *mass)).collect();
-    inside.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
-    let mut threshold = top;
-    for (value, mass) in inside {
-        threshold = value;
-        if held + mass >= p {
-            count += (p - held) / mass;
-            break;
-        }
-        (held, count) = (held + mass, count + 1.0);
-    }
-    let area_km2 = count * support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
-    DensityRegion { probability: p, log_density: threshold, area_km2 }
-}
-
-/// The pixels that are possible at all, densest first, as far as a probability `p` needs them. Only those are sorted.
-fn densest(values: &[f64], masses: &[f64], p: f64) -> Vec<u32> {
-    const BINS: usize = 512;
-    /// Pixels deeper than this below the top are in the last bin.
-    const DEPTH_NATS: f64 = 32.0;
-    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let bin = |value: f64| (((top - value) * (BINS as f64 / DEPTH_NATS)) as usize).min(BINS - 1);
-    let mut held = [0.0; BINS];
-    for (value, mass) in values.iter().zip(masses) {
-        held[bin(*value)] += mass;
-    }
-    // One bin more than the sum needs: sums of another order differ in the last digits.
-    let mut sum = 0.0;
-    let needed = held.iter().position(|mass| {
-        sum += mass;
-        sum >= p
-    });
-    let last = needed.map_or(BINS - 1, |needed| needed + 1);
-    let is_near = |pixel: &u32| {
-        let value = values[*pixel as usize];
-        value > f64::NEG_INFINITY && bin(value) <= last
-    };
-    let mut order: Vec<u32> = (0..values.len() as u32).filter(is_near).collect();
-    order.sort_unstable_by(|&a, &b| values[b as usize].total_cmp(&values[a as usize]).then(a.cmp(&b)));
-    order
-}
-
 /// The radii that hold shares, given what lies in each kilometre of distance.
 fn radii_of(spread: &[f64], shares: &[f64]) -> Vec<f64> {
     let (mut sum, mut bin, mut radii) = (0.0, 0, Vec::new());
@@ -560,39 +463,4 @@ fn whole_km(dot: f64) -> usize {
 pub(crate) fn log_sum(a: f64, b: f64) -> f64 {
     let (top, low) = if a > b { (a, b) } else { (b, a) };
     if low == f64::NEG_INFINITY { top } else { top + (low - top).exp().ln_1p() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::densest;
-
-    /// What is sorted in part begins with what a full sort begins with, as far as the probability needs it.
-    #[test]
-    fn the_densest_pixels_are_those_of_a_full_sort() {
-        for (seed, steepness) in [(1_u32, 0.5), (2, 8.0), (3, 60.0), (4, 900.0)] {
-            let mut state = seed;
-            let value = |_| {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                -steepness * f64::from(state >> 8) / f64::from(1 << 24)
-            };
-            let mut values: Vec<f64> = (0..5000).map(value).collect();
-            values[17] = f64::NEG_INFINITY; // outside a region
-            values[4000] = values[40]; // level
-            let total: f64 = values.iter().map(|value| value.exp()).sum();
-            let masses: Vec<f64> = values.iter().map(|value| value.exp() / total).collect();
-            let mut all: Vec<u32> = (0..5000).filter(|&k| values[k as usize].is_finite()).collect();
-            all.sort_by(|&a, &b| values[b as usize].total_cmp(&values[a as usize]).then(a.cmp(&b)));
-            for p in [0.001, 0.5, 0.9, 0.999, 1.0] {
-                let found = densest(&values, &masses, p);
-                let mut held = 0.0;
-                let needed = all.iter().position(|&k| {
-                    held += masses[k as usize];
-                    held >= p
-                });
-                let needed = needed.map_or(all.len(), |last| last + 1);
-                assert!(found.len() >= needed, "{} of {needed} at {p}, steepness {steepness}", found.len());
-                assert_eq!(found[..needed], all[..needed], "{p}, steepness {steepness}");
-            }
-        }
-    }
 }

@@ -64,6 +64,11 @@ impl Globe {
         (self.pixels.area_sr().sqrt() * EARTH_RADIUS_KM / WIDEST_PIXEL).max(NARROWEST_KM)
     }
 
+    /// Whether densities of a degree can have map factors: their pixels are no finer than the map's cells.
+    pub fn has_map(degree: usize) -> bool {
+        depth(degree) <= Cells::DEPTH
+    }
+
     /// The map's cells. A globe whose pixels are finer than these has none.
     pub(crate) fn cells(&self) -> Option<&CellGrid> {
         let depth = self.pixels.depth();

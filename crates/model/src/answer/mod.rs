@@ -21,6 +21,7 @@ mod place_field;
 mod probe;
 mod reader;
 mod region_shares;
+mod smallest_region;
 mod support;
 mod sure_levels;
 mod surroundings;
@@ -32,7 +33,7 @@ pub use answer::{Answer, AnsweredBy, FromDensity, GalleryContribution, Hypothesi
 pub use calibration::{Calibration, Factors, FitReport, ModelOutput, ModelShape, OutOfDomain};
 pub use calibration_file::CALIBRATION_FILE;
 pub use cell_density::CellDensity;
-pub use density::{Density, DensityRegion, Peak};
+pub use density::{Density, Peak};
 pub use error::AnswerError;
 pub(crate) use error::Result;
 pub use fit::{
@@ -47,6 +48,7 @@ pub use place_field::{CandidatePlaces, PlaceField, PlaceSettings};
 pub use probe::Probe;
 pub use reader::{ReadOptions, Reader, Verdict};
 pub use region_shares::{RegionMasses, RegionShare};
+pub use smallest_region::DensityRegion;
 pub use sure_levels::{SureLevels, Sureness};
 pub use surroundings::{ClassProbabilities, Surroundings};
 pub(crate) use tempered::Tempered;

@@ -1,6 +1,6 @@
 //! A training run from beginning to end.
 
-use crate::answer::{FEWEST_FOR_HEADS, fit_surroundings};
+use crate::answer::{FEWEST_FOR_HEADS, Globe, fit_surroundings};
 use crate::train::batches::{BatchMaker, DeviceFeed, FeedPlan};
 use crate::train::checkpoint::{Checkpoints, Standing};
 use crate::train::course::{Batches, Course, Event, Keeper, Metrics, Outcome};
@@ -95,7 +95,7 @@ pub fn train(job: TrainingJob<'_>, mut on_event: impl FnMut(Event)) -> Result<Ou
     } else {
         course.all(None, stop)
     }?;
-    if !outcome.interrupted && training.rows.len() >= FEWEST_FOR_HEADS {
+    if !outcome.interrupted && training.rows.len() >= FEWEST_FOR_HEADS && Globe::has_map(config.model.degree) {
         fit_heads(training, out)?;
     }
     Ok(outcome)

@@ -63,6 +63,10 @@ pub fn fit(
         return Err(locdiff_base::setting("collection that chooses", "no photos", "name one of the collections"));
     }
     let weights = group_weights(&choosing);
+    if heads.is_some() && globe.cells().is_none() {
+        let remedy = "its pixels are finer than the map: fit it without map factors";
+        return Err(locdiff_base::setting("degree", globe.codec().degree().get(), remedy));
+    }
     let with_map = heads.as_ref().zip(globe.cells());
     let choose = |photos: &[Observation], weights: &[f64]| match with_map {
         Some((heads, grid)) => choose_with_map((globe, grid), background, heads, photos, weights),
