@@ -143,6 +143,7 @@ transcripts! {
     hostile_bodies_are_refused_by_name;
     keys_open_what_asks_and_nothing_else_needs_one;
     large_photos_and_odd_tables_name_flags_that_there_are;
+    lists_of_photos_are_read_as_they_are_published;
     many_untold_photos_name_geoclip_once;
     names_from_outside_stay_text;
     photos_without_a_time_are_never_tagged_by_the_album;

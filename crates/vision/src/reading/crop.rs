@@ -7,13 +7,14 @@ use crate::Photo;
 pub(super) const HEIGHT: usize = 48;
 /// A line that is longer for its height is squeezed.
 const LONGEST: usize = 1600;
-const SHORTEST: usize = 16;
+/// The recogniser was trained on pictures of this width: shorter lines have nothing but grey at their end.
+const SHORTEST: usize = 320;
 /// Points along each side of a pixel that are averaged when a line is made smaller, at most.
 const MOST_POINTS: usize = 8;
 
-/// Width of the picture of a line that is so long and so high.
+/// Width of a line of this length and height in its picture.
 pub(super) fn width_of(length: f32, height: f32) -> usize {
-    ((HEIGHT as f32 * length / height.max(1.0)).ceil() as usize).clamp(SHORTEST, LONGEST)
+    ((HEIGHT as f32 * length / height.max(1.0)).ceil() as usize).clamp(1, LONGEST)
 }
 
 /// A value of 0 to 255 as the networks want it.
@@ -21,9 +22,10 @@ pub(super) fn normalised(value: f32) -> f32 {
     value / 127.5 - 1.0
 }
 
-/// What lies inside a rectangle of a photo, its first corner at the upper left, `width` pixels long.
+/// What lies inside a rectangle of a photo, its first corner at the upper left, in the first `width` columns of a picture.
 pub(super) fn cut(photo: &Photo, corners: &[[f32; 2]; 4], width: usize) -> Map {
-    let mut map = Map::picture([HEIGHT, width]);
+    let row = width.max(SHORTEST);
+    let mut map = Map::picture([HEIGHT, row]);
     let [a, b, _, d] = *corners;
     let right = [0, 1].map(|k| (b[k] - a[k]) / width as f32);
     let below = [0, 1].map(|k| (d[k] - a[k]) / HEIGHT as f32);
@@ -31,11 +33,12 @@ pub(super) fn cut(photo: &Photo, corners: &[[f32; 2]; 4], width: usize) -> Map {
         |step: [f32; 2]| ((step[0] * step[0] + step[1] * step[1]).sqrt().ceil() as usize).clamp(1, MOST_POINTS);
     let (across, down) = (points(right), points(below));
     let share = 1.0 / (across * down) as f32;
-    for (at, pixel) in map.values_mut().as_chunks_mut::<3>().0.iter_mut().enumerate() {
+    let pixels = map.values_mut().as_chunks_mut::<3>().0.iter_mut().enumerate();
+    for (at, pixel) in pixels.filter(|(at, _)| at % row < width) {
         let mut sums = [0.0; 3];
         for point in 0..across * down {
-            let u = (at % width) as f32 + (0.5 + (point % across) as f32) / across as f32;
-            let v = (at / width) as f32 + (0.5 + (point / across) as f32) / down as f32;
+            let u = (at % row) as f32 + (0.5 + (point % across) as f32) / across as f32;
+            let v = (at / row) as f32 + (0.5 + (point / across) as f32) / down as f32;
             let [x, y] = [0, 1].map(|k| a[k] + u * right[k] + v * below[k] - 0.5);
             let colours = interpolate(photo, x, y);
             (0..3).for_each(|c| sums[c] += colours[c]);
@@ -77,7 +80,8 @@ mod tests {
             let turned: [[f32; 2]; 4] = std::array::from_fn(|k| corners[(k + turn) % 4]);
             let map = cut(&photo, &turned, 48);
             let pixels = map.values().as_chunks::<3>().0;
-            for (k, at) in [0, 47, 48 * 48 - 1, 48 * 47].into_iter().enumerate() {
+            assert_eq!(pixels[48], [0.0; 3]);
+            for (k, at) in [0, 47, 47 * 320 + 47, 47 * 320].into_iter().enumerate() {
                 let corner = corners[(k + turn) % 4];
                 // The middle of the pixel in this corner of the rectangle.
                 let [x, y] = corner.map(|at| if at == 10.0 || at == 20.0 { at } else { at - 1.0 });
@@ -86,8 +90,8 @@ mod tests {
             }
         }
         // Far outside, and of no size at all: the edge, no panic.
-        assert_eq!(cut(&photo, &[[-1e9, 0.0], [1e9, 0.0], [1e9, 1.0], [-1e9, 1.0]], 16).values().len(), 48 * 16 * 3);
+        assert_eq!(cut(&photo, &[[-1e9, 0.0], [1e9, 0.0], [1e9, 1.0], [-1e9, 1.0]], 16).values().len(), 48 * 320 * 3);
         assert!(cut(&photo, &[[5.0, 5.0]; 4], 16).values().iter().all(|value| value.is_finite()));
-        assert_eq!((width_of(100.0, 10.0), width_of(0.0, 0.0), width_of(1e9, 1.0)), (480, 16, 1600));
+        assert_eq!((width_of(100.0, 10.0), width_of(0.0, 0.0), width_of(1e9, 1.0)), (480, 1, 1600));
     }
 }

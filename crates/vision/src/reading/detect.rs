@@ -1,9 +1,21 @@
 //! From a map of how likely each pixel belongs to text to rectangles around lines (Differentiable Binarization).
 
-/// A pixel this likely belongs to a line.
-const PIXEL: f32 = 0.3;
-/// Lines whose pixels are less likely on average are left out.
-const LINE: f32 = 0.5;
+/// Which pixels and lines count.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Least {
+    /// A pixel this likely belongs to a line.
+    pixel: f32,
+    /// Lines whose pixels are less likely on average are left out.
+    line: f32,
+}
+
+impl Least {
+    /// At the first look, which must not miss a line.
+    pub(super) const GLANCE: Self = Self { pixel: 0.15, line: 0.2 };
+    /// At the second look.
+    pub(super) const LINE: Self = Self { pixel: 0.3, line: 0.45 };
+}
+
 /// The map shows lines shrunk; they are enlarged by this factor of area over perimeter.
 const ENLARGE: f32 = 1.6;
 /// The shortest side of a line in pixels of the map, before it is enlarged.
@@ -31,9 +43,9 @@ pub(super) fn distance(a: Point, b: Point) -> f32 {
 }
 
 /// The lines of a map of `width` columns, in the order of their uppermost pixels, in pixels of the map.
-pub(super) fn find_lines(map: &[f32], width: usize) -> Vec<Found> {
+pub(super) fn find_lines(map: &[f32], width: usize, least: Least) -> Vec<Found> {
     let height = map.len() / width;
-    let is_text = |x: usize, y: usize| map[y * width + x] > PIXEL;
+    let is_text = |x: usize, y: usize| map[y * width + x] > least.pixel;
     // Each pixel grows one to the right and one down, so that thin bridges hold.
     let grown = |x: usize, y: usize| {
         let (left, up) = (x.saturating_sub(1), y.saturating_sub(1));
@@ -65,7 +77,7 @@ pub(super) fn find_lines(map: &[f32], width: usize) -> Vec<Found> {
                 }
             }
         }
-        lines.extend(rectangle(&spans, top).and_then(|corners| enlarged(corners, map, width)));
+        lines.extend(rectangle(&spans, top).and_then(|corners| enlarged(corners, map, width, least.line)));
     }
     lines
 }
@@ -125,11 +137,11 @@ fn from_upper_left(mut corners: [Point; 4]) -> [Point; 4] {
 }
 
 /// The rectangle that a line has in the photo, if the map is sure enough of it.
-fn enlarged(corners: [Point; 4], map: &[f32], width: usize) -> Option<Found> {
+fn enlarged(corners: [Point; 4], map: &[f32], width: usize, least: f32) -> Option<Found> {
     let score = mean_inside(&corners, map, width);
     let found = Found { corners, score };
     let [across, down] = found.sides();
-    if score < LINE || across.min(down) < f32::EPSILON {
+    if score < least || across.min(down) < f32::EPSILON {
         return None;
     }
     let by = ENLARGE * across * down / (2.0 * (across + down));
@@ -182,7 +194,7 @@ mod tests {
     fn two_bars_are_two_lines_enlarged() {
         let bar =
             |x: f32, y: f32| (20.0..80.0).contains(&x) && ((10.0..20.0).contains(&y) || (40.0..46.0).contains(&y));
-        let found = find_lines(&draw(100, 60, bar), 100);
+        let found = find_lines(&draw(100, 60, bar), 100, Least::LINE);
         assert_eq!(found.len(), 2);
         // 60×10 pixels, of which a grown pixel is one more; by = 1.6·60·10 / (2·70) = 6.9.
         let [a, b, c, d] = found[0].corners;
@@ -199,7 +211,7 @@ mod tests {
             let (u, v) = ((x - 60.0) * 0.8 + (y - 60.0) * 0.6, (y - 60.0) * 0.8 - (x - 60.0) * 0.6);
             u.abs() <= 40.0 && v.abs() <= 6.0
         };
-        let found = find_lines(&draw(120, 120, bar), 120);
+        let found = find_lines(&draw(120, 120, bar), 120, Least::LINE);
         assert_eq!(found.len(), 1);
         let [across, down] = found[0].sides();
         assert!((across - 96.7).abs() < 4.0 && (down - 28.7).abs() < 4.0, "{across} {down}");
@@ -210,11 +222,11 @@ mod tests {
     #[test]
     fn specks_and_faint_stains_are_no_lines() {
         let speck = |x: f32, y: f32| (5.0..7.0).contains(&x) && (5.0..6.0).contains(&y);
-        assert_eq!(find_lines(&draw(40, 20, speck), 40), []);
-        let faint: Vec<f32> = draw(40, 20, |x, _| x < 20.0).iter().map(|p| p * 0.45).collect();
-        assert_eq!(find_lines(&faint, 40), []);
+        assert_eq!(find_lines(&draw(40, 20, speck), 40, Least::LINE), []);
+        let faint: Vec<f32> = draw(40, 20, |x, _| x < 20.0).iter().map(|p| p * 0.4).collect();
+        assert_eq!(find_lines(&faint, 40, Least::LINE), []);
         // Every pixel, and one alone.
-        assert_eq!(find_lines(&[0.9; 64 * 32], 64).len(), 1);
-        assert_eq!(find_lines(&[0.9], 1), []);
+        assert_eq!(find_lines(&[0.9; 64 * 32], 64, Least::LINE).len(), 1);
+        assert_eq!(find_lines(&[0.9], 1, Least::LINE), []);
     }
 }

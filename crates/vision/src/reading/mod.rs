@@ -17,21 +17,23 @@ pub use recognise::ReadCharacter;
 use crate::network::Pool;
 use crate::preprocessing::resize::{ResizeFilter, window};
 use crate::{Photo, Result};
-use detect::Found;
+use detect::{Found, Least};
 use locdiff_base::TensorFile;
 use network::{Buffers, Map, Network, unsound};
 use rayon::prelude::*;
 use std::{io::Cursor, ops::Range};
 
-/// The longer side of the photo as the detector sees it first.
-const FIRST_SIDE: u32 = 1024;
+/// The longer side of the photo at the first look.
+const FIRST_SIDE: f64 = 896.0;
 /// The longer side that it may have at the second look, and the pixels.
-const SECOND_SIDE: u32 = 2048;
-const SECOND_PIXELS: u64 = 2_000_000;
+const SECOND_SIDE: f64 = 2048.0;
+const SECOND_PIXELS: f64 = 2_000_000.0;
+/// The shorter side of a smaller photo at the second look, if that does not make it larger than twice its size.
+const SECOND_SHORT_SIDE: f64 = 736.0;
 /// The detector's sides are multiples of this.
 const GRID: u32 = 32;
 /// What is looked at again reaches so many pixels beyond the lines.
-const MARGIN: f32 = 64.0;
+const MARGIN: f32 = 200.0;
 /// Lines that are read of a photo, at the most: the highest.
 const MOST_LINES: usize = 200;
 /// Lines below this confidence are left out.
@@ -113,15 +115,14 @@ impl TextReader {
     /// Rectangles around lines, in pixels of the photo.
     fn find(&self, photo: &Photo) -> Vec<Found> {
         let (width, height) = (photo.width(), photo.height());
-        let long = width.max(height);
-        let pixels = u64::from(width) * u64::from(height);
-        let first = scaled(width, height, f64::from(FIRST_SIDE) / f64::from(long));
-        let found = self.look(&self.glance, photo, first, [0..first.0, 0..first.1]);
+        let [long, short] = [width.max(height), width.min(height)].map(f64::from);
+        let first = scaled(width, height, (FIRST_SIDE / long).min(1.0));
+        let found = self.look(&self.glance, Least::GLANCE, photo, first, [0..first.0, 0..first.1]);
         if found.is_empty() {
             return found;
         }
-        let factor = (f64::from(SECOND_SIDE) / f64::from(long)).min((SECOND_PIXELS as f64 / pixels as f64).sqrt());
-        let second = scaled(width, height, factor);
+        let most = (SECOND_SIDE / long).min((SECOND_PIXELS / (long * short)).sqrt());
+        let second = scaled(width, height, (SECOND_SHORT_SIDE / short).clamp(1.0, 2.0).min(most));
         // The part of the larger picture that holds all lines.
         let part = |k: usize, side: u32, from: u32| {
             let places =
@@ -130,11 +131,18 @@ impl TextReader {
             let low = (low - MARGIN).max(0.0) as u32 / GRID * GRID;
             low.min(side - GRID)..((high + MARGIN) as u32).next_multiple_of(GRID).clamp(low + GRID, side)
         };
-        self.look(&self.detector, photo, second, [part(0, second.0, width), part(1, second.1, height)])
+        self.look(&self.detector, Least::LINE, photo, second, [part(0, second.0, width), part(1, second.1, height)])
     }
 
     /// The lines in a part of the photo made as large as `to`.
-    fn look(&self, network: &Network, photo: &Photo, to: (u32, u32), [across, down]: [Range<u32>; 2]) -> Vec<Found> {
+    fn look(
+        &self,
+        network: &Network,
+        least: Least,
+        photo: &Photo,
+        to: (u32, u32),
+        [across, down]: [Range<u32>; 2],
+    ) -> Vec<Found> {
         let span = |range: &Range<u32>| range.start as usize..range.end as usize;
         let rgb = window(photo, to, span(&across), span(&down), ResizeFilter::Bilinear);
         let mut picture = Map::picture([down.len(), across.len()]);
@@ -142,7 +150,7 @@ impl TextReader {
         values.for_each(|(value, &byte)| *value = crop::normalised(f32::from(byte)));
         let mut found = self.buffers.with(|buffers| {
             let map = network.run(picture, buffers);
-            let found = detect::find_lines(map.values(), across.len());
+            let found = detect::find_lines(map.values(), across.len(), least);
             buffers.give_back(map);
             found
         });
@@ -184,8 +192,8 @@ impl TextReader {
     }
 }
 
-/// A size multiplied by a factor of at most 1, in multiples of [`GRID`].
+/// A size multiplied by a factor, in multiples of [`GRID`].
 fn scaled(width: u32, height: u32, factor: f64) -> (u32, u32) {
-    let side = |side: u32| (f64::from(side) * factor.min(1.0) / f64::from(GRID)).round().max(1.0) as u32 * GRID;
+    let side = |side: u32| (f64::from(side) * factor / f64::from(GRID)).round().max(1.0) as u32 * GRID;
     (side(width), side(height))
 }

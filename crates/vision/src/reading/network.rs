@@ -307,7 +307,8 @@ impl Node {
                     product.run(input.row(y), input.stride, sums, PixelGrid::packed(input.size[1]), None);
                     for (x, sums) in sums.chunks_exact(wide).enumerate() {
                         for (k, sums) in sums.chunks_exact(*outputs).take(4).enumerate() {
-                            rows[k / 2 * row + (2 * x + k % 2) * stride..][..*outputs].copy_from_slice(sums);
+                            let to = &mut rows[k / 2 * row + (2 * x + k % 2) * stride..][..*outputs];
+                            to.iter_mut().zip(sums).for_each(|(to, sum)| *to = *sum);
                         }
                     }
                     activation.apply(rows);
@@ -350,9 +351,10 @@ impl Node {
                     let (y, x) = (at / size[1], at % size[1]);
                     let [upper, lower] = [y, (y + 1).min(size[0] - 1)].map(|y| input.row(y));
                     let [left, right] = [x, (x + 1).min(size[1] - 1)].map(|x| x * stride);
-                    for (k, to) in to.iter_mut().enumerate() {
-                        *to = upper[left + k].max(upper[right + k]).max(lower[left + k]).max(lower[right + k]);
-                    }
+                    let most = |a: &f32, b: &f32| if a > b { *a } else { *b };
+                    let columns = [upper, lower].map(|row| row[left..][..stride].iter().zip(&row[right..][..stride]));
+                    let [above, below] = columns.map(|pairs| pairs.map(|(a, b)| most(a, b)));
+                    to.iter_mut().zip(above.zip(below)).for_each(|(to, (a, b))| *to = most(&a, &b));
                 }
             }
             (_, Operation::Attend) => {
