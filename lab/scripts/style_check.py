@@ -59,6 +59,8 @@ def markdown(text):
         if line.strip().startswith("|"):
             for cell in line.strip().strip("|").split(" | "):
                 yield number, cell.strip()
+        elif line.startswith("#"):
+            yield number, line.strip("# ")
         elif line.strip():
             start = start if held else number
             held.append(re.sub(r"^\s*(?:[-*] |\d+\. )", "", line).strip())
