@@ -1,4 +1,4 @@
-"""Two plots of the documents, from the tables in docs/results.md and docs/figures.md: reliability.png and speed.png.
+"""Two plots of the documents, from the tables in docs/results.md and docs/answers.md: reliability.png and speed.png.
     python3 scripts/pictures.py FOLDER     (scripts/pictures.sh runs it)"""
 import re
 import sys
@@ -37,7 +37,7 @@ axes.legend(frameon=False, loc="upper left")
 figure.tight_layout()
 figure.savefig(out / "reliability.png", dpi=150)
 
-bars = list(rows("figures.md", "what, against the fastest peer measured"))
+bars = list(rows("answers.md", "what, against the fastest peer measured"))
 figure, axes = plt.subplots(figsize=(7.6, 0.55 * len(bars) + 1.1))
 for k, (what, ours, peer, name, _) in enumerate(reversed(bars)):
     number = lambda text: float(re.match(r"[\d.]+", text).group())
