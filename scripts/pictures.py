@@ -32,8 +32,8 @@ for (name, words), colour in zip(names.items(), colours):
     row = next(row for row in rows("results.md", "fitted on") if row[0].startswith("a+b") and row[1] == name)
     held = [float(x) for x in row[5].split("/")]
     axes.plot([50, 70, 80, 90], held, "o-", color=colour, label=f"{words}, n = {int(row[2]):,}")
-axes.set(xlabel="regions said to hold, %", ylabel="hold the true place, %", xlim=(45, 95), ylim=(40, 100))
-axes.legend(frameon=False, loc="upper left")
+axes.set(xlabel="stated probability of a region, %", ylabel="true locations inside, %", xlim=(45, 95), ylim=(40, 100))
+axes.legend(frameon=False, loc="lower right")
 figure.tight_layout()
 figure.savefig(out / "reliability.png", dpi=150)
 
