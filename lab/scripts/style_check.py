@@ -91,7 +91,7 @@ def faults(sentence):
     for pattern, instead in WORDS.items():
         for found in re.finditer(rf"\b(?:{pattern})\b", sentence, re.I):
             yield f'"{found[0]}" → {instead}'
-    for found in re.finditer(r"(\w+)?[,;:]?\s*\bwhere\b", sentence, re.I):
+    for found in re.finditer(r"(\w+)?[,;:]?\s*\bwhere\b(?! to\b)", sentence, re.I):
         if not re.fullmatch(PLACE, found[1] or "say", re.I) or sentence.lower().startswith("where ") and "," in sentence:
             yield '"where" → if?'
     if sentence.count(";") > 1:
