@@ -1,7 +1,9 @@
 // The page of `locdiff serve` in a real Chromium: choose, paste, drop, camera; answer, density, outlines; a country, a drawn circle;
-// one place; one trip; the film; downloads, keyboard, phone width, axe-core.
+// one place; one trip; the film; text lines and their boxes, clues, the ledger and its printed page, what gives a photo away; downloads, keyboard,
+// phone width, axe-core.
 //     node scripts/serve_browser.mjs MODULES BINARY PHOTO OTHER_PHOTO TAGGED_PHOTO SHOTS     (scripts/serve_browser finds what it needs)
 import { execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -414,6 +416,142 @@ try {
   const globeBox = await many.locator("#globe").boundingBox();
   for (let k = 0; k < 40 && (await many.textContent("#name")) === seen; k++) await many.mouse.click(globeBox.x + globeBox.width * (0.3 + 0.01 * k), globeBox.y + globeBox.height / 2);
   check("a pin is chosen by the pointer", (await many.textContent("#name")) !== seen);
+  // Text in a photo: boxes on it and a list of lines; one that is switched off stays in both, and the answer follows.
+  const signs = await open({ viewport: { width: 1280, height: 800 } });
+  const drawnSign = await signs.evaluate(() => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 1200, height: 800 }), context = canvas.getContext("2d");
+    context.fillStyle = "#e9e4d8";
+    context.fillRect(0, 0, 1200, 800);
+    context.fillStyle = "#1c2a4a";
+    context.font = "bold 96px sans-serif";
+    context.fillText("LEUKERBAD", 120, 260);
+    context.font = "72px sans-serif";
+    context.fillText("Fermé le lundi", 160, 560);
+    return canvas.toDataURL("image/png").split(",")[1];
+  });
+  const sign = Buffer.from(drawnSign, "base64"), lineTexts = (page) => page.locator("#lines button").allTextContents();
+  await signs.setInputFiles("#choose", [{ name: "sign.png", mimeType: "image/png", buffer: sign }]);
+  await answered(signs);
+  await settled(signs);
+  const readLines = await lineTexts(signs), pressed = (k) => signs.locator("#lines button").nth(k).getAttribute("aria-pressed");
+  check(`lines that were read: ${readLines}`, readLines.length >= 1 && readLines.every((words) => /^reads ".+": .+, [+−][\d.]+ nats/.test(words)) && readLines.some((words) => words.includes("LEUKERBAD")));
+  // The box of the name, in pixels of the photo.
+  const corner = await signs.evaluate(() => {
+    const box = [...document.querySelectorAll("#boxes polygon")].find((one) => one.textContent.includes("LEUKERBAD"))?.getBBox(), [own, frame] = ["boxes", "picture"].map((id) => document.getElementById(id).getBoundingClientRect());
+    return box && { x: box.x, y: box.y, width: box.width, height: box.height, isOver: Math.abs(own.x - frame.x) < 1 && Math.abs(own.width - frame.width) < 1 && Math.abs(own.height - frame.height) < 1 };
+  });
+  check(`a box for each line, over its letters: ${JSON.stringify(corner)}`, (await signs.locator("#boxes polygon").count()) === readLines.length && corner?.isOver && corner.x > 60 && corner.x < 150 && corner.y > 120 && corner.y < 200 && corner.y + corner.height > 250 && corner.y + corner.height < 330);
+  check(`axe with text lines: ${await violations(signs)}`, (await violations(signs)) === "[]");
+  await signs.screenshot({ path: join(shots, "text.png") });
+  const said = async () => `${await signs.textContent("#place")} ${await signs.textContent("#words")}`, withText = await said();
+  // All that was asked of the photo since.
+  const asks = [];
+  signs.on("request", (request) => { if (request.url().includes("/v1/locate")) asks.push(new URL(request.url()).searchParams); });
+  for (let k = 0; k < readLines.length; k++) {
+    await signs.locator("#lines button").nth(k).focus();
+    await signs.keyboard.press("Enter");
+    await answered(signs);
+  }
+  check(`lines are switched off by the keyboard: ${asks.at(-1)?.getAll("ignore_text")}`, asks.at(-1)?.getAll("ignore_text").length === readLines.length && (await pressed(0)) === "false" && (await signs.locator("#boxes .off").count()) === readLines.length);
+  check("the focus stays on the line", (await signs.evaluate(() => document.activeElement.dataset.line)) === String(readLines.length - 1));
+  const withoutText = await said();
+  check("the answer follows", withoutText !== withText);
+  await signs.screenshot({ path: join(shots, "text-off.png") });
+  await signs.locator("#boxes polygon").first().click();
+  await answered(signs);
+  check("a click on a box switches its line on", (await pressed(0)) === "true" && asks.at(-1).getAll("ignore_text").length === readLines.length - 1);
+  await signs.uncheck("#read");
+  await answered(signs);
+  check("all text at once", asks.at(-1).get("text") === "false" && (await said()) === withoutText && (await signs.locator("#lines button").count()) === readLines.length);
+  await signs.check("#read");
+  await answered(signs);
+  // Clues: chips, a wrong one with the server's words, examples.
+  await signs.fill("#clue", "drives=left");
+  await signs.press("#clue", "Enter");
+  await answered(signs);
+  check(`a clue is a chip: ${await signs.textContent("#chips")}`, (await signs.textContent("#chips")).includes("drives=left") && asks.at(-1).get("clue") === "drives=left" && (await signs.inputValue("#clue")) === "");
+  await signs.fill("#clue", "langauge=Polish");
+  await signs.press("#clue", "Enter");
+  await signs.waitForFunction(() => document.getElementById("clue-wrong").textContent, null, { timeout: 120000 });
+  check(`a wrong clue: ${await signs.textContent("#clue-wrong")}`, (await signs.textContent("#clue-wrong")).includes("did you mean language?") && (await signs.locator("#chips li").count()) === 1 && (await signs.inputValue("#clue")) === "langauge=Polish" && (await signs.getAttribute("#clue", "aria-invalid")) === "true");
+  check(`axe with clues: ${await violations(signs)}`, (await violations(signs)) === "[]");
+  await signs.locator("#clues").scrollIntoViewIfNeeded();
+  await signs.screenshot({ path: join(shots, "clues.png") });
+  await signs.click("#clues summary");
+  await signs.locator("#kinds button").first().click();
+  check(`${await signs.locator("#kinds li").count()} kinds with examples: ${await signs.inputValue("#clue")}`, (await signs.locator("#kinds li").count()) >= 15 && (await signs.inputValue("#clue")) === "language=Polish");
+  await signs.press("#clue", "Enter");
+  await answered(signs);
+  await signs.click("#chips li:first-child button");
+  await answered(signs);
+  check("a chip is removed, and the focus is in the field", (await signs.locator("#chips li").count()) === 1 && String(asks.at(-1).getAll("clue")) === "language=Polish" && (await signs.evaluate(() => document.activeElement.id)) === "clue");
+  // Why here: the rows add up; one page to print.
+  await signs.click("#why");
+  await signs.waitForFunction(() => !document.getElementById("ledger").hidden, null, { timeout: 120000 });
+  await answered(signs);
+  const rows = await signs.evaluate(() => [...document.querySelectorAll("#ledger tr")].slice(1).map((row) => [...row.cells].map((cell) => cell.textContent)));
+  const nats = rows.map(([, words]) => Number(words.replace("−", "-"))), whole = nats.pop();
+  check(`the ledger adds up: ${rows.map(([factor, words]) => `${factor} ${words}`).join("; ")}`, rows[0][0].startsWith("picture") && rows.some(([factor]) => factor.includes("Polish")) && Math.abs(nats.reduce((sum, one) => sum + one, 0) - whole) < 0.01 * rows.length && rows.slice(0, -1).some(([, , other]) => /%\)$/.test(other)));
+  check(`axe with the ledger: ${await violations(signs)}`, (await violations(signs)) === "[]");
+  await signs.locator("#ledger").scrollIntoViewIfNeeded();
+  await signs.screenshot({ path: join(shots, "ledger.png") });
+  await signs.evaluate(() => { globalThis.print = () => { globalThis.isPrinted = true; }; });
+  await signs.click("#print");
+  await signs.waitForFunction(() => globalThis.isPrinted, null, { timeout: 120000 });
+  const pdf = await signs.pdf({ path: join(shots, "report.pdf"), format: "A4" }), sheets = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g)?.length;
+  const report = await signs.textContent("#report"), sum256 = createHash("sha256").update(sign).digest("hex");
+  check(`the report is ${sheets} page, with checksum, version and command`, sheets === 1 && report.includes(sum256) && /version \d/.test(report) && report.includes("--clue 'language=Polish'") && (await signs.locator("#report img").count()) === 2);
+  await signs.emulateMedia({ media: "print" });
+  check("nothing else is printed", !(await signs.isVisible("#panel")) && !(await signs.isVisible("main")) && (await signs.isVisible("#report")));
+  await signs.screenshot({ path: join(shots, "report.png"), fullPage: true });
+  await signs.emulateMedia({ media: "screen" });
+  await signs.evaluate(() => dispatchEvent(new Event("afterprint")));
+  check("the page is back afterwards", (await signs.isVisible("#panel")) && (await signs.locator("#report img").count()) === 0);
+  // Its text painted over: the copy does not tell it any more.
+  await signs.click("#tab-away");
+  await signs.waitForFunction(() => document.querySelector("#findings tbody tr"), null, { timeout: 120000 });
+  check("text gives it away", (await signs.textContent("#findings")).includes("text in the picture") && !(await signs.isVisible("#clean")));
+  await signs.check("#cover");
+  const [painted] = await Promise.all([signs.waitForEvent("download"), signs.click("#clean")]);
+  await signs.waitForFunction(() => document.querySelectorAll("#findings table").length === 2, null, { timeout: 120000 });
+  const unread = await signs.locator("#findings table").last().textContent();
+  check(`${painted.suggestedFilename()} has no text: ${unread}`, painted.suggestedFilename() === "sign-clean.jpg" && !unread.includes("text in the picture"));
+  await signs.screenshot({ path: join(shots, "expose-covered.png") });
+  // Hostile text: it is words and nothing else, and turns nothing around.
+  const hostile = await open({ viewport: { width: 1280, height: 800 } });
+  const posted = await fetch(`${address}/v1/locate?density=all`, { method: "POST", headers: { "content-type": "image/jpeg" }, body: readFileSync(photo) }), truth = await posted.json();
+  await hostile.route("**/v1/locate*", (route) => {
+    const corners = [[10, 10], [90, 10], [90, 40], [10, 40]];
+    const bad = ["<img src=x onerror=alert(1)>", "\u202egnol\u2066\u0007\n\nlines\u0000", "x".repeat(5000), "a" + "\u0301".repeat(400)];
+    const text = bad.map((words) => ({ text: words, confidence: 0.9, corners, evidence: [{ kind: "name", says: `${words} (Nowhere)`, nats: -0.3, countries: ["FR"] }] }));
+    route.fulfill({ json: { ...truth, text } });
+  });
+  await hostile.setInputFiles("#choose", photo);
+  await answered(hostile);
+  const [shownLines, elements] = await hostile.evaluate(() => [document.getElementById("lines").textContent, document.querySelectorAll("#lines :not(li, button, bdi, small)").length]);
+  check(`hostile text is plain: ${shownLines.length} letters`, elements === 0 && shownLines.includes("<img src=x") && !/[\u0000-\u001f\u202a-\u202e\u2066-\u2069]/.test(shownLines) && shownLines.length < 2000);
+  check("a line that is as wide as it likes does not widen the page", await hostile.evaluate(() => document.getElementById("panel").scrollWidth <= document.getElementById("panel").clientWidth));
+  await hostile.screenshot({ path: join(shots, "text-hostile.png") });
+  // What gives a photo away, and a copy without its tags.
+  const away = await open({ viewport: { width: 1280, height: 800 } });
+  await away.setInputFiles("#choose", tagged);
+  await answered(away);
+  await away.focus("#tab-where");
+  await away.keyboard.press("ArrowRight");
+  await away.waitForFunction(() => document.querySelector("#findings tbody tr"), null, { timeout: 120000 });
+  const found = () => away.locator("#findings tbody tr").allTextContents();
+  check(`the worst comes first: ${(await found())[0]}; ${await away.textContent("#worst")}`, (await found())[0].includes("GPS position") && /to within [\d.,]+ k?m/.test(await away.textContent("#worst")) && (await found()).some((words) => words.includes("the picture itself")));
+  check("the other tab is out of sight", !(await away.isVisible("#place")) && (await away.getAttribute("#tab-away", "aria-selected")) === "true");
+  check(`axe with what gives it away: ${await violations(away)}`, (await violations(away)) === "[]");
+  await away.screenshot({ path: join(shots, "expose.png") });
+  const [cleaned] = await Promise.all([away.waitForEvent("download"), away.click("#clean")]);
+  await away.waitForFunction(() => document.querySelectorAll("#findings table").length === 2, null, { timeout: 120000 });
+  const cleanBytes = readFileSync(await cleaned.path()), leftOver = await away.locator("#findings table").last().textContent();
+  check(`${cleaned.suggestedFilename()} has no position: ${leftOver}`, /-clean\.jpg$/.test(cleaned.suggestedFilename()) && cleanBytes.length > 1000 && !leftOver.includes("GPS position") && leftOver.includes("the picture itself"));
+  await away.screenshot({ path: join(shots, "expose-clean.png") });
+  await away.focus("#tab-away");
+  await away.keyboard.press("ArrowLeft");
+  check("arrow keys go back to the answer", (await away.isVisible("#place")) && (await away.evaluate(() => document.activeElement.id)) === "tab-where");
   const docs = await open({ viewport: { width: 1000, height: 800 } });
   await docs.goto(`${address}/docs`);
   check(`axe on /docs: ${await violations(docs)}`, (await violations(docs)) === "[]");

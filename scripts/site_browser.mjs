@@ -102,6 +102,21 @@ try {
   await page.press("#within", "Enter");
   await page.waitForFunction(() => document.getElementById("status").textContent.includes("Atlantis"));
   check("an unknown region is said", true);
+  // Clues, the ledger and what gives a photo away need no server.
+  const known = await open();
+  await known.setInputFiles("#choose", join(fixtures, "turned_6.jpg"));
+  await answered(known);
+  await known.fill("#clue", "drives=left");
+  await known.press("#clue", "Enter");
+  await answered(known);
+  await known.click("#why");
+  await known.waitForFunction(() => document.querySelector("#ledger tfoot"), null, { timeout: 120000 });
+  check(`the ledger has the clue: ${await known.textContent("#chips")}`, (await known.textContent("#ledger")).includes("drives"));
+  await known.click("#tab-away");
+  await known.waitForFunction(() => document.querySelector("#findings tbody tr"), null, { timeout: 120000 });
+  const [cleaned] = await Promise.all([known.waitForEvent("download"), known.click("#clean")]);
+  check(`the GPS tag gives it away: ${await known.textContent("#worst")}; ${cleaned.suggestedFilename()} is made`, (await known.locator("#findings tbody tr").first().textContent()).includes("GPS position"));
+  check(`axe with what gives it away: ${await violations(known)}`, (await violations(known)) === "[]");
   // A format that the module does not read, by the browser's decoder.
   const avif = await open();
   await avif.setInputFiles("#choose", join(fixtures, "turned.avif"));

@@ -2,6 +2,7 @@
 #[path = "../../crates/cli/tests/common/mod.rs"]
 mod common;
 mod compare;
+mod datasets;
 mod embed_location;
 mod figures;
 mod messages;

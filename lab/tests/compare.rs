@@ -1,6 +1,6 @@
 //! `locdiff-lab compare` and `locdiff-lab reproduce` on toy data.
 
-use crate::common::{self, read, run, stderr, write_photos};
+use crate::common::{read, run, stderr, write_photos};
 use serde_json::Value;
 use std::{fs, path::Path, process::Output};
 
@@ -18,10 +18,10 @@ fn toy(folder: &Path, name: &str, rows: u32, seed: u32) {
     write_photos(folder, name, (0..rows).map(photo));
 }
 
-fn locdiff(folder: &Path, command: &str, more: &[&str]) -> Output {
+fn locdiff(folder: &Path, command: &str, more: &str) -> Output {
     let data = "--embeddings train.npy --locations train.csv --validation-embeddings validation.npy --validation-locations \
                 validation.csv --test-embeddings test.npy --test-locations test.csv --steps 10 --device cpu";
-    run(folder, &[common::Arguments::words(command), common::Arguments::words(data), more.to_vec()].concat())
+    run(folder, &format!("{command} {data} {more}"))
 }
 
 fn folder() -> tempfile::TempDir {
@@ -40,8 +40,8 @@ fn json(output: &Output) -> Value {
 #[test]
 fn compare_makes_one_table_and_files_of_answers() {
     let folder = folder();
-    let more = ["--methods", "knn,planet,rfm-s2", "--seeds", "2", "--json", "--out", "answers"];
-    let report = json(&locdiff(folder.path(), "compare", &more));
+    let more = "--methods knn,planet,rfm-s2 --seeds 2 --json --out answers";
+    let report = json(&locdiff(folder.path(), "compare", more));
     let methods = report["methods"].as_array().unwrap();
     assert_eq!(methods.len(), 3);
     for method in methods {
@@ -60,40 +60,40 @@ fn compare_makes_one_table_and_files_of_answers() {
     let markdown = read(folder.path().join("answers/compare.md"));
     assert!(markdown.contains("### Accuracy") && markdown.contains("| planet |"), "{markdown}");
     // The same seed gives the same bytes.
-    locdiff(folder.path(), "compare", &["--methods", "planet", "--seed", "1", "--out", "again"]);
+    locdiff(folder.path(), "compare", "--methods planet --seed 1 --out again");
     assert_eq!(read(folder.path().join("again/planet-1.csv")), answers);
 }
 
 #[test]
 fn hidden_places_are_unseen() {
     let folder = folder();
-    let output = locdiff(folder.path(), "compare", &["--methods", "knn", "--hide-km", "5000", "--json"]);
+    let output = locdiff(folder.path(), "compare", "--methods knn --hide-km 5000 --json");
     // All cities are test cities: nothing is left to learn from.
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("--hide-km"));
-    let report = json(&locdiff(folder.path(), "compare", &["--methods", "knn", "--hide-km", "1", "--json"]));
+    let report = json(&locdiff(folder.path(), "compare", "--methods knn --hide-km 1 --json"));
     assert_eq!(report["n"], 20);
 }
 
 #[test]
 fn bad_input_is_named() {
     let folder = folder();
-    let says = |more: &[&str], code: i32, words: &str| {
+    let says = |more: &str, code: i32, words: &str| {
         let output = locdiff(folder.path(), "compare", more);
         let message = stderr(&output);
         assert_eq!(output.status.code(), Some(code), "{message}");
         assert!(message.contains(words), "{message}");
     };
-    says(&["--methods", "magic"], 1, "magic");
-    says(&["--methods", "knn", "--seeds", "0"], 2, "seeds");
+    says("--methods magic", 1, "magic");
+    says("--methods knn --seeds 0", 2, "seeds");
     fs::copy(folder.path().join("test.csv"), folder.path().join("train.csv")).unwrap();
-    says(&["--methods", "knn"], 1, "300 rows");
+    says("--methods knn", 1, "300 rows");
 }
 
 #[test]
 fn tables_of_the_paper_stand_beside_ours() {
     let folder = folder();
-    let report = json(&locdiff(folder.path(), "reproduce anchors", &["--sizes", "500", "--json"]));
+    let report = json(&locdiff(folder.path(), "reproduce anchors", "--sizes 500 --json"));
     let names: Vec<&str> = report["rows"].as_array().unwrap().iter().map(|r| r["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"GeoCLIP-style, grid 500") && names.contains(&"LocDiff, exact maximum, no anchors"));
     assert_eq!(names[0], "always the best constant place");
@@ -104,8 +104,8 @@ fn tables_of_the_paper_stand_beside_ours() {
 fn map_factors_are_measured_on_every_set() {
     let folder = folder();
     toy(folder.path(), "train", 2100, 0);
-    let more = ["--methods", "knn", "--seeds", "2", "--json", "--also", "late=test.npy:test.csv:5.."];
-    let report = json(&locdiff(folder.path(), "factors", &more));
+    let more = "--methods knn --seeds 2 --json --also late=test.npy:test.csv:5..";
+    let report = json(&locdiff(folder.path(), "factors", more));
     let sets: Vec<&Value> = report["sets"].as_array().unwrap().iter().collect();
     for (set, (name, n)) in sets.iter().zip([("validation", 20), ("test", 20), ("late", 15)]) {
         for (row, (factors, seeds)) in (0..).zip([("knn, plain", 1), ("knn, land", 1), ("knn, all factors", 2)]) {

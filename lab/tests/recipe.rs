@@ -1,9 +1,7 @@
 //! `lab/recipe.sh` in small, with published data made on the spot: killed again and again, it ends with the same bytes.
 #![cfg(unix)]
 
-use crate::common;
-#[path = "../../crates/cli/tests/formats/datasets.rs"]
-mod datasets;
+use crate::{common, datasets};
 
 use common::{PROGRAM, ok, root, skipped, stderr};
 use std::process::{Command, Stdio};

@@ -7,15 +7,15 @@ use std::fs;
 #[test]
 fn drift_is_reproducible_and_at_the_limit() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["reproduce", "drift", "-L", "23", "-n", "600", "--seed", "5", "--json"];
-    let output = run(folder.path(), &arguments);
+    let arguments = "reproduce drift -L 23 -n 600 --seed 5 --json";
+    let output = run(folder.path(), arguments);
     assert_eq!(stderr(&output), "", "nothing is said where standard error is no terminal");
     let first = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(first, ok(folder.path(), &arguments), "the same seed gives the same bytes");
+    assert_eq!(first, ok(folder.path(), arguments), "the same seed gives the same bytes");
     let answer: Value = serde_json::from_str(&first).unwrap();
     let (mean, limit) = (answer["mean_km"].as_f64().unwrap(), answer["cramer_rao_km"].as_f64().unwrap());
     assert!((limit - 9.84).abs() < 0.01 && (mean / limit - 1.0).abs() < 0.1, "{answer}");
-    assert!(ok(folder.path(), &["reproduce", "drift", "-n", "50"]).contains("the paper's"));
+    assert!(ok(folder.path(), "reproduce drift -n 50").contains("the paper's"));
 }
 
 #[test]
@@ -23,13 +23,13 @@ fn codes_of_kept_dimensions_drift() {
     let path = &*common::scratch();
     fs::write(path.join("p.csv"), "lat,lon\n48.86,2.35\n40.71,-74.01\n-33.87,151.21\n35.68,139.69\n").unwrap();
     let mean = |count: &str| {
-        let drift = ["reproduce", "drift", "-L", "15", "--places", "p.csv", "--json", "--keep-dimensions", count];
+        let drift = format!("reproduce drift -L 15 --places p.csv --json --keep-dimensions {count}");
         let answer: Value = serde_json::from_str(&ok(path, &drift)).unwrap();
         assert_eq!((answer["n"].as_u64(), answer["dimension"].as_u64()), (Some(4), Some(256)));
         answer["without_noise"]["mean_km"].as_f64().unwrap()
     };
     assert!(mean("256") < 0.01 && mean("64") > 1.0);
-    let text = ok(path, &["reproduce", "drift", "-L", "15", "--places", "p.csv", "--keep-dimensions", "128"]);
+    let text = ok(path, "reproduce drift -L 15 --places p.csv --keep-dimensions 128");
     assert!(text.contains("128 of 256") && text.contains("no noise"), "{text}");
 }
 

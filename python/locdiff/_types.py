@@ -61,6 +61,11 @@ class LocateOptions(TypedDict, total=False):
     within: str | Sequence[str] | None
     prior: StrPath | None
     prior_km: float
+    clue: str | Sequence[str] | None
+    time: str | None
+    text: bool
+    ignore_text: str | Sequence[str] | None
+    why: bool
     views: int
     hypotheses: int
     window_km: float | None

@@ -221,6 +221,18 @@ impl Answer {
         self.line["restricted_by"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
+    /// Lines of text that were used, with their boxes and effects; None if there are none.
+    #[getter]
+    fn text<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.line.get("text").map(|lines| from_json(py, &lines.to_string())).transpose()
+    }
+
+    /// What each factor of the density did, with `why=True`; else None.
+    #[getter]
+    fn ledger<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.line.get("ledger").map(|rows| from_json(py, &rows.to_string())).transpose()
+    }
+
     /// What a gallery had to do with it, where one was asked.
     #[getter]
     fn gallery<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {

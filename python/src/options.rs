@@ -32,8 +32,8 @@ pub(crate) fn options(given: Option<&Bound<'_, PyDict>>, taker: Taker) -> PyResu
     for (name, value) in given.into_iter().flatten() {
         let name: String = name.extract()?;
         let value = match value_of(&value)? {
-            Value::Null if name == "within" => Value::Array(Vec::new()),
-            Value::String(one) if name == "within" => Value::Array(vec![one.into()]),
+            Value::Null if matches!(&*name, "within" | "clue" | "ignore_text") => Value::Array(Vec::new()),
+            Value::String(one) if matches!(&*name, "within" | "clue" | "ignore_text") => Value::Array(vec![one.into()]),
             value => value,
         };
         if !taker.takes(&name) {

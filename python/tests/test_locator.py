@@ -117,6 +117,12 @@ def test_options(locator: locdiff.Locator, china: str, run) -> None:
     assert answer.restricted_by == ["Japan", "Korea"] and locator.locate(china).restricted_by == []
     with pytest.raises(locdiff.SettingError, match="Atlantis"):
         locator.locate(china, within="Atlantis")
+    with pytest.raises(locdiff.SettingError, match="did you mean left"):
+        locator.locate(china, clue="drives=lef")
+    left = locator.locate(china, clue=["drives=left", "hemisphere=south"], why=True)
+    assert left.ledger is not None and [row["factor"] for row in left.ledger][-2:] == ["drives", "hemisphere"]
+    said = run("locate", china, "--json", "--why", "--clue", "drives=left", "--clue", "hemisphere=south")
+    assert left.to_json() == said.stdout.strip() and answer.ledger is None, said.stderr
     with pytest.raises(locdiff.SettingError, match="views"):
         locator.locate(china, views=0)
     with pytest.raises(TypeError, match="there is no option 'wihtin': there are .*within, .*max_megapixels$"):

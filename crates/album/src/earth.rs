@@ -48,7 +48,7 @@ impl Earth {
         let areas = rings.point_weights();
         let field = own.field(calibration.background.as_slice())?;
         let values = rings.synthesize(&field);
-        let floor = calibration.factors.floor;
+        let floor = calibration.plain_factors()[0].floor;
         let log_scale = (1.0 - floor).ln() - log_sum(&values, &areas);
         let even = floor / (4.0 * PI);
         let background: Vec<f64> = values.iter().map(|value| (value + log_scale).exp() + even).collect();

@@ -2,6 +2,7 @@
 
 use crate::earth::{Earth, log_sum};
 use crate::{Result, photo::AlbumPhoto};
+use locdiff_map::evidence::Evidence;
 use locdiff_model::answer::{Calibration, PlaceField};
 use locdiff_shdd::sphere::{Field, UnitVec};
 use rayon::prelude::*;
@@ -26,6 +27,7 @@ pub(crate) struct LikelihoodRatio {
     floor: f64,
     /// The density of a model that gives places scores, and its share.
     places: Option<(Arc<PlaceField>, f64)>,
+    evidence: Arc<[Evidence]>,
     even: f64,
     weight: f64,
     log_mean: f64,
@@ -37,10 +39,8 @@ impl LikelihoodRatio {
     /// Of a photo whose likelihood has this weight γ, with so much of an even density on both sides.
     pub(crate) fn of(photo: &AlbumPhoto, (weight, even): (f64, f64), earth: &Earth, fit: &Calibration) -> Result<Self> {
         let own = photo.coefficients.coefficients()?;
-        let mut kinds = vec![(fit.factors, 1.0)];
-        if let Some(out_of_domain) = &fit.out_of_domain {
-            kinds = vec![(fit.factors, 1.0 - photo.ood), (out_of_domain.factors, photo.ood)];
-        }
+        let [own_kind, other_kind] = fit.plain_factors();
+        let kinds = [(own_kind, 1.0 - photo.ood), (other_kind, photo.ood)];
         let (mut parts, mut floor, mut density) = (Vec::new(), 0.0, vec![0.0; earth.points.len()]);
         let places = photo.places.clone().zip(fit.places.as_ref().map(|settings| settings.share));
         if let Some((field, share)) = &places {
@@ -60,11 +60,15 @@ impl LikelihoodRatio {
         let ratio = |density: f64, background: f64| ratio(density + floor, background, even).ln() * weight;
         let mut grid: Vec<f64> =
             density.iter().zip(&earth.background).map(|(density, background)| ratio(*density, *background)).collect();
+        for evidence in photo.evidence.iter().map(|own| own.no_narrower_than_km(NARROWEST_ON_GRID_KM)) {
+            let pairs = grid.par_iter_mut().zip(&earth.points);
+            pairs.for_each(|(log, point)| *log += weight * evidence.likelihood(*point).ln());
+        }
         let weighted = grid.iter().zip(&earth.background).zip(&earth.areas);
         let mean: f64 = weighted.map(|((log, background), area)| log.exp() * background * area).sum();
         let log_mean = mean.ln();
         grid.iter_mut().for_each(|value| *value = (*value - log_mean).exp());
-        Ok(Self { parts, floor, places, even, weight, log_mean, grid })
+        Ok(Self { parts, floor, places, evidence: photo.evidence.clone(), even, weight, log_mean, grid })
     }
 
     /// At any points.
@@ -80,10 +84,11 @@ impl LikelihoodRatio {
             density.iter_mut().zip(field.densities(points)).for_each(|(sum, density)| *sum += share * density);
         }
         let background = earth.background_at(points);
-        let log = |(density, background): (f64, f64)| {
-            ratio(density, background, self.even).ln() * self.weight - self.log_mean
+        let log = |((density, background), point): ((f64, f64), &UnitVec)| {
+            let said: f64 = self.evidence.iter().map(|own| own.likelihood(*point).ln()).sum();
+            (ratio(density, background, self.even).ln() + said) * self.weight - self.log_mean
         };
-        density.into_iter().zip(background).map(|pair| log(pair).exp()).collect()
+        density.into_iter().zip(background).zip(points).map(|pair| log(pair).exp()).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! A photo as the album sees it.
 
 use crate::{Result, soft::SoftPlace, times::PhotoTime};
+use locdiff_map::evidence::Evidence;
 use locdiff_model::answer::PlaceField;
 use locdiff_shdd::{Coefficients, sphere::LatLon};
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub struct AlbumPhoto {
     pub ood: f64,
     /// What a model that gives places scores says about it.
     pub places: Option<Arc<PlaceField>>,
+    /// What text in it says of its place.
+    pub evidence: Arc<[Evidence]>,
     /// Its embedding; empty if likeness is not to be used.
     pub embedding: Vec<f32>,
 }
@@ -42,7 +45,14 @@ impl AlbumPhoto {
     pub fn new(name: impl Into<String>, time: PhotoTime, coefficients: Coefficients) -> Self {
         let (camera, gps, track, soft, offset_h) = (None, None, None, Vec::new(), None);
         let (ood, places, embedding, coefficients) = (0.0, None, Vec::new(), StoredCoefficients::of(coefficients));
-        Self { name: name.into(), time, camera, gps, track, soft, offset_h, coefficients, ood, places, embedding }
+        let (name, evidence) = (name.into(), Arc::new([]));
+        Self { name, time, camera, gps, track, soft, offset_h, coefficients, ood, places, evidence, embedding }
+    }
+
+    /// With what text in it says of its place.
+    #[must_use]
+    pub fn with_evidence(self, evidence: impl Into<Arc<[Evidence]>>) -> Self {
+        Self { evidence: evidence.into(), ..self }
     }
 
     /// Whether its place is known, by its tag or a log: then its image does not count.

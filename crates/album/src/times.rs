@@ -1,6 +1,7 @@
 //! When a photo was taken: from EXIF data, a file's name or a table. What none of them says stays unknown.
 
 use crate::{AlbumError, Result};
+use locdiff_base::{offset_seconds, read_time, seconds_of};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 /// Who says when a photo was taken.
@@ -155,31 +156,7 @@ impl Serialize for PhotoTime {
 ///
 /// Fails if the text is no time.
 pub fn parse_time(text: &str, offset: Option<&str>) -> Result<(f64, bool)> {
-    let bad = || AlbumError::Time { text: text.to_owned() };
-    let text = text.trim().trim_end_matches('\0').trim();
-    if let Ok(seconds) = text.parse::<f64>()
-        && SECONDS.contains(&seconds)
-        && text.len() != 8
-    {
-        return Ok((seconds, true));
-    }
-    let (clock, own) = match text.strip_suffix(['Z', 'z']) {
-        Some(clock) => (clock, Some(0.0)),
-        None => match text.char_indices().skip(11).find(|(_, c)| matches!(c, '+' | '-')) {
-            Some((at, _)) => (&text[..at], Some(offset_seconds(&text[at..]).ok_or_else(bad)?)),
-            None => (text, None),
-        },
-    };
-    let offset = own.or_else(|| offset.and_then(|text| offset_seconds(text.trim_end_matches('\0').trim())));
-    let parts = clock.split(|c: char| !(c.is_ascii_digit() || c == '.') || c == ':').filter(|part| !part.is_empty());
-    let numbers: Vec<f64> = parts.map(str::parse::<f64>).collect::<Result<_, _>>().map_err(|_| bad())?;
-    if numbers.len() < 3 || numbers.len() > 6 {
-        return Err(bad());
-    }
-    let part = |k: usize| numbers.get(k).copied().unwrap_or(0.0);
-    let seconds = civil([part(0), part(1), part(2), part(3), part(4), part(5)]).ok_or_else(bad)?;
-    let seconds = seconds - offset.unwrap_or(0.0);
-    if SECONDS.contains(&seconds) { Ok((seconds, offset.is_some())) } else { Err(bad()) }
+    read_time(text, offset).ok_or_else(|| AlbumError::Time { text: text.to_owned() })
 }
 
 /// The time in a file's name: a moment for `IMG_20240512_134510.jpg`, `2024-05-12 13.45.10.jpg` or `PXL_20240512_134510123.jpg`, a day
@@ -215,9 +192,9 @@ fn date_at(text: &str) -> Option<PhotoTime> {
         return None;
     }
     let day = [number(0, 4), number(4, 6), number(6, 8)];
-    let start = civil([day[0], day[1], day[2], 0.0, 0.0, 0.0])?;
-    let clock =
-        (digits.len() >= 14).then(|| civil([day[0], day[1], day[2], number(8, 10), number(10, 12), number(12, 14)]));
+    let start = seconds_of([day[0], day[1], day[2], 0.0, 0.0, 0.0])?;
+    let clock = (digits.len() >= 14)
+        .then(|| seconds_of([day[0], day[1], day[2], number(8, 10), number(10, 12), number(12, 14)]));
     let moment = |seconds: f64| PhotoTime { seconds, source: TimeSource::Name, ..PhotoTime::UNKNOWN };
     Some(clock.flatten().filter(|seconds| *seconds > start).map_or(PhotoTime::day(start), moment))
 }
@@ -249,43 +226,6 @@ pub fn parse_duration(text: &str) -> Option<f64> {
         parts.iter().zip([3600.0, 60.0, 1.0]).map(|(part, unit)| part * unit).sum()
     };
     (seconds <= 86_400.0).then_some(sign * seconds)
-}
-
-/// `+02:00`, `-0530` or `+2` as seconds.
-fn offset_seconds(text: &str) -> Option<f64> {
-    let sign = match text.chars().next()? {
-        '+' => 1.0,
-        '-' => -1.0,
-        _ => return None,
-    };
-    let digits: String = text[1..].chars().filter(char::is_ascii_digit).collect();
-    let number = |part: &str| part.parse::<f64>().ok();
-    let (hours, minutes) = match digits.len() {
-        1 | 2 => (number(&digits)?, 0.0),
-        4 => (number(&digits[..2])?, number(&digits[2..])?),
-        _ => return None,
-    };
-    (hours <= 15.0 && minutes < 60.0).then_some(sign * (3600.0 * hours + 60.0 * minutes))
-}
-
-/// Seconds since 1970 of a date and a time of day (Gregorian calendar).
-fn civil([year, month, day, hour, minute, second]: [f64; 6]) -> Option<f64> {
-    let days_of = |year: i64, month: i64| match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => 31,
-    };
-    if [year, month, day, hour, minute].iter().any(|part| part.fract() != 0.0) {
-        return None;
-    }
-    let (y, m, d) = (year as i64, month as i64, day as i64);
-    let fits = (1..=9999).contains(&y) && (1..=12).contains(&m) && (1..=days_of(y, m)).contains(&d);
-    if !fits || hour > 23.0 || minute > 59.0 || second >= 61.0 {
-        return None;
-    }
-    let days = locdiff_base::days_from_civil(y, m, d);
-    Some(86_400.0 * days as f64 + 3600.0 * hour + 60.0 * minute + second)
 }
 
 /// Seconds since 1970 as ISO 8601, of UTC.

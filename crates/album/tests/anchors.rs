@@ -33,50 +33,14 @@ fn photo(name: &str, seconds: f64, look: LatLon, sureness: f64) -> AlbumPhoto {
 
 /// The same two points in every form: 48° N 2° E at ten, 48° N 2.1° E ten minutes later.
 const LOGS: [(&str, &str); 8] = [
-    (
-        "gpx",
-        r#"<?xml version="1.0"?><gpx xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>
-        <trkpt lat="48" lon="2"><ele>3</ele><time>2024-05-12T10:00:00Z</time></trkpt>
-        <trkpt lat="48" lon="2.1"><time>2024-05-12T12:10:00+02:00</time></trkpt><trkpt lat="0" lon="0"/></trkseg></trk></gpx>"#,
-    ),
-    (
-        "nmea",
-        "$GPGSV,3,1,11*7B\r\n$GPRMC,100000.000,A,4800.0000,N,00200.0000,E,0.0,0.0,120524,,*0C\r\n\
-        $GPRMC,100500,V,,,,,,,120524,,*35\r\n2024 $GNGGA,101000,4800.0000,N,00206.0000,E,1,08,0.9,35.0,M,,M,,\r\n",
-    ),
-    (
-        "line",
-        r#"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"coordTimes":["2024-05-12T10:00:00Z","2024-05-12T10:10:00Z"]},
-        "geometry":{"type":"LineString","coordinates":[[2,48,100],[2.1,48]]}}]}"#,
-    ),
-    (
-        "points",
-        r#"{"type":"FeatureCollection","features":[
-        {"type":"Feature","properties":{"time":"2024-05-12T10:00:00Z"},"geometry":{"type":"Point","coordinates":[2,48]}},
-        {"type":"Feature","properties":{"timestamp":1715508600000},"geometry":{"type":"Point","coordinates":[2.1,48]}},
-        {"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[9,9]}}]}"#,
-    ),
-    (
-        "android",
-        r#"{"semanticSegments":[{"startTime":"2024-05-12T12:00:00.000+02:00","endTime":"2024-05-12T14:00:00.000+02:00",
-        "timelinePath":[{"point":"48.0°, 2.0°","time":"2024-05-12T12:00:00.000+02:00"},{"point":"48.0°, 2.1°","time":"2024-05-12T12:10:00.000+02:00"}]}],
-        "userLocationProfile":{}}"#,
-    ),
-    (
-        "android activity",
-        r#"{"semanticSegments":[{"startTime":"2024-05-12T10:00:00Z","endTime":"2024-05-12T10:10:00Z",
-        "activity":{"start":{"latLng":"48.0°, 2.0°"},"end":{"latLng":"48.0°, 2.1°"},"distanceMeters":1.5}}]}"#,
-    ),
-    (
-        "iphone",
-        r#"[{"startTime":"2024-05-12T10:00:00.000Z","endTime":"2024-05-12T12:00:00.000Z",
-        "timelinePath":[{"point":"geo:48.0,2.0","durationMinutesOffsetFromStartTime":"0"},{"point":"geo:48.0,2.1","durationMinutesOffsetFromStartTime":"10"}]}]"#,
-    ),
-    (
-        "records",
-        r#"{"locations":[{"latitudeE7":480000000,"longitudeE7":20000000,"accuracy":12,"timestamp":"2024-05-12T10:00:00.000Z"},
-        {"latitudeE7":480000000,"longitudeE7":21000000,"timestampMs":"1715508600000","activity":[{"type":"STILL"}]},{"timestamp":"2024-05-12T10:20:00Z"}]}"#,
-    ),
+    ("gpx", include_str!("logs/gpx.gpx")),
+    ("nmea", include_str!("logs/nmea.nmea")),
+    ("line", include_str!("logs/line.json")),
+    ("points", include_str!("logs/points.json")),
+    ("android", include_str!("logs/android.json")),
+    ("android activity", include_str!("logs/android_activity.json")),
+    ("iphone", include_str!("logs/iphone.json")),
+    ("records", include_str!("logs/records.json")),
 ];
 
 #[test]
@@ -105,31 +69,9 @@ fn every_form_of_log_gives_a_place_for_a_time() {
 
 #[test]
 fn bad_logs_are_named_with_the_line_or_the_element() {
-    for (text, message) in [
-        ("", "it is empty"),
-        ("hello", "neither GPX nor JSON nor NMEA"),
-        ("<gpx><trkpt lat=\"1\"", "the file is cut off"),
-        ("<html><body></html>", "it is no GPX"),
-        ("<gpx>\n<trkpt lat=\"x\" lon=\"2\"><time>2024-05-12T10:00:00Z</time></trkpt></gpx>", "line 2: 'x' is no lat"),
-        ("<gpx>\n\n<wpt lat=\"95\" lon=\"2\"><time>2024-05-12T10:00:00Z</time></wpt></gpx>", "line 3: "),
-        ("<gpx><wpt lat=\"5\" lon=\"2\"><time>noon</time></wpt></gpx>", "line 1: 'noon' is no time"),
-        ("<gpx/>", "it has no point with a time"),
-        ("{\"locations\": [\n{\"latitudeE7\": true}]}", "line 2 column 19"),
-        ("{\"locations\": [{\"timestamp\": \"x\"}]}", "location 1: 'x' is no time"),
-        (
-            "{\"locations\": [{\"timestamp\": \"2024-05-12T10:00:00Z\", \"latitudeE7\": 950000000, \"longitudeE7\": 0}]}",
-            "location 1: ",
-        ),
-        (
-            "{\"semanticSegments\": [{}, {\"startTime\": \"2024-05-12T10:00:00Z\", \"timelinePath\": [{\"point\": \"here\", \"time\": \"2024-05-12T10:00:00Z\"}]}]}",
-            "segment 2: 'here' is no place",
-        ),
-        (
-            "{\"type\": \"FeatureCollection\", \"features\": [{\"properties\": {\"coordTimes\": [\"2024-05-12\"]}, \"geometry\": {\"type\": \"LineString\", \"coordinates\": [[1, 2], [3, 4]]}}]}",
-            "feature 1: it has 2 positions and 1 times",
-        ),
-        ("{\"a\": 1}", "no Records.json"),
-    ] {
+    for line in include_str!("logs/bad.txt").lines() {
+        let (text, message) = line.split_once(" => ").unwrap();
+        let text = text.replace("\\n", "\n");
         let error = Track::parse(text.as_bytes(), "a.log").unwrap_err().to_string();
         assert!(error.starts_with("a.log: ") && error.contains(message), "{text}: {error}");
     }

@@ -144,11 +144,6 @@ impl AtomicFile {
         Ok(())
     }
 
-    /// The path that [`AtomicFile::commit`] will create.
-    pub fn target(&self) -> &Path {
-        &self.target
-    }
-
     /// Gives the file another one's permissions and times, after the last byte is written. Fails if the system refuses.
     pub fn take_attributes(&self, of: &fs::Metadata) -> Result<(), WriteError> {
         let set = || {
@@ -239,7 +234,6 @@ mod tests {
         for text in ["first", "second"] {
             let mut file = AtomicFile::create(&target).unwrap();
             file.write_all(text.as_bytes()).unwrap();
-            assert_eq!(file.target().file_name(), target.file_name());
             assert_eq!(target.exists(), text == "second");
             file.commit().unwrap();
             assert_eq!(fs::read_to_string(&target).unwrap(), text);

@@ -15,7 +15,7 @@
 //! | the tensors of a safetensors file, one by one | [`TensorFile`], [`TensorHeader`] |
 //! | floating-point numbers as files hold them | [`Element`] |
 //! | a file of a user's, regular and no larger than agreed | [`read_bounded`], [`read_text_bounded`], [`special_kind`] |
-//! | dates and times of the calendar | [`civil_time`], [`days_from_civil`] |
+//! | dates and times of the calendar | [`civil_time`], [`days_from_civil`], [`read_time`] |
 //! | where a command's time goes | [`timed`], [`tell_times`] |
 //! | text inside HTML, SVG and XML | [`escape_markup`] |
 //! | text from outside on one line of a message | [`one_line`], [`excerpt`], [`display_name`], [`counted`] |
@@ -38,7 +38,7 @@ mod timing;
 
 pub use atomic::{AtomicFile, WriteError};
 pub use bounded::{read_bounded, read_text_bounded, special_kind};
-pub use civil::{civil_time, days_from_civil};
+pub use civil::{civil_time, days_from_civil, offset_seconds, read_time, seconds_of};
 pub use element::Element;
 pub use inside::{inside, name_count, own_file};
 pub use journal::{Journal, JournalError};

@@ -43,6 +43,8 @@ enum Command {
     Batch(commands::batch::Batch),
     /// Answer over HTTP, with a page to drop photos on: the same answers as `locate`
     Serve(Box<commands::serve::Serve>),
+    /// Say what gives the location of photos away, and write copies without location metadata
+    Expose(Box<commands::expose::Expose>),
     /// Take back the tags that `locate --write-exif` and `--xmp` wrote
     Undo(commands::undo::UndoArgs),
     /// Turn photos into embeddings, with their locations: a training set from a folder
@@ -110,6 +112,7 @@ impl Program for Cli {
             Command::Immich(command) => command.run(),
             Command::Batch(command) => command.run(),
             Command::Serve(command) => command.run(),
+            Command::Expose(command) => command.run(),
             Command::Undo(command) => command.run(),
             Command::Embed(command) => command.run(),
             Command::Encoder(command) => command.run(),

@@ -103,6 +103,21 @@ pub(crate) struct AnswerArgs {
     /// How far a CSV's places reach
     #[arg(long, value_name = "KM", default_value_t = LocateOptions::default().prior_km, value_parser = parse_positive, requires = "prior", hide_short_help = true)]
     prior_km: f64,
+    /// What you know about the photos: language=Polish, drives!=left, shadow=1.4±0.1 and more; "help" lists them. Repeatable
+    #[arg(long, value_name = "KIND=VALUE")]
+    pub(crate) clue: Vec<String>,
+    /// When the photos were taken, for clues of the sun: 2024-05-12T13:45:10, with Z or +02:00 if known [default: each photo's]
+    #[arg(long, value_name = "TIME", requires = "clue", hide_short_help = true)]
+    time: Option<String>,
+    /// Leave text in the photos unread
+    #[arg(long)]
+    no_text: bool,
+    /// Read text, but leave out this line, as it was read. Repeatable
+    #[arg(long, value_name = "LINE", conflicts_with = "no_text", hide_short_help = true)]
+    ignore_text: Vec<String>,
+    /// Say what the picture, the map, each clue and the region did, and the answer without each
+    #[arg(long)]
+    why: bool,
     /// Views of each photo (crops, colours) that noise or samples are spread over, one density of all; 1 is the photo alone
     #[arg(long, value_name = "K", default_value_t = LocateOptions::default().views)]
     views: usize,
@@ -120,7 +135,11 @@ impl AnswerArgs {
         options.within.clone_from(&self.within);
         options.prior.clone_from(&self.prior);
         options.prior_km = self.prior_km;
-        options.views = self.views;
+        options.clue.clone_from(&self.clue);
+        options.time.clone_from(&self.time);
+        options.text = !self.no_text;
+        options.ignore_text.clone_from(&self.ignore_text);
+        (options.why, options.views) = (self.why, self.views);
         (options.samples, options.sampler) = (sampling.samples, sampling.sampler);
         (options.steps, options.guidance, options.pool) = (sampling.steps, sampling.guidance, pool.pool);
         reading.fill(&mut options);

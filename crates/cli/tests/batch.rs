@@ -34,7 +34,7 @@ fn a_job_is_run_from_anywhere() {
     assert!(plain.status.success(), "{}", stderr(&plain));
     ok(folder, "batch plan shard.tar photos/broken.jpg --shard-photos 3 --out job");
     let job = folder.join("job").display().to_string();
-    ok(elsewhere.path(), &["batch", "run", &job, "--device", "cpu"]);
+    ok(elsewhere.path(), &format!("batch run {job} --device cpu"));
     ok(folder, "batch merge job --out merged.csv");
     assert_eq!(read(folder.join("merged.csv")), read(folder.join("plain.csv")));
     // The same photos under another root.
@@ -42,45 +42,9 @@ fn a_job_is_run_from_anywhere() {
     fs::rename(folder.join("shard.tar"), elsewhere.path().join("shard.tar")).unwrap();
     fs::remove_file(folder.join("job/parts/00000")).unwrap();
     let root = elsewhere.path().display().to_string();
-    assert_eq!(json(folder, &["batch", "run", "job", "--root", &root, "--device", "cpu"])["made"], 1);
+    assert_eq!(json(folder, &format!("batch run job --root {root} --device cpu"))["made"], 1);
     ok(folder, "batch merge job --out merged.csv --force");
     assert_eq!(read(folder.join("merged.csv")), read(folder.join("plain.csv")));
-}
-
-#[test]
-fn what_is_damaged_or_missing_is_said_and_made_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    photos(folder);
-    let plan = "batch plan photos/china.jpg photos/grey.jpg photos/rgb.png --shard-photos 1 --out job";
-    ok(folder, plan);
-    refused_with(folder, plan, "exists: add --force");
-    refused_with(folder, "batch run job --shard 3 --device cpu", "there is no shard 3: this job has 3");
-    assert_eq!(run(folder, "batch run job --shard x").status.code(), Some(2));
-    refused_with(folder, "batch merge job --out a.csv", "3 of 3 parts are missing");
-    ok(folder, "batch run job --device cpu");
-    ok(folder, "batch merge job --out whole.csv");
-    // Any cut and any flipped byte is seen, and mended by running again.
-    let path = folder.join("job/parts/00001");
-    let part = fs::read(&path).unwrap();
-    let mut flipped = part.clone();
-    flipped[part.len() - 9] ^= 1;
-    for damaged in [&part[..part.len() - 1], &part[..20], &[], &flipped[..]] {
-        fs::write(&path, damaged).unwrap();
-        refused_with(folder, "batch merge job --out a.csv", "00001 is damaged");
-        let again = run(folder, "batch run job --device cpu");
-        assert!(stderr(&again).contains("the part of shard 1 is not whole"), "{}", stderr(&again));
-        assert_eq!(fs::read(&path).unwrap(), part);
-    }
-    // The same photos with other settings: no old part is taken for a new one.
-    ok(folder, &format!("{plan} --hypotheses 2 --force"));
-    assert_eq!(json(folder, "batch run job --device cpu")["made"], 3);
-    let manifest = folder.join("job/manifest/00000.jsonl");
-    fs::write(&manifest, read(&manifest).replace("china", "grina")).unwrap();
-    refused_with(folder, "batch run job --shard 0 --device cpu", "its checksum does not hold");
-    fs::write(folder.join("job/job.json"), "{}\n").unwrap();
-    refused_with(folder, "batch run job", "job.json is damaged: its first line");
-    refused_with(folder, "batch run nowhere", "cannot read nowhere/job.json");
 }
 
 /// A shard that another run holds is left to it, or an error where it alone was asked for.

@@ -3,37 +3,13 @@
 
 use crate::common;
 
-use common::{command, fixture, read, run};
+use common::{command, refused_with, run};
 use locdiff_testing::{signal, try_until, wait_until};
 use safetensors::SafeTensors;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-
-/// The summary of a run that ends well.
-#[track_caller]
-fn embed(folder: &Path, arguments: &[&str]) -> Value {
-    common::json(folder, &[&["embed"], arguments].concat())
-}
-
-/// The summary of a run in which some photos were bad: exit code 1, or 0 where that is allowed.
-#[track_caller]
-fn embed_some(folder: &Path, arguments: &[&str]) -> Value {
-    let strict = run(folder, &[&["embed"], arguments, &["--json"]].concat());
-    assert_eq!(strict.status.code(), Some(1), "{arguments:?}");
-    serde_json::from_slice(&strict.stdout).expect("JSON")
-}
-
-/// The one line that a run which fails says.
-#[track_caller]
-fn refused(folder: &Path, arguments: &[&str]) -> String {
-    common::refused(folder, &[&["embed"], arguments].concat())
-}
-
-fn lines(path: PathBuf) -> Vec<String> {
-    read(path).lines().map(str::to_owned).collect()
-}
 
 /// The f32 rows of a tensor.
 fn rows(path: PathBuf, tensor: &str) -> Vec<Vec<u8>> {
@@ -45,7 +21,7 @@ fn rows(path: PathBuf, tensor: &str) -> Vec<Vec<u8>> {
 }
 
 /// A small BMP picture, another for each number.
-fn bmp(path: &Path, number: u32) {
+pub(crate) fn bmp(path: &Path, number: u32) {
     const SIDE: u32 = 24;
     let mut bytes = b"BM".to_vec();
     for value in [54 + 3 * SIDE * SIDE, 0, 54, 40, SIDE, SIDE, 1 | 24 << 16, 0, 0, 0, 0, 0, 0] {
@@ -61,82 +37,6 @@ pub(crate) fn many(folder: &Path, count: u32) {
     for number in 0..count {
         bmp(&folder.join(format!("{number:05}.bmp")), number);
     }
-}
-
-/// A PNG header that promises 30,000 × 30,000 pixels.
-pub(crate) fn large_png() -> Vec<u8> {
-    let mut png = fs::read(fixture("vision/rgb.png")).unwrap();
-    png[16..20].copy_from_slice(&30_000_u32.to_be_bytes());
-    png[20..24].copy_from_slice(&30_000_u32.to_be_bytes());
-    let sum = crc32fast::hash(&png[12..29]);
-    png[29..33].copy_from_slice(&sum.to_be_bytes());
-    png
-}
-
-#[test]
-fn bad_photos_are_listed_and_passed_over() {
-    let path = &*common::scratch();
-    let photos = path.join("photos");
-    fs::create_dir_all(photos.join("inner")).unwrap();
-    let mut expected = Vec::new();
-    for name in ["rgb.jpg", "progressive.jpg", "rgb.png", "lossy.webp", "lossless.webp", "lzw.tiff", "rgb.bmp"] {
-        let whole = fs::read(fixture("vision").join(name)).unwrap();
-        fs::write(photos.join(format!("cut_{name}")), &whole[..whole.len() * 2 / 3]).unwrap();
-        expected.push((format!("photos/cut_{name}"), "again"));
-    }
-    let gif = fs::read(fixture("vision/animated.gif")).unwrap();
-    fs::write(photos.join("cut.gif"), &gif[..gif.len() / 4]).unwrap();
-    fs::write(photos.join("bomb.png"), large_png()).unwrap();
-    fs::write(photos.join("none.jpg"), b"").unwrap();
-    fs::write(photos.join("page.jpeg"), b"<html>").unwrap();
-    fs::write(photos.join("phone.heic"), b"\0\0\0\x18ftypheic\0\0\0\0mif1heic").unwrap();
-    fs::write(photos.join("notes.txt"), b"not a picture, and not called one").unwrap();
-    fs::write(photos.join(".hidden.jpg"), b"").unwrap();
-    for (name, words) in [
-        ("bomb.png", "30000×30000 pixels, above the limit of 100000000"),
-        ("cut.gif", "again"),
-        ("none.jpg", "0 bytes"),
-        ("page.jpeg", "not a JPEG, PNG"),
-        ("phone.heic", "phone.heic"),
-    ] {
-        expected.push((format!("photos/{name}"), words));
-    }
-    expected.sort();
-    let good = ["animated.gif", "cmyk.jpg", "cmyk.tiff", "grey16.png", "rgba.webp", "turned_6.jpg"];
-    for name in good {
-        fs::copy(fixture("vision").join(name), photos.join("inner").join(name)).unwrap();
-    }
-    fs::copy(fixture("vision/rgb.png"), photos.join("wrong_name.jpg")).unwrap();
-
-    let summary = embed_some(path, &["photos", "-o", "e.safetensors"]);
-    let count = |key: &str| summary[key].as_u64().unwrap();
-    assert_eq!([count("photos"), count("rows"), count("bad"), count("other_files")], [19, 7, 12, 1]);
-    let bad = lines(path.join("e.bad.csv"));
-    assert_eq!(bad.len(), 13);
-    for (line, (name, words)) in bad[1..].iter().zip(&expected) {
-        assert!(line.starts_with(&format!("{name},")) && line.contains(words), "{line}: {words}");
-    }
-    let table = lines(path.join("e.csv"));
-    assert_eq!(table[0], "row,path,lat,lon,source");
-    for (row, name) in good.iter().enumerate() {
-        let ending = if *name == "turned_6.jpg" { "-33.8569,-151.21499999999997,exif" } else { ",," };
-        assert_eq!(table[row + 1], format!("{},photos/inner/{name},{ending}", row + 1));
-    }
-    assert_eq!(table[7], "7,photos/wrong_name.jpg,,,");
-
-    // The same bytes alone as among others; the exit code tells of bad photos unless they are allowed.
-    let all = rows(path.join("e.safetensors"), "embeddings");
-    for (row, name) in [(1, "inner/cmyk.jpg"), (6, "wrong_name.jpg")] {
-        let photo = format!("photos/{name}");
-        embed(path, &[&photo, "-o", "one.safetensors", "--force"]);
-        assert_eq!(rows(path.join("one.safetensors"), "embeddings"), all[row..=row]);
-        assert!(!path.join("one.bad.csv").exists());
-    }
-    assert!(refused(path, &["photos", "-o", "t.safetensors"]).contains("12 of 19 photos"));
-    embed(path, &["photos", "-o", "s.safetensors", "--allow-bad"]);
-    assert_eq!(rows(path.join("s.safetensors"), "embeddings"), all);
-    assert!(refused(path, &["photos/none.jpg", "-o", "n.safetensors"]).contains("no photo of 1 could"));
-    assert!(!path.join("n.safetensors").exists() && !path.join("n.safetensors.partial").exists());
 }
 
 /// Five files of which one is no picture, and the same as a list, a table and a shard.
@@ -180,7 +80,7 @@ pub(crate) fn dead_encoder(path: &Path) {
 fn views_of_a_photo_differ() {
     let path = &*common::scratch();
     many(&path.join("photos"), 2);
-    embed(path, &["photos", "-o", "e.safetensors", "--augment", "2", "--seed", "3"]);
+    common::ok(path, "embed photos -o e.safetensors --augment 2 --seed 3");
     let [plain, first, second] =
         ["embeddings", "augmented_1", "augmented_2"].map(|name| rows(path.join("e.safetensors"), name));
     assert!(plain.len() == 2 && first != plain && first != second);
@@ -194,14 +94,13 @@ fn killed_and_interrupted_runs_resume_to_the_same_bytes() {
     fs::write(path.join("photos/00077.bmp"), b"").unwrap();
     let files = ["safetensors", "csv", "bad.csv"];
     let read = |stem: &str| files.map(|ending| fs::read(path.join(format!("{stem}.{ending}"))).unwrap());
-    let options = ["--batch", "8", "--augment", "1", "--seed", "9"];
-    embed_some(path, &[&["photos", "-o", "whole.safetensors"], &options[..]].concat());
-
-    let arguments = [&["embed", "photos", "-o", "cut.safetensors", "--resume", "--json"], &options[..]].concat();
+    let options = "--batch 8 --augment 1 --seed 9 --json";
+    assert_eq!(run(path, &format!("embed photos -o whole.safetensors {options}")).status.code(), Some(1));
+    let embed = format!("embed photos -o cut.safetensors --resume {options}");
     let partial = path.join("cut.safetensors.partial");
     // kill -9 twice, then an interrupt, each once there is more than before. A run that is faster than its signal begins again.
     let cut = |name: &str, kept: u64| {
-        let mut child = command(path, &arguments);
+        let mut child = command(path, &embed);
         let mut child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let has_more = || fs::metadata(&partial).is_ok_and(|data| data.len() >= kept + 20_000);
         wait_until("there is more", || has_more() || child.try_wait().unwrap().is_some());
@@ -225,11 +124,9 @@ fn killed_and_interrupted_runs_resume_to_the_same_bytes() {
     for name in ["KILL", "KILL", "INT"] {
         try_until(name, || cut(name, fs::metadata(&partial).map_or(0, |data| data.len())));
     }
-    let again = refused(path, &["photos", "-o", "cut.safetensors", "--batch", "8"]);
-    assert!(again.contains("holds an unfinished run: add --resume"), "{again}");
-    let other = refused(path, &["photos", "-o", "cut.safetensors", "--batch", "8", "--resume"]);
-    assert!(other.contains("another --augment (1, now 0)"), "{other}");
-    let summary = run(path, &arguments);
+    refused_with(path, "embed photos -o cut.safetensors --batch 8", "holds an unfinished run: add --resume");
+    refused_with(path, "embed photos -o cut.safetensors --batch 8 --resume", "another --augment (1, now 0)");
+    let summary = run(path, &embed);
     let summary: Value = serde_json::from_slice(&summary.stdout).unwrap();
     let resumed = summary["resumed_from"].as_u64().unwrap();
     assert!(resumed >= 4 && resumed.is_multiple_of(4) && resumed < COUNT.into(), "{resumed}");

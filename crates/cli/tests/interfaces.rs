@@ -3,10 +3,9 @@
 #![cfg(all(unix, feature = "bundled"))]
 
 use crate::{common, geoclip_models as geoclip, immich_server as immich, server};
-use common::{command, fixture, ok, read, run, stderr};
+use common::{command, fixture, read, run, stderr};
 use immich::{Fake, KEY, id};
 use locdiff::batch::{Job, Task};
-use locdiff_io::data::TableReader;
 use locdiff_vision::sources::Photos;
 use serde_json::Value;
 use server::{Server, received};
@@ -64,9 +63,9 @@ fn send_through_every_interface(folder: &Path, model: &str) -> Vec<Value> {
     let names = photos(folder);
     let listed: Vec<&str> = names.iter().map(String::as_str).collect();
     let ok = |words: &str, photos: &[&str]| {
-        let words: Vec<&str> = words.split_ascii_whitespace().chain(photos.iter().copied()).collect();
+        let words = format!("{words} {}", photos.join(" "));
         let output = command(folder, &words).env("LOCDIFF_HOME", &home).output().unwrap();
-        assert!(output.status.success(), "{words:?}: {}", stderr(&output));
+        assert!(output.status.success(), "{words}: {}", stderr(&output));
         String::from_utf8(output.stdout).unwrap()
     };
 
@@ -117,57 +116,6 @@ fn send_through_every_interface(folder: &Path, model: &str) -> Vec<Value> {
         }
     }
     lines
-}
-
-/// A photo that cannot be used has a row of its own, also where a gallery adds columns: the table is written.
-#[test]
-fn a_bad_photo_does_not_lose_the_table_of_a_gallery() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    fs::create_dir(folder.join("photos")).unwrap();
-    fs::copy(fixture("vision/china.jpg"), folder.join("photos/a.jpg")).unwrap();
-    fs::write(folder.join("photos/b.jpg"), "no picture").unwrap();
-    fs::copy(fixture("vision/rgb.png"), folder.join("photos/c.png")).unwrap();
-    fs::write(folder.join("known.csv"), "path,lat,lon\nphotos/a.jpg,39.999,116.275\nphotos/c.png,1,2\n").unwrap();
-    ok(folder, "gallery build known.csv --device cpu --out gallery");
-    for rule in ["mix", "hybrid"] {
-        let flags = format!("locate photos --device cpu --gallery gallery --gallery-rule {rule} --csv {rule}.csv");
-        let output = run(folder, &flags);
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        let mut table = TableReader::open(&folder.join(format!("{rule}.csv"))).unwrap();
-        let mut rows = Vec::new();
-        while let Some((_, fields)) = table.next_row().unwrap() {
-            rows.push(fields);
-        }
-        assert_eq!(rows.len(), 3, "{rows:?}");
-        assert!(rows[1][0] == "photos/b.jpg" && rows[0].contains(&"photos/a.jpg".to_owned()), "{rows:?}");
-        assert_eq!(rows[1].len(), rows[0].len(), "{rows:?}");
-        assert!(rows[1][14..].iter().all(String::is_empty), "{rows:?}");
-    }
-}
-
-/// A request that names another model uses it (see above) or fails, through every interface. Python's is in python/tests, the
-/// browser's in crates/serve/src/offline.rs.
-#[test]
-fn another_model_is_never_ignored() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    fs::copy(fixture("vision/china.jpg"), folder.join("a.jpg")).unwrap();
-    ok(folder, "batch plan a.jpg --out job --model nowhere");
-    for words in [
-        "locate a.jpg --model nowhere --device cpu",
-        "album a.jpg --model nowhere --device cpu",
-        "serve --address 127.0.0.1:0 --model nowhere",
-        "batch run job --device cpu",
-    ] {
-        let output = run(folder, words);
-        assert!(output.status.code() == Some(1) && stderr(&output).contains("nowhere"), "{words}: {}", stderr(&output));
-    }
-    let server = Server::start(folder, "--address 127.0.0.1:0 --no-log", &[]);
-    let photo = fs::read(folder.join("a.jpg")).unwrap();
-    let (status, text) = received(server.send("/v1/locate?model=nowhere", &photo, "Content-Type: image/jpeg\r\n"));
-    server.end();
-    assert!(status == 400 && text.contains("'model' is no parameter"), "{text}");
 }
 
 /// A sampler or its steps without anything that makes samples are refused by every interface. Python's test is in python/tests.

@@ -10,7 +10,7 @@ fn without_the_library_one_line_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let model = fixture("onnx").canonicalize().unwrap().display().to_string();
     let inspect = |library: Option<&str>| {
-        let mut command = command(folder.path(), &["encoder", "inspect", "--device", "cpu", &model]);
+        let mut command = command(folder.path(), &format!("encoder inspect --device cpu {model}"));
         command.env_clear();
         command.envs(library.map(|path| ("ORT_DYLIB_PATH", path))).output().unwrap()
     };

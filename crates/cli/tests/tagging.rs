@@ -33,7 +33,7 @@ const LOCATE: &str = "locate in --device cpu --samples 2";
 const GUESS: &str = "locate in --device cpu --samples 2 --tag-guesses";
 
 /// What a user of a terminal sees who types an answer; nothing where there is no `script`.
-fn on_a_terminal(folder: &Path, arguments: &str, answer: &str) -> Option<(i32, String)> {
+pub(crate) fn on_a_terminal(folder: &Path, arguments: &str, answer: &str) -> Option<(i32, String)> {
     let line = format!("{} {arguments}", common::PROGRAM);
     let mut child = Command::new("script")
         .args(["-qec", &line, "/dev/null"])
@@ -78,6 +78,9 @@ fn an_output_belongs_to_one_run() {
     fs::write(path.join("o.csv.lock"), "mine").unwrap();
     assert!(common::refused(path, &format!("{LOCATE} --csv o.csv")).contains("o.csv.lock is not a lock of LocDiff"));
     assert!(read(path.join("o.csv.lock")) == "mine" && !path.join("o.csv").exists());
+    let lock = locdiff_base::OutputLock::file(&path.canonicalize().unwrap().join("maps")).unwrap();
+    common::refused_with(path, &format!("{LOCATE} --png maps/"), "in use by another run");
+    drop(lock);
     let _lock = locdiff_base::OutputLock::folder(&path.join("in")).unwrap();
     assert!(stderr(&run(path, &format!("{GUESS} --xmp --yes"))).contains("in use by another run"));
 }
@@ -112,19 +115,6 @@ fn exiftool_takes_the_table() {
     let valid = exiftool(&["-validate", "-warning", "-a", "-GPSAreaInformation", "t/=b.jpg"]).unwrap();
     let said = String::from_utf8_lossy(&valid.stdout).into_owned();
     assert!(!said.contains("GPSProcessingMethod") && said.contains("LocDiff estimate from the picture"), "{said}");
-}
-
-#[test]
-fn a_folder_without_tags_has_nothing_to_take_back() {
-    let path = &*common::scratch();
-    photos(path);
-    let before = files(path);
-    for words in ["undo in", "undo in --dry-run"] {
-        let output = run(path, words);
-        assert!(output.status.success() && stderr(&output).contains("nothing to take back: in lists no tags"));
-        assert_eq!(files(path), before);
-    }
-    common::refused_with(path, "undo in/other.jsonl", "give the journal that locate named");
 }
 
 /// Tags, sidecars, journals and the review's cache of photos that their owner alone may read.
@@ -164,13 +154,4 @@ fn others_may_not_read_what_is_made_of_private_photos() {
     for file in made.keys() {
         assert!(!read_by_other(file).unwrap().status.success(), "{}", file.display());
     }
-}
-
-#[test]
-fn a_tagged_copy_keeps_its_time() {
-    let path = &*common::scratch();
-    photos(path);
-    run(path, &format!("{GUESS} --write-exif tagged --yes"));
-    let modified = |file: &str| fs::metadata(path.join(file)).unwrap().modified().unwrap();
-    assert_eq!(modified("tagged/sub/a.png"), modified("in/sub/a.png"));
 }

@@ -2,8 +2,9 @@
 //!
 //! | line | meaning |
 //! |---|---|
-//! | `write FILE TEXT`, `copy FIXTURE FILE`, `folder NAME`, `remove NAME` | prepare the folder; `\n` and `\e` are a new line and ESC |
+//! | `write FILE TEXT`, `copy FIXTURE FILE` (or a folder of files), `folder NAME`, `link TARGET NAME`, `second FILE NAME` (a hard link), `remove NAME` | prepare the folder; `\n` and `\e` are a new line and ESC |
 //! | `replace FILE TEXT → TEXT`, `restore FILE` | changes the first such text; the file is as it was when all were kept |
+//! | `cut FILE COUNT`, `flip FILE COUNT` | the file loses so many bytes; a byte so many before its end changes |
 //! | `let NAME TEXT`, `env NAME VALUE` | `{NAME}` is the text, a variable has the value, from here on |
 //! | `stdin FILE` | the next command reads the file |
 //! | `$ COMMAND` | runs the program, words in '…' may hold blanks; it must end well unless the next line is one of the next three |
@@ -13,20 +14,28 @@
 //! | `read FILE` | the file's text stands for standard output from here on |
 //! | `out TEXT`, `err TEXT`, `not TEXT` | standard output or error holds the text; neither does |
 //! | `begins TEXT`, `ends TEXT`, `lines COUNT` | standard output begins or ends with the text, or has so many lines |
-//! | `line TEXT … TEXT` | a line of standard output holds all these texts |
+//! | `line TEXT … TEXT`, `warned TEXT … TEXT` | a line of standard output, or a warning, holds all these texts |
 //! | `count COUNT TEXT`, `silent` | the text is there so often in all that was printed; nothing is on standard error |
-//! | `/0/KEY = VALUE` | also `!=`, `<`, `>`, `holds`: a value in the JSON of standard output, the first of which is 0 |
-//! | `exists NAME`, `absent NAME`, `same FILE FILE`, `differ FILE FILE` | there or not; of the same bytes or not |
+//! | `/0/KEY = VALUE` | also `!=`, `<`, `>`, `holds`: a value in the JSON of standard output, the first of which is 0, or of all: `/*` |
+//! | `/0/KEY ~ VALUE DISTANCE`, `/0/KEY size COUNT` | a number near the value; a list of so many |
+//! | `take NAME /0/KEY` | `{NAME}` is this value from here on, or the list of all: `/*`. A value may also be a pointer, or `/0/A + /0/B` |
+//! | `serve FLAGS`, `header NAME: VALUE` | a server, to whom the following requests go; the next request has the header |
+//! | `review FLAGS`, `until POINTER …`, `stop` | a review session is such a server; its state is asked for until this holds; the server ends |
+//! | `get TARGET`, `options TARGET`, `post TARGET TYPE BODY` | its answer stands for standard output, its head for standard error, its status for the exit code. It must be 200 unless the next line is `exit` or `problem`. A body is a fixture, a file or the text itself |
+//! | `form TARGET FIELD:NAME:BODY ; …` | the same with a form |
+//! | `problem NAME TEXT` | it is refused for this reason, in words that hold the text |
+//! | `documented` | docs/cli.md has every key of the first value |
+//! | `exists NAME`, `absent NAME`, `same FILE FILE`, `differ FILE FILE`, `smaller FILE FILE` | there or not; of the same bytes or not; of fewer |
 //! | `list FOLDER NAMES` | all files below the folder |
 //! | `keep`, `kept` | all files are what they were |
 
-use crate::common::{self, command, fixture, model_of_towns, read, root, scratch, stderr, write_npy};
-use crate::{batch, belonging, embed, evaluate, geoclip, hybrid, inputs, tagging};
-use locdiff_shdd::sphere::EARTH_RADIUS_KM;
-use locdiff_testing::{files, output_in_time};
+use crate::common::{self, command, fixture, model_of_towns, read, root, scratch, stderr};
+use crate::{batch, belonging, embed, prepared, server::Server, tagging};
+use locdiff_testing::http::{self, Response};
+use locdiff_testing::{files, output_in_time, wait_until};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, mem};
 
 /// Tests that are a transcript each; what stands behind `after` prepares the folder.
 macro_rules! transcripts {
@@ -42,144 +51,123 @@ macro_rules! transcripts {
 }
 
 transcripts! {
+    a_folder_of_two_trips_is_cut;
+    a_folder_that_is_no_geoclip_is_named after prepared::geoclip_features;
+    a_gallery_beside_geoclip after prepared::gallery_beside_geoclip;
+    a_gallery_is_mixed_with_the_model_and_says_what_it_did after prepared::train_and_test;
+    a_geoclip_model_answers_as_ours_do after prepared::geoclip;
+    a_hybrid_location_has_probabilities after prepared::train_and_test;
+    a_model_is_calibrated_and_its_answers_are_coherent after prepared::towns_and_few;
+    a_table_of_embeddings_is_an_album after prepared::album_table;
+    albums_are_judged_beside_photo_managers after prepared::album_table;
+    an_album_of_one_photo_answers_as_locate_does;
     an_existing_file_survives_a_failed_run;
-    answers_are_matched_and_counted after evaluate::toy;
+    answers_are_judged_as_they_are_written after model_of_towns;
+    answers_are_matched_and_counted after prepared::answers_to_judge;
     answers_do_not_depend_on_shards after batch::photos;
     a_name_is_listed_fetched_from_a_folder_and_removed;
     a_track_and_stated_places_count;
-    a_trained_model_finds_the_towns after text_embeddings;
-    bad_input_gets_one_clear_line_and_leaves_nothing_behind after cut_matrix;
+    a_trained_model_finds_the_towns after prepared::text_embeddings;
+    bad_input_gets_one_clear_line_and_leaves_nothing_behind after prepared::cut_matrix;
     bad_tables_of_albums_are_named;
+    clip_conditions_the_model_and_geoclip_picks_the_place;
     codes_go_through_pipes_in_every_format;
-    densities_are_judged after flat_codes;
+    codes_out_of_bounds_are_named_with_their_file;
+    density_writes_a_map_and_regions;
+    densities_are_judged after prepared::flat_codes;
     embeddings_do_not_depend_on_shards after batch::photos;
-    evaluate_refuses_wrong_files_in_one_line after evaluate::toy;
+    evaluate_refuses_wrong_files_in_one_line after prepared::answers_to_judge;
+    encode_and_decode_round_trip_in_every_format;
     every_decoder_answers;
-    existing_files_need_force after towns_and_few;
+    existing_files_need_force after prepared::towns_and_few;
     exit_codes_are_those_of_the_documents;
-    geoclip_is_imported_and_retrieves after geoclip_features;
+    files_that_cannot_be_read_are_named;
+    galleries_that_are_damaged_name_the_file after common::photos_of_towns;
+    geoclip_is_imported_and_retrieves after prepared::geoclip_features;
     idle_flags_and_wrong_pictures_are_refused after model_of_towns;
     local_times_stay_local;
+    models_are_judged after model_of_towns;
     models_that_are_not_fetched_name_the_command after common::photos_of_towns;
     outputs_are_checked_before_any_work;
-    rows_are_matched_by_name after four_rows;
-    one_output_alone_goes_to_standard_output after towns_and_few;
-    hybrid_rules_and_refusals after hybrid::train_and_test;
+    rows_are_matched_by_name after prepared::four_rows;
+    one_output_alone_goes_to_standard_output after prepared::towns_and_few;
+    hybrid_rules_and_refusals after prepared::train_and_test;
     places_of_many_photos_are_one_file;
+    reports_are_written after prepared::answers_to_judge;
     settings_out_of_bounds_are_named_with_their_file after model_of_towns;
-    the_golden_table after golden_errors;
-    train_names_bad_input_in_one_line after short_table;
-    what_geoclip_has_not_is_said after geoclip::prepare;
+    the_toy_world_is_answered_as_well_as_ever;
+    tables_agree_in_every_format;
+    the_golden_table after prepared::golden_errors;
+    train_names_bad_input_in_one_line after prepared::short_table;
+    what_geoclip_has_not_is_said after prepared::geoclip;
 }
 
 #[cfg(all(unix, feature = "bundled"))]
 transcripts! {
+    an_answer_does_not_depend_on_company after prepared::many_pictures;
     an_encoder_is_described_checked_and_timed after embed::dead_encoder;
-    another_encoder_is_refused_with_both_names after two_encoders;
+    a_bad_photo_does_not_lose_the_table_of_a_gallery;
+    a_fingerprint_is_of_all_that_shapes_embeddings;
+    a_form_of_several_photos_is_a_line_each;
+    a_folder_with_everything_in_it_is_answered after prepared::mixed;
+    a_folder_without_tags_has_nothing_to_take_back after tagging::photos;
+    another_model_is_never_ignored;
+    encoders_that_do_not_fit_are_refused;
+    answers_over_http_have_every_format;
+    another_encoder_is_refused_with_both_names after prepared::two_encoders;
     an_output_belongs_to_one_flag after tagging::photos;
     a_copy_is_an_album after tagging::photos;
     a_dry_run_says_all_and_writes_nothing after tagging::photos;
+    a_journal_cannot_leave_its_folder after tagging::photos;
     a_photo_comes_through_standard_input;
+    a_place_by_hand_moves_the_others_and_survives_a_crash;
+    a_tag_changes_no_answer;
     a_tag_is_replaced_only_when_asked_by_name after tagging::photos;
-    a_tagged_photo_is_placed_at_its_tag after two_photos;
+    a_tagged_photo_is_placed_at_its_tag after prepared::two_photos;
     a_folder_of_photos_with_places_trains_a_model after embed::with_places;
+    bad_photos_are_judged_as_missing;
+    bad_photos_are_listed_and_passed_over;
     bad_photos_have_one_exit_code;
     copies_of_photos_are_trained_with after |path| belonging::embed(path, "mine", "--augment 2");
     densities_are_rasters;
-    devices_pipes_and_missing_files_fail_alone after inputs::make_pipe;
-    embed_refuses_at_once_what_cannot_work after one_photo_and_a_cut_tar;
+    devices_pipes_and_missing_files_fail_alone after prepared::make_pipe;
+    embed_refuses_at_once_what_cannot_work after prepared::one_photo_and_a_cut_tar;
+    embeddings_there_and_back;
     existing_files_of_photos_need_force;
     exit_codes_of_tagging_are_the_same_in_both_commands after tagging::photos;
+    files_of_the_session_that_are_links_or_no_acts_are_refused;
+    files_are_never_overwritten_unasked after tagging::photos;
+    films_count_as_tags after prepared::film;
     files_tables_lists_and_shards_give_the_same_rows after embed::in_every_kind_of_input;
     guesses_are_no_tags_unless_asked_for after tagging::photos;
-    large_photos_and_odd_tables_name_flags_that_there_are after |path| write(path, "large.png", embed::large_png());
+    hostile_bodies_are_refused_by_name;
+    keys_open_what_asks_and_nothing_else_needs_one;
+    large_photos_and_odd_tables_name_flags_that_there_are;
+    many_untold_photos_name_geoclip_once;
     names_from_outside_stay_text;
+    photos_without_a_time_are_never_tagged_by_the_album;
+    only_addresses_of_tiles_that_name_one_server_are_taken;
+    nothing_is_written_through_links;
+    parts_are_not_written_through_links after batch::photos;
+    photos_are_written_into_and_stay_beside_themselves after tagging::photos;
+    photos_of_a_trip_speak_for_each_other;
     photos_without_a_time_have_none;
     quiet_verbose_colour_and_environment;
     regions_by_name_circle_and_several;
     shells_and_man_are_served;
     sidecars_keep_their_rating_and_undo_restores_them after tagging::photos;
+    tags_spread_to_photos_of_the_same_minutes_and_are_taken_back;
     tagged_photos_are_left_and_the_rest_goes_on after tagging::photos;
     the_hybrid_says_which_photo_matched after |path| belonging::embed(path, "mine", "");
+    the_papers_arm_runs_from_photos_to_places_without_a_density after prepared::of_the_paper;
     the_summer_palace_gets_an_answer_and_maps;
     the_version_says_what_is_inside;
-}
-
-fn write(folder: &Path, name: &str, contents: impl AsRef<[u8]>) {
-    fs::write(folder.join(name), contents).unwrap();
-}
-
-fn text_embeddings(folder: &Path) {
-    common::photos_of_towns(folder);
-    write(folder, "e.jsonl", "[1.0, 0.0]\n".repeat(120));
-}
-
-fn cut_matrix(folder: &Path) {
-    write(folder, "truncated.npy", b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f8', 'fortr");
-}
-
-fn flat_codes(folder: &Path) {
-    write(folder, "flat.csv", vec![vec!["0"; 144].join(","); 4].join("\n"));
-}
-
-fn two_photos(folder: &Path) {
-    fs::create_dir(folder.join("in")).unwrap();
-    fs::copy(fixture("vision/china.jpg"), folder.join("in/a.jpg")).unwrap();
-    let tagged = root().join("crates/io/tests/tags/fixtures/xmp_gps.jpg");
-    fs::copy(tagged, folder.join("in/gps.jpg")).unwrap();
-}
-
-fn four_rows(folder: &Path) {
-    let row = |k: usize| (0..5).map(|c| ((k * 5 + c) as f32 * 0.7).sin()).collect();
-    write_npy(folder.join("photos.npy"), &(0..4).map(row).collect::<Vec<_>>());
-}
-
-/// A model of the towns, and three photos.
-fn towns_and_few(folder: &Path) {
-    model_of_towns(folder);
-    let photo = |k: usize| ((0..5).map(|c| f32::from(u8::from(c == k))).collect(), common::TOWNS[k]);
-    common::write_photos(folder, "few", (0..3).map(photo));
-}
-
-fn geoclip_features(folder: &Path) {
-    let feature = |k: u16| (0..24).map(|c| (f32::from(k * 24 + c) * 0.7).sin()).collect();
-    write_npy(folder.join("f.npy"), &(0..6).map(feature).collect::<Vec<_>>());
-    write_npy(folder.join("e.npy"), &vec![vec![0.5; 10]; 20]); // as many numbers as places have, not photos
-    write(folder, "evil.pth", b"\x80\x02cos\nsystem\n");
-}
-
-/// Photos, and a table that lacks the last of them.
-fn short_table(folder: &Path) {
-    common::write_toy(folder, 400);
-    write(folder, "short.csv", read(folder.join("photos.csv")).trim_end().rsplit_once('\n').unwrap().0);
-}
-
-fn one_photo_and_a_cut_tar(folder: &Path) {
-    embed::many(&folder.join("photos"), 1);
-    write(folder, "c.tar", [7; 700]);
-}
-
-/// Embeddings by the bundled encoder, and by the same with another crop.
-fn two_encoders(folder: &Path) {
-    let (bundled, other) = (root().join("models/streetview-lite2"), folder.join("other-crop"));
-    common::copy_files(&bundled, &other);
-    locdiff_testing::replace(&other, "encoder.json", "\"centre_crop\": 256", "\"centre_crop\": 250");
-    belonging::embed(folder, "mine", "");
-    belonging::embed(folder, "other", &format!("--encoder {}", other.display()));
-}
-
-/// Predictions for Im2GPS3k by the authors of the "base M, f*" model, as their errors (lab/scripts/golden_errors.py), laid along the
-/// equator: a published table.
-fn golden_errors(folder: &Path) {
-    let (mut truth, mut answers) = ("id,lat,lon\n".to_owned(), "id,lat,lon\n".to_owned());
-    for line in read(fixture("eval/golden_errors.csv")).lines().skip(1) {
-        let (id, metres) = line.split_once(',').unwrap();
-        let degrees = (metres.parse::<f64>().unwrap() / 1000.0 / EARTH_RADIUS_KM).to_degrees();
-        truth += &format!("{id},0,0\n");
-        answers += &format!("{id},0,{degrees}\n");
-    }
-    write(folder, "truth.csv", truth);
-    write(folder, "answers.csv", answers);
+    what_gives_a_photo_away after tagging::photos;
+    what_is_fetched_is_whole_or_not_there;
+    what_is_no_album_is_refused;
+    what_is_ticked_is_written_and_taken_back_to_the_byte;
+    views_are_read_together_and_as_the_paper_does;
+    what_is_damaged_or_missing_is_said_and_made_again after batch::photos;
 }
 
 /// Plays a transcript in a folder.
@@ -197,15 +185,26 @@ pub(crate) fn play(folder: &Path, name: &str) {
         let line = names.iter().fold(written.to_owned(), known).replace("\\n", "\n").replace("\\e", "\u{1b}");
         let (verb, rest) = line.split_once(' ').unwrap_or((&line, ""));
         let (first, more) = rest.split_once(' ').unwrap_or((rest, ""));
-        let expects = |next: &&str| ["exit ", "refused ", "misused "].iter().any(|verb| next.starts_with(verb));
+        let expects =
+            |next: &&str| ["exit ", "refused ", "misused ", "problem "].iter().any(|verb| next.starts_with(verb));
         let holds = match verb {
             "let" => names.insert(first.to_owned(), more.to_owned()).is_none(),
+            "take" => {
+                let values = player.values(more);
+                let taken = if more.starts_with("/*") { values.into() } else { values[0].clone() };
+                names.insert(first.to_owned(), taken.to_string());
+                taken != Value::Null
+            }
             "$" => player.run(rest) || lines.get(k + 1).is_some_and(expects),
+            "get" | "options" | "post" | "form" => {
+                player.request(verb, first, more) || lines.get(k + 1).is_some_and(expects)
+            }
             verb => player.prepare(verb, first, more).unwrap_or_else(|| player.holds(verb, rest)),
         };
         let Player { asked, code, out, err, .. } = &player;
         assert!(holds, "{name}: {asked}: {written}: code {code}\n{out}\n{err}");
     }
+    player.server.map(Server::end);
 }
 
 /// What a transcript is at.
@@ -221,16 +220,16 @@ struct Player {
     out: String,
     err: String,
     kept: BTreeMap<PathBuf, Vec<u8>>,
+    server: Option<Server>,
+    /// Of all requests, and of the next one.
+    session: String,
+    headers: String,
 }
 
 impl Player {
     /// Runs a command; whether it ended well.
     fn run(&mut self, asked: &str) -> bool {
-        let mut words = Vec::new();
-        for (k, part) in asked.split('\'').enumerate() {
-            if k % 2 == 1 { words.push(part) } else { words.extend(part.split_whitespace()) }
-        }
-        let mut command = command(&self.folder, &words);
+        let mut command = command(&self.folder, asked);
         if let Some(stdin) = self.stdin.take() {
             command.stdin(stdin);
         }
@@ -241,11 +240,40 @@ impl Player {
         self.code == 0
     }
 
+    /// Sends a request; whether it is answered well.
+    fn request(&mut self, verb: &str, target: &str, more: &str) -> bool {
+        let contents = |name: &str| {
+            let file = [fixture(name), self.folder.join(name)].into_iter().find(|path| path.is_file());
+            file.map_or_else(|| name.as_bytes().to_vec(), |file| fs::read(file).unwrap())
+        };
+        let part = |part: &str| {
+            let (field, rest) = part.split_once(':').unwrap();
+            let (name, source) = rest.split_once(':').unwrap();
+            let name = if name.is_empty() { String::new() } else { format!("; filename=\"{name}\"") };
+            let head = format!("--x\r\nContent-Disposition: form-data; name=\"{field}\"{name}\r\n\r\n");
+            [head.as_bytes(), &contents(source), b"\r\n"].concat()
+        };
+        let (kind, body) = match (verb, more.split_once(' ').unwrap_or((more, ""))) {
+            ("form", _) => {
+                ("multipart/form-data; boundary=x", more.split(" ; ").flat_map(part).chain(*b"--x--\r\n").collect())
+            }
+            (_, (kind, source)) => (kind, contents(source)),
+        };
+        let method = if verb == "form" { "POST".to_owned() } else { verb.to_uppercase() };
+        let headers = format!("{}Content-Type: {kind}\r\n{}", self.session, mem::take(&mut self.headers));
+        let request = http::request(&format!("{method} {target}"), &headers, &body);
+        let response = Response::to(self.server.as_ref().expect("a server").address(), &request);
+        (self.asked, self.code) = (format!("{verb} {target} {more}"), response.status.into());
+        (self.out, self.err) = (String::from_utf8_lossy(&response.body).into_owned(), response.head);
+        self.code == 200
+    }
+
     /// Lines that do something; none for others.
     fn prepare(&mut self, verb: &str, first: &str, more: &str) -> Option<bool> {
         let (path, other) = (self.folder.join(first), self.folder.join(more));
         match verb {
             "write" => fs::write(path, more).unwrap(),
+            "copy" if fixture(first).is_dir() => common::copy_files(&fixture(first), &other),
             "copy" => drop(fs::copy(fixture(first), other).unwrap()),
             "folder" => fs::create_dir_all(path).unwrap(),
             "remove" if path.is_dir() => fs::remove_dir_all(path).unwrap(),
@@ -253,6 +281,37 @@ impl Player {
             "env" => drop(self.environment.insert(first.to_owned(), more.to_owned())),
             "stdin" => self.stdin = Some(fs::File::open(path).unwrap()),
             "save" => fs::write(path, &self.printed).unwrap(),
+            "serve" => {
+                let environment: Vec<_> = self.environment.iter().map(|(name, value)| (&**name, &**value)).collect();
+                self.server = Some(Server::start(&self.folder, &format!("{first} {more}"), &environment));
+                self.session = "Host: localhost\r\n".to_owned();
+            }
+            "review" => {
+                let server = Server::run(&self.folder, &format!("review {first} {more}"), &[]);
+                let (host, page) = server.announced.trim().split_once("http://").unwrap().1.split_once('/').unwrap();
+                self.session = format!("Host: {host}\r\nOrigin: http://{host}\r\n");
+                let request = http::request(&format!("GET /{page}"), &self.session, b"");
+                let first = Response::to(host, &request);
+                self.session += &format!(
+                    "Cookie: {}\r\n",
+                    first.header("set-cookie").and_then(|cookie| cookie.split(';').next()).unwrap()
+                );
+                self.server = Some(server);
+            }
+            "until" => wait_until(first, || self.request("get", "/review/state", "") && self.holds(first, more)),
+            "stop" => drop(self.server.take().unwrap().end()),
+            "second" => fs::hard_link(path, other).unwrap(),
+            "link" => std::os::unix::fs::symlink(first, other).unwrap(),
+            "header" => self.headers += &format!("{first} {more}\r\n"),
+            "cut" | "flip" => {
+                let mut bytes = fs::read(&path).unwrap();
+                let at = bytes.len() - more.parse::<usize>().unwrap();
+                match verb {
+                    "cut" => bytes.truncate(at),
+                    _ => bytes[at] ^= 1,
+                }
+                fs::write(path, bytes).unwrap();
+            }
             "keep" => self.kept = files(&self.folder),
             "restore" => fs::write(&path, &self.kept[&path]).unwrap(),
             "replace" => {
@@ -288,6 +347,9 @@ impl Player {
             }
             "out" => out.contains(rest),
             "err" => err.contains(rest),
+            "warned" => err
+                .lines()
+                .any(|line| line.starts_with("warning: ") && rest.split(" … ").all(|part| line.contains(part))),
             "not" => !out.contains(rest) && !err.contains(rest),
             "begins" => out.starts_with(rest),
             "ends" => out.ends_with(rest),
@@ -298,27 +360,58 @@ impl Player {
             "exists" => path.exists(),
             "absent" => !path.exists(),
             "same" => bytes(first) == bytes(more),
+            "smaller" => bytes(first).len() < bytes(more).len(),
             "differ" => bytes(first) != bytes(more),
             "list" => {
                 let found = files(&path);
                 found.keys().map(|file| file.strip_prefix(&path).unwrap()).eq(more.split_whitespace().map(Path::new))
             }
             "kept" => self.kept == files(folder),
+            "problem" => {
+                let told = &self.values("/0")[0];
+                let is_told = told["status"] == *code && told["type"] == format!("urn:locdiff:problem:{first}");
+                is_told && err.contains("application/problem+json") && out.contains(more)
+            }
+            "documented" => {
+                common::is_documented(&self.values("/0")[0]);
+                true
+            }
             pointer => {
-                let (comparison, expected) = (first, serde_json::from_str(more).unwrap_or_else(|_| more.into()));
-                let answers: Value =
-                    serde_json::Deserializer::from_str(out).into_iter::<Value>().map(Result::unwrap).collect();
-                let found = answers.pointer(pointer).unwrap_or(&Value::Null);
-                let less = |a: &Value, b: &Value| a.as_f64().unwrap() < b.as_f64().unwrap();
-                match comparison {
-                    "=" => *found == expected,
-                    "!=" => *found != expected,
-                    "<" => less(found, &expected),
-                    ">" => less(&expected, found),
+                let (wanted, distance) = if first == "~" { more.rsplit_once(' ').unwrap() } else { (more, "0") };
+                let distance: f64 = distance.parse().unwrap();
+                let found = self.values(pointer);
+                let number = |value: &Value| value.as_f64().unwrap();
+                let expected = match serde_json::from_str(wanted) {
+                    Ok(Value::Array(all)) if pointer.starts_with("/*") => all,
+                    Ok(one) => vec![one; found.len()],
+                    Err(_) if wanted.contains(" + /") => {
+                        vec![wanted.split(" + ").map(|part| number(&self.values(part)[0])).sum::<f64>().into()]
+                    }
+                    Err(_) if wanted.starts_with('/') => self.values(wanted),
+                    Err(_) => vec![wanted.into(); found.len()],
+                };
+                let compare = |(found, expected): (&Value, &Value)| match first {
+                    "=" => found == expected,
+                    "!=" => found != expected,
+                    "<" => number(found) < number(expected),
+                    ">" => number(found) > number(expected),
+                    "~" => (number(found) - number(expected)).abs() < distance,
+                    "size" => found.as_array().unwrap().len() as u64 == *expected,
                     "holds" => found.as_str().unwrap().contains(more),
                     other => panic!("{pointer} {rest}: what is {other}?"),
-                }
+                };
+                found.len() == expected.len() && found.iter().zip(&expected).all(compare)
             }
         }
+    }
+
+    /// The values of a pointer into the JSON of standard output: of each for `/*`.
+    fn values(&self, pointer: &str) -> Vec<Value> {
+        let answers: Vec<Value> =
+            serde_json::Deserializer::from_str(&self.out).into_iter().map(Result::unwrap).collect();
+        let count = if pointer.starts_with("/*") { answers.len() } else { 1 };
+        let answers = Value::Array(answers);
+        let value = |k: usize| answers.pointer(&pointer.replacen('*', &k.to_string(), 1)).cloned().unwrap_or_default();
+        (0..count).map(value).collect()
     }
 }

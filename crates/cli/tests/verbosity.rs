@@ -39,18 +39,10 @@ fn the_bar_counts_photos() {
     for k in 0..40 {
         fs::copy(fixture("vision/china.jpg"), path.join(format!("in/{k:02}.jpg"))).unwrap();
     }
-    let locate = format!("{} locate in --device cpu --csv a.csv", common::PROGRAM);
-    if std::process::Command::new("script").arg("--version").output().is_err() {
+    let Some((code, drawn)) = crate::tagging::on_a_terminal(path, "locate in --device cpu --csv a.csv", "") else {
         return skipped("the progress bar: there is no script(1) that makes a terminal");
-    }
-    let output = std::process::Command::new("script")
-        .args(["--quiet", "--return", "--command", &locate, "/dev/null"])
-        .current_dir(path)
-        .stdin(std::process::Stdio::null())
-        .output()
-        .unwrap();
-    let drawn = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{drawn}");
+    };
+    assert_eq!(code, 0, "{drawn}");
     let counts: std::collections::BTreeSet<&str> =
         drawn.split_whitespace().filter(|word| word.ends_with("/40")).collect();
     // How often it is drawn is up to the machine.

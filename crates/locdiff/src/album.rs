@@ -3,6 +3,7 @@
 use crate::album_known::AlbumKnowledge;
 use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
 use crate::pipeline::Read;
+use crate::reading::unignored;
 use crate::source::Origin;
 use crate::{AlbumOptions, Control, EmbeddedPhoto, LocateError, LocateOptions, Located, Locator, Progress, Source};
 use locdiff_album::{
@@ -10,7 +11,8 @@ use locdiff_album::{
     parse_offset, parse_time, set_clocks,
 };
 use locdiff_io::data::Embedding;
-use locdiff_model::answer::PlaceField;
+use locdiff_map::evidence::Evidence;
+use locdiff_model::answer::{PlaceField, ReadText};
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
 
@@ -292,7 +294,8 @@ impl Locator {
                     .with_gps(photo.gps)
                     .with_camera(photo.taken.camera.clone())
                     .with_embedding(photo.for_retrieval(), ood)
-                    .with_places(places);
+                    .with_places(places)
+                    .with_evidence(album_evidence(photo, options));
                 own.offset_h = photo.taken.offset.as_deref().and_then(parse_offset).map(|seconds| seconds / 3600.0);
                 own
             }));
@@ -316,6 +319,14 @@ impl Locator {
         }
         Ok(vec![None; photos.len()])
     }
+}
+
+/// What text in a photo says of its place.
+fn album_evidence(photo: &EmbeddedPhoto, options: &LocateOptions) -> Vec<Evidence> {
+    if !options.text {
+        return Vec::new();
+    }
+    ReadText::all_evidence(&unignored(&photo.text, &options.ignore_text)).1
 }
 
 /// Whether nothing is known of a photo's place but its look.

@@ -91,6 +91,7 @@ impl AlbumOptions {
         let refused = [
             ("within", asked.within != usual.within),
             ("prior", asked.prior.is_some() || asked.known().is_some()),
+            ("clue", !asked.clue.is_empty() || asked.why),
             ("window", asked.window_km.is_some()),
             ("factors", asked.factors != usual.factors),
             ("hypotheses", asked.hypotheses != usual.hypotheses),

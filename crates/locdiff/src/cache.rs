@@ -3,6 +3,7 @@
 use crate::{EmbeddedPhoto, Embedding, LatLon, LocateError};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use locdiff_base::{WriteError, private};
+use locdiff_model::answer::ReadText;
 use locdiff_vision::{Encoder, Taken};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -39,6 +40,9 @@ struct Line {
     camera: Option<String>,
     gps: Option<(f64, f64)>,
     thumbnail: Option<String>,
+    /// Lines of text with their confidences and corners; left out of lines of 0.3.
+    #[serde(default)]
+    text: Vec<(String, f32, [[f32; 2]; 4])>,
 }
 
 /// Embedded photos in a file of lines, by the encoder's fingerprint, the photo's key and, for files, a [`FileStamp`].
@@ -52,8 +56,11 @@ pub(crate) struct EmbeddingCache {
 impl EmbeddingCache {
     /// Opens or makes the file, for its owner alone. Lines of another encoder or another format are ignored, and so is a line that an interrupt cut.
     /// Fails on a file that cannot be read or written.
-    pub(crate) fn open(path: &Path, encoder: Option<&Encoder>) -> Result<Self, LocateError> {
-        let name = encoder.map_or(String::new(), |encoder| encoder.fingerprint().to_string());
+    pub(crate) fn open(path: &Path, encoder: Option<&Encoder>, reads_text: bool) -> Result<Self, LocateError> {
+        let mut name = encoder.map_or(String::new(), |encoder| encoder.fingerprint().to_string());
+        if reads_text {
+            name.push_str(" with text");
+        }
         let failed = |error: io::Error| LocateError::of_source(format!("{}: {error}", path.display()));
         let (mut known, mut is_cut) = (HashMap::new(), false);
         locdiff_base::own_file(path).map_err(failed)?;
@@ -85,7 +92,9 @@ impl EmbeddingCache {
         let mut taken = Taken::default();
         (taken.time, taken.offset, taken.camera) = (line.time.clone(), line.offset.clone(), line.camera.clone());
         let gps = line.gps.and_then(|(lat, lon)| LatLon::new(lat, lon).ok());
-        let photo = EmbeddedPhoto::from(Embedding::new(values(line)?, None).ok()?).with_gps(gps).with_taken(taken);
+        let mut photo = EmbeddedPhoto::from(Embedding::new(values(line)?, None).ok()?).with_gps(gps).with_taken(taken);
+        let text = line.text.iter().map(|(text, confidence, corners)| ReadText::new(text, *confidence, *corners));
+        photo.text = text.collect();
         Some((photo, line.thumbnail.as_ref().and_then(|text| BASE64.decode(text).ok())))
     }
 
@@ -98,14 +107,15 @@ impl EmbeddingCache {
         let failed = |reason| WriteError::new(&self.path.display().to_string(), reason);
         let mut text = Vec::new();
         for (key, stamp, photo, thumbnail) in photos {
-            let EmbeddedPhoto { views, gps, taken, retrieval: None, .. } = photo else { continue };
+            let EmbeddedPhoto { views, gps, taken, retrieval: None, text: lines, .. } = photo else { continue };
             let [view] = &views[..] else { continue };
             let bytes: Vec<u8> = view.values().iter().flat_map(|value| value.to_le_bytes()).collect();
             let (encoder, key, embedding) = (self.encoder.clone(), key.to_owned(), BASE64.encode(bytes));
             let Taken { time, offset, camera, .. } = taken.clone();
             let gps = gps.map(|at| (at.lat_deg(), at.lon_deg()));
             let thumbnail = thumbnail.map(|bytes| BASE64.encode(bytes));
-            let line = Line { encoder, key, stamp, embedding, time, offset, camera, gps, thumbnail };
+            let lines = lines.iter().map(|line| (line.text.clone(), line.confidence, line.corners)).collect();
+            let line = Line { encoder, key, stamp, embedding, time, offset, camera, gps, thumbnail, text: lines };
             serde_json::to_writer(&mut text, &line).map_err(|error| failed(error.into()))?;
             text.push(b'\n');
         }
@@ -128,7 +138,7 @@ mod tests {
         let path = folder.path().join("photos.jsonl");
         let photo = EmbeddedPhoto::from(Embedding::new(vec![0.5, -1.0], None).unwrap());
         let stamp = FileStamp { size: 1, changed_s: 0.1 };
-        let open = || EmbeddingCache::open(&path, None).unwrap();
+        let open = || EmbeddingCache::open(&path, None, false).unwrap();
         open().add([("a", Some(stamp), &photo, Some(&b"jpeg"[..]))]).unwrap();
         let whole = fs::read(&path).unwrap();
         // Lines of immich in 0.3, of another encoder, of no JSON at all; then one that is cut.

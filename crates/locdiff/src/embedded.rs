@@ -2,7 +2,8 @@
 
 use locdiff_album::{PhotoTime, TimeSource, time_in_name};
 use locdiff_io::data::Embedding;
-use locdiff_model::Query;
+use locdiff_map::clues::ClueTime;
+use locdiff_model::{Query, answer::ReadText};
 use locdiff_shdd::sphere::LatLon;
 use locdiff_vision::Taken;
 
@@ -21,6 +22,8 @@ pub struct EmbeddedPhoto {
     pub views: Vec<Embedding>,
     /// The embedding for retrieval, where that is not the model's.
     pub retrieval: Option<Embedding>,
+    /// Lines of text in it.
+    pub text: Vec<ReadText>,
     /// Whose noise it draws; photos of one key draw the same. 0 is noise of its own.
     pub key: u64,
 }
@@ -41,9 +44,16 @@ impl EmbeddedPhoto {
         }
     }
 
+    /// That time for clues, as the photo's clock had it if its offset is unknown.
+    pub(crate) fn clue_time(&self) -> Option<ClueTime> {
+        let time = self.own_time();
+        let known = ClueTime { seconds: time.seconds + time.ahead_s, is_utc: time.is_utc };
+        (time.source != TimeSource::Unknown).then_some(known)
+    }
+
     /// Of embeddings of a photo's views, or one of the photo itself.
     pub fn new(views: Vec<Embedding>) -> Self {
-        Self { name: None, gps: None, taken: Taken::default(), views, retrieval: None, key: 0 }
+        Self { name: None, gps: None, taken: Taken::default(), views, retrieval: None, text: Vec::new(), key: 0 }
     }
 
     /// Photos of one place as one: its views are those of all, so its evidence is the mean of theirs, and the density the
@@ -58,12 +68,13 @@ impl EmbeddedPhoto {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn together(photos: impl IntoIterator<Item = Self>) -> Self {
-        let (mut names, mut views) = (Vec::new(), Vec::new());
+        let (mut names, mut views, mut text) = (Vec::new(), Vec::new(), Vec::new());
         for photo in photos {
             names.extend(photo.name);
             views.extend(photo.views);
+            text.extend(photo.text);
         }
-        Self { name: (!names.is_empty()).then(|| names.join(" + ")), ..Self::new(views) }
+        Self { name: (!names.is_empty()).then(|| names.join(" + ")), text, ..Self::new(views) }
     }
 
     /// With a name.

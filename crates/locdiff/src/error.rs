@@ -163,6 +163,7 @@ from_lower! {
     DataError => |_| ErrorKind::Data;
     locdiff_model::report::RowError => |_| ErrorKind::Data;
     locdiff_map::places::PlacesError => |_| ErrorKind::Region;
+    locdiff_map::clues::ClueError => |_| ErrorKind::Setting;
     #[cfg(feature = "maps")] locdiff_map::MapError => |_| ErrorKind::Map;
     #[cfg(feature = "gallery")] locdiff_retrieval::gallery::GalleryError => |_| ErrorKind::Gallery;
     #[cfg(feature = "gallery")] locdiff_retrieval::geoclip::GeoClipError => |_| ErrorKind::GeoClip;

@@ -36,7 +36,7 @@ pub struct FlatOptions {
 /// The names of the options that open a locator, that ask about photos, and of albums.
 const NAMES: [&str; 3] = [
     "model encoder device precision gallery geoclip gallery_rule hybrid",
-    "views samples sampler steps guidance seed pool refine hypotheses window_km factors within prior prior_km max_megapixels",
+    "views samples sampler steps guidance seed pool refine hypotheses window_km factors within prior prior_km clue time why max_megapixels",
     "same_place folder_is_place one_trip known tracks track_offset_s places trust_clocks clock_offset_s",
 ];
 
@@ -145,7 +145,7 @@ mod tests {
             "clock_offset_s":60.0}"#;
         let old: Map<String, Value> = serde_json::from_str(old).unwrap();
         let mut names = FlatOptions::names().concat();
-        names.retain(|name| *name != "factors"); // since 0.4
+        names.retain(|name| !["factors", "clue", "time", "why"].contains(name)); // since 0.4
         names.sort_unstable();
         assert_eq!(old.keys().map(String::as_str).collect::<Vec<_>>(), names);
         for (name, value) in &old {

@@ -18,8 +18,8 @@ impl GalleryUse {
         if options.pool.is_some() {
             return Err(setting("pool", "with a gallery", "samples know no gallery: leave out one of them"));
         }
-        if matches!(self, Self::Settle { .. }) && options.known().is_some() {
-            let remedy = "retrieval knows no regions or priors: leave out one of them, or let the gallery mix";
+        if matches!(self, Self::Settle { .. }) && (options.known().is_some() || !options.clue.is_empty()) {
+            let remedy = "retrieval knows no regions, priors or clues: leave out one of them, or let the gallery mix";
             return Err(setting("gallery rule", "hybrid with prior knowledge", remedy));
         }
         Ok(())

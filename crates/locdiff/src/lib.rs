@@ -31,6 +31,7 @@
 //! | the whole density | [`Answer::density`], [`Density`], [`DensityGrid`] |
 //! | the backward process | [`Locator::sampled_steps`] |
 //! | which parts of a photo speak for its place | [`Locator::occlusion`] |
+//! | what gives its location away | [`Locator::exposure`] |
 //! | probabilities that hold, for a model of your own | [`CalibrateRequest`] |
 //! | millions of photos, files of embeddings | [`batch`], [`embed`] |
 //! | to review and write locations | [`review`], the module `immich` (feature `immich`) |
@@ -54,6 +55,7 @@ mod control;
 pub mod embed;
 mod embedded;
 mod error;
+mod expose;
 mod flat;
 #[cfg(feature = "gallery")]
 mod gallery_open;
@@ -84,6 +86,7 @@ mod occlusion;
 mod open;
 mod pipeline;
 mod prior;
+mod reading;
 mod retrieval;
 pub mod review;
 mod run;

@@ -3,6 +3,8 @@
 use crate::names::{is_default, named, optional_name};
 use crate::{Knowledge, LocateError, Pooling};
 use locdiff_base::{Named, setting};
+use locdiff_map::clues::{Clue, ClueTime};
+use locdiff_map::evidence::Evidence;
 use locdiff_map::places::{PlacesError, Region};
 use locdiff_model::SampleOptions;
 use locdiff_model::{answer::ReadOptions, diffusion::Sampler};
@@ -61,6 +63,21 @@ pub struct LocateOptions {
     /// Radius that a location of the CSV stands for.
     #[serde(skip_serializing_if = "is_usual_prior_km")]
     pub prior_km: f64,
+    /// What is known about the photos, such as `language=Polish` or `drives!=left`. At most 50.
+    #[serde(skip_serializing_if = "is_default")]
+    pub clue: Vec<String>,
+    /// When the photos were taken, for clues of the sun and the season. `None` takes the time of each photo.
+    #[serde(skip_serializing_if = "is_default")]
+    pub time: Option<String>,
+    /// Whether answers say what each factor of the density did.
+    #[serde(skip_serializing_if = "is_default")]
+    pub why: bool,
+    /// Whether text in photos is read and used.
+    #[serde(skip_serializing_if = "Clone::clone")]
+    pub text: bool,
+    /// Lines of text that are not used, as they were read.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ignore_text: Vec<String>,
     /// The largest photo, in millions of pixels.
     pub max_megapixels: u32,
     #[serde(skip)]
@@ -120,6 +137,11 @@ impl Default for LocateOptions {
             within: Vec::new(),
             prior: None,
             prior_km: PRIOR_KM,
+            clue: Vec::new(),
+            time: None,
+            why: false,
+            text: true,
+            ignore_text: Vec::new(),
             max_megapixels: 100,
             with_trace: false,
             restricted_by: Vec::new(),
@@ -145,6 +167,12 @@ impl LocateOptions {
         Self { prior: Some(file.into()), ..self }
     }
 
+    /// Adds what is known about the photos: see [`LocateOptions::clue`].
+    pub fn clue(mut self, clue: impl Into<String>) -> Self {
+        self.clue.push(clue.into());
+        self
+    }
+
     /// Weighs locations by knowledge that a program holds itself. It excludes `within` and `prior`.
     pub fn knowledge(self, knowledge: impl Into<Arc<Knowledge>>) -> Self {
         Self { knowledge: Some(SharedKnowledge(knowledge.into())), ..self }
@@ -168,6 +196,11 @@ impl LocateOptions {
     /// Records the backward process of each photo, in [`crate::Located::trace`].
     pub fn with_trace(self, with_trace: bool) -> Self {
         Self { with_trace, ..self }
+    }
+
+    /// Sets whether text in photos is read and used.
+    pub fn text(self, text: bool) -> Self {
+        Self { text, ..self }
     }
 
     /// Sets the seed of noise and views.
@@ -232,11 +265,24 @@ impl LocateOptions {
             return Err(setting("window", format!("{window_km} km"), "1 to 20000 km"));
         }
         let is_restricted = self.knowledge.is_some() || !self.within.is_empty() || self.prior.is_some();
-        if self.pool.is_some() && is_restricted {
-            let remedy = "samples know no region or prior: leave out one of them";
+        self.clues(Some(ClueTime { seconds: 1.0, is_utc: true }))?;
+        if self.pool.is_some() && (is_restricted || !self.clue.is_empty()) {
+            let remedy = "samples know no region, prior or clue: leave out one of them";
             return Err(setting("pooling", "with prior knowledge", remedy));
         }
         Ok(())
+    }
+
+    /// What clues say about a photo of this time, unless the options have a time.
+    /// Fails on clues and times that cannot be used, and on clues that need a time if there is none.
+    pub(crate) fn clues(&self, own: Option<ClueTime>) -> Result<Vec<Evidence>, LocateError> {
+        let read = |text: &String| {
+            let remedy = "write it as 2024-05-12 13:45:10, with Z or an offset such as +02:00 if that is known";
+            ClueTime::parse(text).ok_or_else(|| setting::<LocateError>("time", text, remedy))
+        };
+        let time = self.time.as_ref().map(read).transpose()?.or(own);
+        let clues = Clue::parse_all(&self.clue, time)?;
+        Ok(clues.iter().flat_map(Clue::evidence).cloned().collect())
     }
 
     /// Fails if a sampler or its steps are given, and no sample is made.
@@ -307,6 +353,14 @@ mod tests {
         assert_eq!(japan().resolved().unwrap().restricted_by, ["Japan"]);
         assert!(japan().knowledge(Knowledge::new()).resolved().is_err(), "which of the two holds?");
         assert!(japan().pool(Pooling::Mean).resolved().is_err());
+        let left = || LocateOptions::new().clue("drives=left");
+        assert!(left().resolved().is_ok() && left().pool(Pooling::Mean).resolved().is_err());
+        for bad in ["drives=up", "langauge=Polish"] {
+            assert_eq!(LocateOptions::new().clue(bad).resolved().unwrap_err().kind(), ErrorKind::Setting, "{bad}");
+        }
+        let sun = LocateOptions { time: Some("noon".to_owned()), ..LocateOptions::new().clue("sun=34±3") };
+        assert!(sun.resolved().is_err() && LocateOptions { time: None, ..sun.clone() }.resolved().is_ok());
+        assert!(LocateOptions { time: None, ..sun }.clues(None).is_err(), "the photo has no time");
         let resolved = japan().resolved().unwrap();
         assert_eq!(resolved.resolved().unwrap(), resolved, "it is resolved once");
     }

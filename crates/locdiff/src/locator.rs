@@ -5,13 +5,14 @@ use crate::gallery_use::GalleryUse;
 #[cfg(feature = "gallery")]
 use crate::geoclip_model::{FoundPlaces, ModelPlaces};
 use crate::pipeline::embed;
+use crate::reading::unignored;
 use crate::retrieval::Retrieved;
 use crate::shape::shape_of;
 use crate::{EmbeddedPhoto, LocateError, LocateOptions, MapFactorChoice, error::Failure};
 use locdiff_album::Album;
 use locdiff_base::Named;
 use locdiff_io::data::{Embedding, Fingerprint};
-use locdiff_model::answer::{Answer, BACKGROUND_DRAWS, Calibration, Globe, Reader};
+use locdiff_model::answer::{Answer, BACKGROUND_DRAWS, Calibration, Globe, ReadText, Reader};
 use locdiff_model::{LossKind, Model, Pooling, Prediction, Predictor, Query, Reading, TraceStep};
 use locdiff_nn::Device;
 use locdiff_shdd::Coefficients;
@@ -317,6 +318,9 @@ impl Locator {
         let views = photo.views.iter().map(Embedding::values);
         let neighbours = said.retrieved.neighbours();
         let settled = said.retrieved.place();
+        let text: Vec<ReadText> = if options.text { unignored(&photo.text, &options.ignore_text) } else { Vec::new() };
+        let (lines, mut evidence_given) = ReadText::all_evidence(&text);
+        evidence_given.extend(options.clues(photo.clue_time())?);
         let mut answer = match &said.evidence {
             Some(evidence) => {
                 let evidence = self.reader.calibration().model_output(evidence, views).with_neighbours(neighbours);
@@ -326,7 +330,7 @@ impl Locator {
                     MapFactorChoice::All => evidence,
                     MapFactorChoice::None => evidence.without_factors(),
                 };
-                let density = self.reader.density(evidence, options.known())?;
+                let density = self.reader.density(evidence.with_evidence(&evidence_given), options.known())?;
                 self.reader.answer_from(density, evidence.ood, settled, &options.reading())
             }
             None => Answer::place_alone(settled.ok_or_else(|| self.no_densities())?),
@@ -339,6 +343,10 @@ impl Locator {
         });
         if let Some(from_density) = &mut answer.from_density {
             from_density.gallery = contribution;
+            answer.text = ReadText::used(&text, &lines, &from_density.density, answer.best);
+            if options.why {
+                from_density.ledger = from_density.density.ledger(answer.best, from_density.window_km);
+            }
         }
         #[cfg(feature = "gallery")]
         if let Some(gallery) = &self.gallery {

@@ -94,8 +94,8 @@ impl Locator {
         let samples = SAMPLES.max(photo.views.len());
         let mut asked = options.resolved()?.samples(samples);
         asked.steps = STEPS;
-        if asked.known().is_some() {
-            let remedy = "samples know no region or prior: leave out one of them";
+        if asked.known().is_some() || !asked.clue.is_empty() {
+            let remedy = "samples know no region, prior or clue: leave out one of them";
             return Err(locdiff_base::setting("steps", "with prior knowledge", remedy));
         }
         let steps = self.trace(photo, &asked)?;
@@ -109,13 +109,13 @@ impl Locator {
     }
 }
 
-fn mean_colour(rgb: &[u8]) -> [u8; 3] {
+pub(crate) fn mean_colour(rgb: &[u8]) -> [u8; 3] {
     let (pixels, _) = rgb.as_chunks::<3>();
     let count = pixels.len().max(1) as u64;
     std::array::from_fn(|k| (pixels.iter().map(|pixel| u64::from(pixel[k])).sum::<u64>() / count) as u8)
 }
 
-fn painted(photo: &Photo, x: (usize, usize), y: (usize, usize), colour: [u8; 3]) -> Result<Photo, LocateError> {
+pub(crate) fn painted(photo: &Photo, x: (usize, usize), y: (usize, usize), colour: [u8; 3]) -> Result<Photo, LocateError> {
     let width = photo.width() as usize;
     let mut rgb = photo.rgb().to_vec();
     for row in y.0..y.1 {

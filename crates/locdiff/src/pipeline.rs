@@ -2,6 +2,7 @@
 //! a time as there are threads. In batches, the next block is read while the encoder works on those before.
 
 use crate::error::Failure;
+use crate::reading::read_text;
 use crate::source::{Known, Origin};
 use crate::{Control, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Progress, Source, control::Thumbnails};
 use locdiff_base::timed;
@@ -38,6 +39,7 @@ pub(crate) struct Embedder<'a> {
     limits: locdiff_vision::PhotoLimits,
     views: Views,
     require_place: bool,
+    reads_text: bool,
     /// Whether a block is embedded as one batch, or a photo on each thread.
     in_batches: bool,
 }
@@ -75,7 +77,8 @@ impl<'a> EmbedSources<'a> {
     ) -> Self {
         let sources: Box<dyn Iterator<Item = Source> + Send + 'a> = Box::new(sources.into_iter());
         let (views, limits, thumbnails, require_place) = (Views::of(&options), options.limits(), None, false);
-        let embedder = Embedder { encoder, control, thumbnails, limits, views, require_place, in_batches };
+        let reads_text = options.text;
+        let embedder = Embedder { encoder, control, thumbnails, limits, views, require_place, reads_text, in_batches };
         let (opened, begun) = (Vec::new(), VecDeque::new());
         Self { sources: sources.fuse(), options, most: BLOCK, next: 0, embedder, opened, begun }
     }
@@ -89,6 +92,7 @@ impl<'a> EmbedSources<'a> {
         require_place: bool,
     ) -> Self {
         (self.embedder.views, self.embedder.limits, self.embedder.require_place) = (views, limits, require_place);
+        self.embedder.reads_text = false;
         Self { most, next, ..self }
     }
 
@@ -213,7 +217,7 @@ impl Embedder<'_> {
         if let Some(own) = source.own_embedding() {
             return Ok((own?, Vec::new()));
         }
-        let takes_files = self.in_batches && self.thumbnails.is_none() && self.views.others == 0;
+        let takes_files = self.in_batches && self.thumbnails.is_none() && self.views.others == 0 && !self.reads_text;
         if let Some(encoder) = self.encoder.filter(|_| takes_files)
             && let Some((contents, name)) = source.file_bytes(&self.limits)
         {
@@ -224,10 +228,12 @@ impl Embedder<'_> {
         }
         let photo = self.control.timed(|times| &times.decode, || source.read(&self.limits))?;
         *thumbnail = self.thumbnails.and_then(|thumbnails| thumbnails.of(&photo));
-        self.unless_left_out(origin, photo.facts(), || {
+        let (mut own, pictures) = self.unless_left_out(origin, photo.facts(), || {
             let encoder = self.encoder.ok_or(Failure::NoEncoder)?;
             Ok(self.encode(|| self.views.pictures(encoder, &photo, origin.row))?)
-        })
+        })?;
+        own.text = if self.reads_text { read_text(&photo) } else { Vec::new() };
+        Ok((own, pictures))
     }
 
     /// A photo and its pictures, unless it lacks a place that is required.
@@ -311,7 +317,8 @@ pub(crate) fn embed(
     let encoder = encoder.ok_or(Failure::NoEncoder)?;
     let pictures = Views::of(options).pictures(encoder, photo, 0)?;
     let views = embeddings(Some(encoder), encoder.begin(pictures)?.finish()?)?;
-    Ok(EmbeddedPhoto::new(views).with_gps(photo.gps()).with_taken(photo.taken().clone()))
+    let text = if options.text { read_text(photo) } else { Vec::new() };
+    Ok(EmbeddedPhoto { text, ..EmbeddedPhoto::new(views).with_gps(photo.gps()).with_taken(photo.taken().clone()) })
 }
 
 fn embeddings(

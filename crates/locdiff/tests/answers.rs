@@ -147,30 +147,3 @@ fn embeddings_of_another_encoder_are_refused_with_both_names() {
     let error = of(Some(Fingerprint::new("yours", 2))).unwrap_err().to_string();
     assert!(error.contains("mine@") && error.contains("yours@"), "{error}");
 }
-
-/// A photo alone in an album, or in a trip, is answered as by itself; beside others it is not.
-#[cfg(feature = "bundled")]
-#[test]
-fn an_album_of_one_photo_is_the_photo() {
-    use locdiff::AlbumOptions;
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-    let locator = Locator::bundled().unwrap();
-    let alone = locator.locate(path).unwrap();
-    let photo = |month: u32| Source::file(path).called(format!("IMG_2024{month:02}12_134510.jpg"));
-    let run = |sources: Vec<Source>, one_trip: bool| {
-        let mut options = AlbumOptions::default();
-        options.one_trip = one_trip;
-        locator.locate_album(sources, &options).unwrap()
-    };
-    for (sources, trip) in [(vec![photo(5)], None), (vec![photo(5), photo(9)], Some(1))] {
-        let run = run(sources, false);
-        let one = run.photos[0].answer.as_ref().unwrap();
-        assert_eq!(
-            (one.best, one.radius_50_km, one.radius_90_km),
-            (alone.best, alone.radius_50_km, alone.radius_90_km)
-        );
-        assert_eq!((&one.hypotheses, one.can_tell, one.trip), (&alone.hypotheses, alone.can_tell, trip));
-    }
-    let both = run(vec![photo(5), photo(9)], true);
-    assert_ne!(both.photos[0].answer.as_ref().unwrap().radius_50_km, alone.radius_50_km);
-}

@@ -40,10 +40,12 @@
 
 mod ascii;
 pub mod cells;
+pub mod clues;
 mod coast;
 mod contour;
 mod credible;
 mod error;
+pub mod evidence;
 mod geojson;
 mod geotiff;
 mod gpx;

@@ -1,6 +1,6 @@
 //! Training on a toy problem: it learns, resumes bit for bit, refuses bad data, and a CUDA device ends where the CPU does.
 
-use locdiff_io::data::{Dtype, MatrixWriter};
+use locdiff_io::data::{Dtype, Fingerprint, MatrixWriter};
 use locdiff_model::train::{
     Dataset, EmbeddingSource, Event, Outcome, Rows, RunConfig, TrainError, TrainPreset, TrainSettings, TrainingJob,
     train,
@@ -235,7 +235,8 @@ fn bad_data_are_named() {
 fn toy_with_copies(folder: &Path, dtype: Dtype) -> Dataset {
     let (embeddings, locations) = (folder.join("photos.safetensors"), folder.join("photos.csv"));
     let tensors = ["embeddings", "augmented_1"];
-    let mut writer = MatrixWriter::create_tensors(&embeddings, None, COLUMNS, dtype, &tensors).unwrap();
+    let mut writer =
+        MatrixWriter::create_embeddings(&embeddings, COLUMNS, dtype, &tensors, &Fingerprint::new("toy", 1)).unwrap();
     let mut text = "lat,lon\n".to_owned();
     for copy in 0..2 {
         for k in 0..300 {

@@ -33,9 +33,9 @@ export class Locdiff {
   async album(photos, request) {
     const rows = [];
     for (const { name, bytes } of photos) {
-      const { embedding, time, offset, camera, gps } = await this.embed(bytes, { name });
+      const { embedding, time, offset, camera, gps, text } = await this.embed(bytes, { name });
       const raw = new Uint8Array(Float32Array.from(embedding).buffer);
-      rows.push({ name, embedding: btoa(Array.from(raw, (byte) => String.fromCharCode(byte)).join("")), time, offset, camera, gps });
+      rows.push({ name, embedding: btoa(Array.from(raw, (byte) => String.fromCharCode(byte)).join("")), time, offset, camera, gps, text });
     }
     const body = new TextEncoder().encode(JSON.stringify({ photos: rows }));
     return JSON.parse(await this.text("/v1/album/embeddings", request, "application/json", body));

@@ -26,6 +26,10 @@ export interface Answer {
   window_km: number;
   /** The photo's own tag, which is not used. */
   gps: Place | null;
+  /** What each factor did to the best place, if `why` was asked: the nats add up. */
+  ledger?: Array<{ factor: string; says?: string; nats: number; countries: Record<string, number>; without?: Place & { place: string; country: string; probability: number; moved_km: number } }>;
+  /** Lines of text in the photo that say something about places, where there is a reader. */
+  text?: Array<{ text: string; confidence: number; corners: Array<[number, number]>; evidence: Array<{ kind: string; says: string; nats: number; countries: string[] }> }>;
   [more: string]: unknown;
 }
 
@@ -35,6 +39,15 @@ export interface LocateRequest {
   name?: string;
   /** It must be in one of these: "Japan", "50 km around Paris", "lat0,lon0,lat1,lon1". */
   within?: string | string[];
+  /** What is known about it: "language=Polish", "drives!=left", "near=Lyon 100km". */
+  clue?: string | string[];
+  /** When it was taken, for clues of the sun and the season. */
+  time?: string;
+  /** Whether the answer has a ledger. */
+  why?: boolean;
+  /** Whether text in it is used, and lines of it that are not. */
+  text?: boolean;
+  ignore_text?: string | string[];
   views?: number;
   seed?: number;
   hypotheses?: number;
@@ -50,6 +63,8 @@ export interface Embedded {
   offset: string | null;
   camera: string | null;
   gps: [number, number] | null;
+  /** Lines that were read in it, with their confidence and corners. */
+  text?: Array<[string, number, Array<[number, number]>]>;
 }
 
 export interface TripRequest { seed?: number; one_trip?: boolean; trust_clocks?: boolean }

@@ -1,12 +1,16 @@
 // Photos in, answers out: everything but the globe.
 import { hasServer, send, whereabouts } from "./backend.js";
+import { Clues } from "./clues.js";
+import { Exposure } from "./expose.js";
 import { Film } from "./film.js";
 import { Zip, answersOf, csv, geojson, gpx, kml, placesCsv } from "./files.js";
 import { Globe } from "./globe.js";
 import { degrees, furnish, hypothesisFor, percent, text } from "./parts.js";
+import { Reading } from "./reading.js";
 import { album, ask, embed, patiently, preview, setKey, tag } from "./server.js";
 import { Strip } from "./strip.js";
 import { caption, clocks, inTime, km, thumbnail, when } from "./trip.js";
+import { fillReport, ledgerTable } from "./why.js";
 
 const $ = (id) => document.getElementById(id);
 const globe = new Globe($("globe"));
@@ -76,7 +80,7 @@ async function locate(list) {
   const run = begin(list.length > 1 ? "Photos answered" : `Looking at ${list[0].name} …`, list.length);
   for (const [k, photo] of list.entries()) {
     try {
-      const response = await patiently(() => ask(photo, "locate", { density: "all" }, run.signal), run.again, run.signal);
+      const response = await patiently(() => ask(photo, "locate", { density: "all", ...(photo.isAskedWhy ? { why: "true" } : {}) }, run.signal), run.again, run.signal);
       photo.answer = await response.json();
       photo.error = null;
     } catch (error) {
@@ -136,7 +140,7 @@ async function locateTrip() {
 }
 
 async function locateTogether() {
-  Object.assign(together, { files: photos.map((photo) => photo.file), name: `${photos.length} photos of one place`, first: photos[0], steps: null });
+  Object.assign(together, { files: photos.map((photo) => photo.file), name: `${photos.length} photos of one place`, first: photos[0], steps: null, lines: null, ignored: null, isUnread: false });
   await locate([together]);
 }
 
@@ -228,14 +232,62 @@ function restrip() {
 
 // The photo itself; by the server where the browser cannot show it.
 function picture(photo) {
-  const image = $("picture");
+  const image = $("picture"), put = (url) => { if (image.src !== url) image.src = url; };
   image.onerror = async () => {
     image.onerror = null;
+    photo.isForeign = true;
     photo.url = await preview(photo).catch(() => "");
-    if (shown === photo || shown === together) image.src = photo.url;
+    if (shown === photo || shown === together) put(photo.url);
   };
-  if (photo.isForeign && photo.small) { image.src = photo.small; return; }
-  image.src = photo.url ??= URL.createObjectURL(photo.file);
+  if (photo.isForeign && photo.small) { put(photo.small); return; }
+  put(photo.url ??= URL.createObjectURL(photo.file));
+}
+
+// ---- what is known of a photo, what was read in it, what gives it away
+const reading = new Reading((photo) => locate([photo])), clues = new Clues((photo) => locate([photo]));
+const exposure = new Exposure(save, (error) => { if (error.needsKey) fail(error); });
+
+const TABS = ["where", "away"];
+
+// The tab that is seen; a trip and several photos as one have the first alone.
+function setTab(name) {
+  const seen = isTrip() || shown?.files ? TABS[0] : name;
+  for (const one of TABS) {
+    $(`tab-${one}`).setAttribute("aria-selected", String(one === seen));
+    $(`tab-${one}`).tabIndex = one === seen ? 0 : -1;
+    $(one).hidden = one !== seen;
+  }
+  exposure.show(seen === "away" ? shown : null);
+}
+
+const tab = () => TABS.find((name) => $(`tab-${name}`).getAttribute("aria-selected") === "true");
+
+// ---- why here
+function paintLedger({ isAskedWhy, answer: { ledger = [] } }) {
+  $("ledger").hidden = !isAskedWhy;
+  $("why").setAttribute("aria-expanded", String(Boolean(isAskedWhy)));
+  $("ledger-rows").replaceChildren(ledger.length ? ledgerTable(ledger) : text("p", "This answer is not made of factors that can be told apart."));
+}
+
+function why() {
+  const photo = shown;
+  photo.isAskedWhy = !photo.isAskedWhy;
+  if (photo.isAskedWhy && !photo.answer.ledger) locate([photo]);
+  else paintLedger(photo);
+}
+
+// One page: photo, boxes, map, ledger, model, checksum.
+async function printReport() {
+  const photo = shown, run = begin("Making the page to print …", 1);
+  try {
+    const forget = await fillReport($("report"), photo, globe, { headline: headline(photo.answer), words: $("words").textContent });
+    if (!run.end()) return;
+    document.body.classList.add("reporting");
+    addEventListener("afterprint", () => { document.body.classList.remove("reporting"); forget(); }, { once: true });
+    print();
+  } catch (error) {
+    run.end(error);
+  }
 }
 
 // What an answer says first, and the countries that it may be in.
@@ -253,6 +305,8 @@ function showOfTrip(photo) {
   $("answer").hidden = !said;
   $("legend").hidden = !said;
   if (!said) return;
+  setTab("where");
+  reading.show(null);
   picture(photo);
   $("name").textContent = `${photo.name}, ${when(said.time)}`;
   $("place").textContent = headline(said);
@@ -334,6 +388,11 @@ function show(photo) {
   $("legend").hidden = !answer;
   if (!answer) return;
   picture(photo.first ?? photo);
+  $("tabs").hidden = Boolean(photo.files);
+  setTab(tab());
+  reading.show(photo);
+  clues.show(photo);
+  paintLedger(photo);
   $("name").textContent = photo.name;
   $("place").textContent = headline(answer);
   $("words").textContent = likeliest(answer)
@@ -453,9 +512,13 @@ async function download(format) {
     return;
   }
   const stem = isTrip() ? "trip" : (isMany && format !== "png") || format === "zip" ? "photos" : photo.name.replace(/\.[^.]*$/, "");
+  save(blob, `${stem}.${format}`, told);
+}
+
+function save(blob, name, told = "") {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
-  link.download = `${stem}.${format}`;
+  link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   say(`${link.download} is downloaded${told ? `: ${told}` : ""}`);
@@ -490,6 +553,16 @@ $("draw").addEventListener("click", () => {
   draw(isDrawing);
 });
 $("anywhere").addEventListener("click", () => { $("within").focus(); restrict(""); });
+for (const [k, name] of TABS.entries()) {
+  $(`tab-${name}`).addEventListener("click", () => setTab(name));
+  $(`tab-${name}`).addEventListener("keydown", ({ key }) => {
+    if (!["ArrowLeft", "ArrowRight"].includes(key)) return;
+    setTab(TABS[1 - k]);
+    $(`tab-${TABS[1 - k]}`).focus();
+  });
+}
+$("why").addEventListener("click", why);
+$("print").addEventListener("click", printReport);
 $("play").addEventListener("click", play);
 $("speak").addEventListener("click", speak);
 $("sameness").addEventListener("change", () => { restrip(); locateAll(); });
@@ -516,8 +589,9 @@ $("downloads").addEventListener("click", (event) => { if (event.target.dataset.f
 furnish(globe);
 $("whereabouts").textContent = whereabouts;
 $("programs").hidden = !hasServer;
-// Names of countries, where the server tells them without a key.
-send("v1/regions").then((response) => (response.ok ? response.json() : { countries: [] })).then(({ countries }) => {
+// Names of countries and kinds of clues, where the server tells them without a key.
+send("v1/regions").then((response) => (response.ok ? response.json() : { countries: [], clues: [] })).then(({ countries, clues: kinds }) => {
   $("countries").replaceChildren(...countries.map(({ name }) => new Option(name, name)));
+  clues.offer(kinds);
 }).catch(() => {});
 restrip();

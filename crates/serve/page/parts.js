@@ -1,7 +1,20 @@
-// What both pages have: words for numbers, rows of places, the map's buttons, light and dark.
+// What both pages have: words for numbers, others' words made harmless, rows of places, the map's buttons, light and dark.
 
 export const percent = (share) => (share < 0.005 ? "< 1 %" : share > 0.995 ? "> 99 %" : `${Math.round(100 * share)} %`);
 export const degrees = ({ lat, lon }) => `${Math.abs(lat).toFixed(3)}° ${lat < 0 ? "S" : "N"}, ${Math.abs(lon).toFixed(3)}° ${lon < 0 ? "W" : "E"}`;
+
+// "+1.80", "−0.25".
+export function signed(value, digits) {
+  const size = Math.abs(value).toFixed(digits);
+  return `${value < 0 && Number(size) ? "−" : "+"}${size}`;
+}
+
+// Words that others wrote, such as text in a photo or in its tags, as one short line: nothing in it controls or turns what stands around it.
+export function plain(words, most = 160) {
+  const line = String(words ?? "").replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").replace(/(?![\u200c\u200d])[\p{Cf}\p{Cs}\p{Co}\p{Cn}]/gu, "").replace(/(\p{M}{4})\p{M}+/gu, "$1").trim();
+  const letters = Array.from(line);
+  return letters.length > most ? `${letters.slice(0, most).join("")}…` : line;
+}
 
 export function text(tag, words, name = "") {
   const element = document.createElement(tag);

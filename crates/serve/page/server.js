@@ -16,6 +16,15 @@ async function post(route, query, body, headers, signal) {
   throw Object.assign(new Error(problem.detail), { wait, needsKey: response.status === 401 });
 }
 
+// What is known of a photo, and which of its text is not used.
+function known({ within, clues = [], takenAt, ignored, isUnread }, query) {
+  if (within) query.append("within", within);
+  for (const clue of clues) query.append("clue", clue);
+  if (takenAt && clues.length) query.set("time", takenAt);
+  if (isUnread) query.set("text", "false");
+  else for (const line of ignored ?? []) query.append("ignore_text", line);
+}
+
 // A photo, or several files of one place.
 export function ask(photo, route, parameters, signal) {
   const query = new URLSearchParams(parameters), headers = {};
@@ -28,7 +37,7 @@ export function ask(photo, route, parameters, signal) {
     query.set("name", photo.name);
     headers["content-type"] = body.type.startsWith("image/") ? body.type : "application/octet-stream";
   }
-  if (photo.within && route === "locate") query.append("within", photo.within);
+  if (route === "locate") known(photo, query);
   return post(route, query, body, headers, signal);
 }
 
@@ -48,13 +57,13 @@ export async function patiently(question, told, signal) {
   }
 }
 
-// What an album needs of a photo: its embedding as base64, and what it says of time, place and camera.
+// What an album needs of a photo: its embedding as base64, what it says of time, place and camera, and the text in it.
 export async function embed(photo, signal) {
-  const { embedding, time, offset, camera, gps } = await (await ask(photo, "embed", {}, signal)).json();
+  const { embedding, time, offset, camera, gps, text: read } = await (await ask(photo, "embed", {}, signal)).json();
   const bytes = new Uint8Array(Float32Array.from(embedding).buffer);
   let text = "";
   for (let k = 0; k < bytes.length; k += 4096) text += String.fromCharCode(...bytes.subarray(k, k + 4096));
-  return { name: photo.name, embedding: btoa(text), time, offset, camera, gps };
+  return { name: photo.name, embedding: btoa(text), time, offset, camera, gps, text: read };
 }
 
 export async function album(rows, signal) {
@@ -67,6 +76,22 @@ export async function tag(photo, said, signal) {
   body.append("answer", JSON.stringify({ best, radius_90_km, can_tell, place, outlier, hint }));
   body.append("photo", photo.file, photo.name);
   return new Uint8Array(await (await post("tag", "", body, {}, signal)).arrayBuffer());
+}
+
+// What gives a file away, the smallest radius first.
+export async function expose(photo, signal) {
+  return (await (await patiently(() => ask(photo, "expose", {}, signal), () => {}, signal)).json()).findings;
+}
+
+// A copy without location tags; an error says why there is none.
+export async function clean(photo, signal) {
+  return (await patiently(() => ask(photo, "clean", {}, signal), () => {}, signal)).blob();
+}
+
+// The version and the model; null where that is not told.
+export async function info() {
+  const response = await send("v1/info", key ? { headers: { "x-api-key": key } } : {});
+  return response.ok ? response.json() : null;
 }
 
 // A JPEG that every browser can show.

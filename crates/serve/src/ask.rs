@@ -2,6 +2,7 @@
 
 use crate::{problem::Problem, query};
 use locdiff::{AlbumOptions, MapFactorChoice};
+use locdiff_map::clues::MOST_CLUES;
 use serde::Deserialize;
 use std::{str::FromStr, sync::LazyLock};
 
@@ -78,6 +79,7 @@ const FORMATS: [(&str, Format); 5] = [
     ("geotiff", Format::GeoTiff),
 ];
 const LONGEST_NAME: usize = 1024;
+const MOST_LINES: usize = 200;
 const MOST_REGIONS: usize = 16;
 const LONGEST_REGION: usize = 200;
 
@@ -88,7 +90,7 @@ impl Ask {
         let mut ask = Self { options, name: None, is_together: false, extra, format };
         let mut seen: Vec<String> = Vec::new();
         for (name, value) in query::pairs(text).map_err(Problem::bad)? {
-            if seen.contains(&name) && name != "within" {
+            if seen.contains(&name) && !["within", "clue", "ignore_text"].contains(&&*name) {
                 return Err(Problem::bad(format!("'{name}' is given twice")));
             }
             let options = &mut ask.options;
@@ -110,6 +112,17 @@ impl Ask {
                     )));
                 }
                 "within" => photos.within.push(value),
+                "clue" if photos.clue.len() == MOST_CLUES => {
+                    return Err(Problem::bad(format!("'clue' is given more than {MOST_CLUES} times")));
+                }
+                "clue" => photos.clue.push(value),
+                "text" => photos.text = choice(&name, &value, &FLAG)?,
+                "ignore_text" if photos.ignore_text.len() == MOST_LINES => {
+                    return Err(Problem::bad(format!("'ignore_text' is given more than {MOST_LINES} times")));
+                }
+                "ignore_text" => photos.ignore_text.push(value),
+                "time" => photos.time = Some(value),
+                "why" => photos.why = choice(&name, &value, &FLAG)?,
                 "together" => ask.is_together = choice(&name, &value, &FLAG)?,
                 "one_trip" => options.one_trip = choice(&name, &value, &FLAG)?,
                 "trust_clocks" => options.trust_clocks = choice(&name, &value, &FLAG)?,
@@ -178,11 +191,12 @@ mod tests {
     fn nonsense_is_refused() {
         // A server answers by the model that it was started with.
         let bad = "model=geoclip steps=5 sampler=ddpm view=2 views=0 views=17 views=x hypotheses=0 hypotheses=101 seed=-1 window_km=nan window_km=0 \
-                   density=jpg together=1 format=exe seed=1&seed=2 name=%FF";
+                   density=jpg together=1 why=1 format=exe seed=1&seed=2 name=%FF";
         for bad in bad.split_whitespace() {
             assert!(Ask::parse(bad).is_err(), "{bad}");
         }
         let long = format!("within={}", "x".repeat(201));
         assert!(Ask::parse(&long).is_err() && Ask::parse(&"within=JP&".repeat(17)).is_err());
+        assert!(Ask::parse(&"clue=x&".repeat(10_000)).is_err() && Ask::parse(&"clue=x&".repeat(MOST_CLUES)).is_ok());
     }
 }

@@ -1,7 +1,7 @@
 //! The one thread that owns the model: it computes what waited while it computed.
 
 use crate::engine::{Answered, Engine};
-use crate::job::{Done, Job};
+use crate::queue::{Done, Job};
 use crate::{metrics::Metrics, problem::Kind, queue::Queue, work::Work};
 use locdiff::{Control, Locator, StageTimes};
 use std::panic::{AssertUnwindSafe, catch_unwind};

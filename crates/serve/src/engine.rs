@@ -5,6 +5,7 @@ use crate::render::{Rendered, Renderer};
 use crate::work::{Upload, Work};
 use crate::{ask::Ask, trips};
 use locdiff::{Control, LocateError, LocateOptions, Located, Locator, Photo, PhotoLimits, Read, Source};
+use serde_json::{Value, json};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Settings whose options are kept: a country's outline is read once.
@@ -71,6 +72,13 @@ impl Engine {
                 let parts = |photo| self.locator.occlusion(&decode(photo)?, &options);
                 share(asked, photos().map(parts).collect(), |_, found| Renderer::occlusion(found))
             }
+            Work::Expose(_) => {
+                let found = |photo: &Upload| {
+                    let name = photo.name.as_deref().unwrap_or("the photo");
+                    self.locator.exposure_of(&photo.contents, name, &options)
+                };
+                share(asked, photos().map(found).collect(), |_, found| Renderer::findings(found))
+            }
             Work::Album(_, facts) | Work::AlbumEmbeddings(_, facts) => {
                 let told = facts.options(&ask.options, &options);
                 let said = told.and_then(|told| self.locator.locate_album_with(sources, &told, control));
@@ -131,6 +139,16 @@ impl Engine {
         kept.push((asked.clone(), options.clone()));
         Ok(options)
     }
+}
+
+/// The version, the model and its encoder.
+pub(crate) fn about(locator: &Locator) -> Value {
+    let config = locator.model().config();
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "model": { "degree": config.degree, "embedding_dim": config.embedding_dim },
+        "encoder": locator.encoder().map(|encoder| encoder.fingerprint().to_string()),
+    })
 }
 
 /// All blocks of a run.

@@ -25,7 +25,7 @@ const LABELS: Route = get("/page/labels.json", Endpoint::Labels, false);
 const SHORES: Route = get("/page/shores.json", Endpoint::Shores, false);
 
 /// The page: all that it loads.
-pub(crate) const PAGE: [PageFile; 19] = [
+pub(crate) const PAGE: [PageFile; 23] = [
     page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/index.html")),
     page(1, "/page/style.css", "text/css; charset=utf-8", include_bytes!("../page/style.css")),
     page(2, "/page/app.js", SCRIPT, include_bytes!("../page/app.js")),
@@ -45,6 +45,10 @@ pub(crate) const PAGE: [PageFile; 19] = [
     page(16, "/page/parts.js", SCRIPT, include_bytes!("../page/parts.js")),
     page(17, "/page/shores.js", SCRIPT, include_bytes!("../page/shores.js")),
     page(18, "/page/backend.js", SCRIPT, include_bytes!("../page/backend.js")),
+    page(19, "/page/reading.js", SCRIPT, include_bytes!("../page/reading.js")),
+    page(20, "/page/clues.js", SCRIPT, include_bytes!("../page/clues.js")),
+    page(21, "/page/why.js", SCRIPT, include_bytes!("../page/why.js")),
+    page(22, "/page/expose.js", SCRIPT, include_bytes!("../page/expose.js")),
 ];
 
 /// The page of a review: what it has besides the files above.

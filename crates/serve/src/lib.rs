@@ -33,11 +33,7 @@ mod body;
 #[cfg(any(target_arch = "wasm32", test))]
 mod browser;
 #[cfg(feature = "server")]
-mod budget;
-#[cfg(feature = "server")]
 mod connections;
-#[cfg(feature = "server")]
-mod docs;
 mod engine;
 #[cfg(feature = "server")]
 mod error;
@@ -47,8 +43,6 @@ mod files;
 pub mod fuzzing;
 #[cfg(feature = "server")]
 mod hosts;
-#[cfg(feature = "server")]
-mod job;
 mod labels;
 #[cfg(feature = "server")]
 mod local_page;

@@ -3,7 +3,7 @@
 use crate::body::{self, BodyLimits};
 use crate::connections::{TICK, listen};
 use crate::reply::{protect, text};
-use crate::{ServeError, ServeOptions, budget::Budget};
+use crate::{ServeError, ServeOptions, body::Budget};
 use bytes::Bytes;
 use constant_time_eq::constant_time_eq;
 use http_body_util::Full;

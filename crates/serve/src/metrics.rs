@@ -1,6 +1,6 @@
 //! Counters as Prometheus reads them.
 
-use crate::job::Times;
+use crate::queue::Times;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{collections::BTreeMap, fmt::Write, time::Duration};

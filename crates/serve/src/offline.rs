@@ -3,7 +3,7 @@
 use crate::question::{Asked, Question, WorkLimits};
 use crate::routes::{Endpoint, ROUTES};
 use crate::{
-    engine::{Answered, Engine},
+    engine::{Answered, Engine, about},
     labels,
     problem::{Kind, Problem},
     regions,
@@ -77,6 +77,9 @@ impl Offline {
         let route = ROUTES.iter().find(|route| route.path == path);
         let endpoint = match route {
             Some(route) if route.endpoint == Endpoint::Regions => return Ok((regions::json().into(), JSON)),
+            Some(route) if route.endpoint == Endpoint::Info => {
+                return Ok((about(self.engine.locator()).to_string().into(), JSON));
+            }
             Some(route) if route.is_post => route.endpoint,
             _ => return Err(Problem::new(Kind::NotFound, format!("there is no {path} here"))),
         };

@@ -6,6 +6,8 @@ use crate::{problem::Problem, query, routes::Endpoint, tagging, work::Work};
 use bytes::Bytes;
 use locdiff::PhotoLimits;
 
+const ONE_PHOTO: &str = "this is about one photo: send it as the body";
+
 /// A question whose body is still to come.
 pub(crate) struct Question {
     endpoint: Endpoint,
@@ -51,11 +53,17 @@ impl Question {
         let work = match endpoint {
             // A copy takes no model.
             Endpoint::Tag => return Ok(Asked::Done(tagging::copy(contents, &kind)?, "application/octet-stream")),
+            Endpoint::Clean | Endpoint::Expose if kind != BodyKind::Photo => return Err(Problem::bad(ONE_PHOTO)),
+            Endpoint::Clean => {
+                return Ok(Asked::Done(tagging::clean(&contents, ask.name)?, "application/octet-stream"));
+            }
+            // A picture that cannot be seen has tags all the same.
+            Endpoint::Expose => Work::Expose(vec![uploads::upload(ask.name.clone(), contents, false, limits.photo)?]),
             Endpoint::AlbumEmbeddings => uploads::album_embeddings(&contents, limits.columns)?,
             Endpoint::Preview | Endpoint::Occlusion => match (&kind, endpoint) {
                 (BodyKind::Photo, Endpoint::Preview) => Work::Preview(photos(contents)?),
                 (BodyKind::Photo, _) => Work::Occlusion(photos(contents)?),
-                _ => return Err(Problem::bad("this is about one photo: send it as the body")),
+                _ => return Err(Problem::bad(ONE_PHOTO)),
             },
             Endpoint::LocateEmbeddings => uploads::embeddings(&contents, limits.columns, most)?,
             Endpoint::Embed => Work::Embed(photos(contents)?),
@@ -87,7 +95,9 @@ pub(crate) fn is_for(parameter: &Parameter, endpoint: Endpoint) -> bool {
     match endpoint {
         Endpoint::Locate => !ALBUMS.contains(&name),
         Endpoint::LocateEmbeddings => !ALBUMS.contains(&name) && !["name", "views"].contains(&name),
-        Endpoint::Embed | Endpoint::Preview | Endpoint::Occlusion => name == "name",
+        Endpoint::Embed | Endpoint::Preview | Endpoint::Occlusion | Endpoint::Expose | Endpoint::Clean => {
+            name == "name"
+        }
         Endpoint::Steps => ["name", "views", "seed"].contains(&name),
         Endpoint::Album => ["views", "seed"].contains(&name) || ALBUMS.contains(&name),
         Endpoint::AlbumEmbeddings => name == "seed" || ALBUMS.contains(&name),

@@ -1,8 +1,10 @@
 //! What waits for the backend: bounded, and it knows how long the wait is.
 
-use crate::job::Job;
+use crate::{ask::Ask, body::Reserved, problem::Problem, work::Work};
+use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::{collections::VecDeque, time::Duration};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
 
 /// Photos that wait.
 #[derive(Debug)]
@@ -123,12 +125,34 @@ impl Queue {
     }
 }
 
+/// A request's share of the backend.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) work: Work,
+    pub(crate) ask: Ask,
+    pub(crate) arrived: Instant,
+    /// Nobody waits for the answer after this.
+    pub(crate) deadline: Instant,
+    pub(crate) reply: oneshot::Sender<Result<Done, Problem>>,
+    /// The memory that the photos take.
+    pub(crate) reserved: Reserved,
+}
+
+/// What became of a job.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) body: Vec<u8>,
+    pub(crate) content_type: &'static str,
+    pub(crate) times: Times,
+}
+
+/// How long each stage took: queue, decode, encode, answer.
+pub(crate) type Times = [Duration; 4];
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ask::Ask, budget::Budget, work::Work};
-    use std::time::Instant;
-    use tokio::sync::oneshot;
+    use crate::body::Budget;
 
     fn job(photos: usize) -> Job {
         let now = Instant::now();

@@ -4,6 +4,8 @@ use crate::ask::{Ask, Extra, Format};
 use crate::problem::{Kind, Problem};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use locdiff::{Answer, AnswerMap, DensityGrid, Embedding, LatLon, LocateError, Located, Occlusion, Read};
+use locdiff_io::tags::LocationFinding;
+use locdiff_model::answer::ReadText;
 use locdiff_vision::Taken;
 use serde_json::{Value, json};
 
@@ -63,10 +65,16 @@ impl Renderer {
                     let encoder = view.and_then(Embedding::encoder).map(ToString::to_string);
                     let Taken { time, offset, camera, .. } = &photo.taken;
                     let gps = photo.gps.map(|gps| [gps.lat_deg(), gps.lon_deg()]);
-                    json!({
+                    let mut object = json!({
                         "photo": photo.name, "encoder": encoder, "embedding": view.map(Embedding::values),
                         "time": time, "offset": offset, "camera": camera, "gps": gps,
-                    })
+                    });
+                    if !photo.text.is_empty() {
+                        let line =
+                            |ReadText { text, confidence, corners, .. }: &ReadText| json!([text, confidence, corners]);
+                        object["text"] = photo.text.iter().map(line).collect();
+                    }
+                    object
                 }
                 Err(error) if !is_one => json!({ "error": error.to_string() }),
                 Err(error) => return Err(error.into()),
@@ -92,6 +100,11 @@ impl Renderer {
         let Occlusion { at, rows, columns, nats, .. } = found.pop().unwrap_or(Err(LocateError::stopped()))?;
         let object = json!({ "at": at, "rows": rows, "columns": columns, "nats": nats });
         Ok(json_of(&object))
+    }
+
+    /// What gives a photo away.
+    pub(crate) fn findings(mut found: Vec<Result<Vec<LocationFinding>, LocateError>>) -> Rendered {
+        Ok(json_of(&json!({ "findings": found.pop().unwrap_or(Err(LocateError::stopped()))? })))
     }
 
     /// A photo made small.

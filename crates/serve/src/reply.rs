@@ -1,6 +1,6 @@
 //! Responses.
 
-use crate::{job::Times, metrics::STAGES, problem::Problem};
+use crate::{metrics::STAGES, problem::Problem, queue::Times};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Response;

@@ -12,6 +12,8 @@ pub(crate) enum Endpoint {
     AlbumEmbeddings,
     Preview,
     Tag,
+    Expose,
+    Clean,
     Info,
     Regions,
     Live,
@@ -50,7 +52,7 @@ const fn post(path: &'static str, endpoint: Endpoint) -> Route {
 }
 
 /// All routes but the page's files.
-pub(crate) const ROUTES: [Route; 16] = [
+pub(crate) const ROUTES: [Route; 18] = [
     post("/v1/locate", Endpoint::Locate),
     post("/v1/locate/embeddings", Endpoint::LocateEmbeddings),
     post("/v1/embed", Endpoint::Embed),
@@ -60,6 +62,8 @@ pub(crate) const ROUTES: [Route; 16] = [
     post("/v1/album/embeddings", Endpoint::AlbumEmbeddings),
     post("/v1/preview", Endpoint::Preview),
     post("/v1/tag", Endpoint::Tag),
+    post("/v1/expose", Endpoint::Expose),
+    post("/v1/clean", Endpoint::Clean),
     get("/v1/info", Endpoint::Info, true),
     get("/v1/regions", Endpoint::Regions, true),
     get("/health/live", Endpoint::Live, false),

@@ -1,8 +1,8 @@
 //! A server: the backend's thread, and connections.
 
 use crate::{
-    ServeError, ServeOptions, access::Access, backend::Backend, budget::Budget, connections::listen, hosts::Hosts,
-    log::RequestIds, metrics::Metrics, queue::Queue, service::Service,
+    ServeError, ServeOptions, access::Access, backend::Backend, body::Budget, connections::listen, engine::about,
+    hosts::Hosts, log::RequestIds, metrics::Metrics, queue::Queue, service::Service,
 };
 use locdiff::{Locator, PhotoLimits};
 use serde_json::{Value, json};
@@ -79,15 +79,11 @@ impl Server {
 }
 
 fn info(locator: &Locator, options: &ServeOptions) -> Value {
-    let config = locator.model().config();
-    json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "model": { "degree": config.degree, "embedding_dim": config.embedding_dim },
-        "encoder": locator.encoder().map(|encoder| encoder.fingerprint().to_string()),
-        "device": locator.model().params().device().to_string(),
-        "limits": {
-            "body_bytes": options.max_body_bytes, "megapixels": options.max_megapixels, "photos": options.max_photos,
-            "queue": options.queue, "request_seconds": options.request_timeout.as_secs_f64(),
-        },
-    })
+    let mut info = about(locator);
+    info["device"] = json!(locator.model().params().device().to_string());
+    info["limits"] = json!({
+        "body_bytes": options.max_body_bytes, "megapixels": options.max_megapixels, "photos": options.max_photos,
+        "queue": options.queue, "request_seconds": options.request_timeout.as_secs_f64(),
+    });
+    info
 }

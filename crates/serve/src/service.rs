@@ -2,14 +2,14 @@
 
 use crate::body::{self, BodyLimits};
 use crate::files::{self, PAGE, RouteMatch};
-use crate::job::Job;
 use crate::log::{self, Line, RequestIds};
 use crate::problem::{Kind, Problem};
 use crate::question::{Asked, Question, WorkLimits};
+use crate::queue::Job;
 use crate::routes::{Endpoint, Route};
 use crate::{
-    ServeOptions, access::Access, budget::Budget, connections::UnclearLength, docs, hosts::Hosts, labels,
-    metrics::Metrics, openapi, queue::Queue, regions, reply::Reply, shores,
+    ServeOptions, access::Access, body::Budget, connections::UnclearLength, hosts::Hosts, labels, metrics::Metrics,
+    openapi, queue::Queue, regions, reply::Reply, shores,
 };
 use bytes::Bytes;
 use http_body_util::Full;
@@ -132,6 +132,8 @@ impl Service {
             | Endpoint::Album
             | Endpoint::AlbumEmbeddings
             | Endpoint::Tag
+            | Endpoint::Expose
+            | Endpoint::Clean
             | Endpoint::Preview => self.compute(head, body, route, bytes_in).await,
             Endpoint::Info => Ok(Reply::ok(JSON, self.info.to_string())),
             Endpoint::Regions => Ok(Reply::ok(JSON, regions::json())),
@@ -142,7 +144,7 @@ impl Service {
             Endpoint::Ready => Ok(Reply::ok(JSON, "{\"status\":\"ready\"}")),
             Endpoint::Metrics => Ok(Reply::ok("text/plain; version=0.0.4; charset=utf-8", self.metrics_text())),
             Endpoint::OpenApi => Ok(Reply::ok(JSON, openapi::document().to_string())),
-            Endpoint::Docs => Ok(Reply::ok("text/html; charset=utf-8", docs::page())),
+            Endpoint::Docs => Ok(Reply::ok("text/html; charset=utf-8", openapi::page())),
             Endpoint::Labels => Ok(Reply::ok(JSON, labels::json()).with("cache-control", "no-cache")),
             Endpoint::Shores => Ok(Reply::ok(JSON, shores::json(head.uri.query().unwrap_or_default()))),
             Endpoint::Page(k) => {

@@ -4,7 +4,7 @@ use crate::problem::{Kind, Problem};
 use crate::uploads::{self, BodyKind};
 use bytes::Bytes;
 use locdiff::LatLon;
-use locdiff_io::tags::{GeoTag, Overwrite, TagRule, tagged};
+use locdiff_io::tags::{GeoTag, LocationScrub, Overwrite, TagRule, tagged};
 use serde::Deserialize;
 
 /// What an answer says that a tag needs; the rest of it may be there.
@@ -57,6 +57,12 @@ pub(crate) fn copy(body: Bytes, kind: &BodyKind) -> Result<Vec<u8>, Problem> {
     })
 }
 
+/// A copy of a photo without location metadata, its pixels as they are.
+pub(crate) fn clean(photo: &[u8], name: Option<String>) -> Result<Vec<u8>, Problem> {
+    let name = name.unwrap_or_else(|| "the photo".to_owned());
+    LocationScrub::of(photo).cleaned(photo, &name).map_err(|error| Problem::new(Kind::Unusable, error.to_string()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,5 +90,9 @@ mod tests {
         assert!(detail(sure, &copy).contains("a.jpg has a GPS tag already"));
         assert!(detail("{}", photo).contains("no answer"));
         assert!(detail(&sure.replace("48.86", "99"), photo).contains("no place"));
+        // Without its tag it is as it was, to what a reader of tags can tell.
+        let cleaned = clean(&copy, None).unwrap();
+        assert!(LocationScrub::of(&cleaned).findings.is_empty() && !locdiff_io::tags::has_location(&cleaned));
+        assert!(clean(b"text", Some("a.txt".to_owned())).unwrap_err().detail.contains("a.txt"));
     }
 }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use locdiff::{EmbeddedPhoto, Embedding, LatLon, LocateError, Photo, PhotoLimits, StatedPlace};
 use locdiff_album::parse_time;
 use locdiff_base::excerpt;
+use locdiff_model::answer::ReadText;
 use locdiff_vision::Taken;
 use serde::Deserialize;
 
@@ -94,7 +95,13 @@ pub(crate) fn photos(
     named.into_iter().map(|(name, contents)| upload(name, contents, is_one, limits)).collect()
 }
 
-fn upload(name: Option<String>, contents: Bytes, is_one: bool, limits: &PhotoLimits) -> Result<Upload, Problem> {
+/// A photo. With `is_one`, one that cannot be used is refused; else it is reported with its answer, and not decoded.
+pub(crate) fn upload(
+    name: Option<String>,
+    contents: Bytes,
+    is_one: bool,
+    limits: &PhotoLimits,
+) -> Result<Upload, Problem> {
     let called = name.as_deref().unwrap_or("the photo");
     let pixels = match Photo::size(&contents, called, limits) {
         Ok(Some((width, height))) => u64::from(width) * u64::from(height),
@@ -113,6 +120,8 @@ const FIELDS: usize = 4;
 const LONGEST_FIELD: usize = 100;
 /// No name of a photo is longer.
 const LONGEST_NAME: usize = 1024;
+/// The lines that were read in a photo have no more bytes together.
+const LONGEST_TEXT: usize = 100_000;
 /// Logs and stated places of an album at the most.
 const MOST_TRACKS: usize = 16;
 const MOST_PLACES: usize = 100;
@@ -238,6 +247,9 @@ struct AlbumRow {
     offset: Option<String>,
     camera: Option<String>,
     gps: Option<[f64; 2]>,
+    /// Lines of text with confidence and corners.
+    #[serde(default)]
+    text: Vec<(String, f32, [[f32; 2]; 4])>,
 }
 
 impl AlbumRow {
@@ -246,7 +258,8 @@ impl AlbumRow {
         let bad = |what: String| Problem::bad(format!("{name}: {what}"));
         let long =
             [&self.time, &self.offset, &self.camera].into_iter().flatten().any(|text| text.len() > LONGEST_FIELD);
-        if long || self.name.len() > LONGEST_NAME {
+        let lines = self.text.iter().map(|(line, ..)| line.len());
+        if long || self.name.len() > LONGEST_NAME || lines.clone().sum::<usize>() + lines.len() > LONGEST_TEXT {
             return Err(bad("a text is too long".to_owned()));
         }
         let bytes =
@@ -260,7 +273,11 @@ impl AlbumRow {
             self.gps.map(|[lat, lon]| LatLon::new(lat, lon)).transpose().map_err(|error| bad(error.to_string()))?;
         let mut taken = Taken::default();
         (taken.time, taken.offset, taken.camera) = (self.time, self.offset, self.camera);
-        Ok(EmbeddedPhoto::from(embedding).with_name(self.name).with_gps(gps).with_taken(taken))
+        let mut photo = EmbeddedPhoto::from(embedding).with_name(self.name).with_gps(gps).with_taken(taken);
+        let line =
+            |(text, confidence, corners): (String, f32, _)| ReadText::new(text, confidence.clamp(0.0, 1.0), corners);
+        photo.text = self.text.into_iter().map(line).collect();
+        Ok(photo)
     }
 }
 

@@ -59,6 +59,8 @@ pub(crate) enum Work {
     Preview(Vec<Upload>),
     /// A photo, part by part.
     Occlusion(Vec<Upload>),
+    /// What gives a photo away.
+    Expose(Vec<Upload>),
 }
 
 impl Upload {
@@ -97,7 +99,8 @@ impl Work {
             | Self::Steps(photos)
             | Self::Album(photos, _)
             | Self::Preview(photos)
-            | Self::Occlusion(photos) => photos,
+            | Self::Occlusion(photos)
+            | Self::Expose(photos) => photos,
             Self::LocateEmbeddings(_) | Self::AlbumEmbeddings(..) => &[],
         }
     }

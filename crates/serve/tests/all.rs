@@ -5,5 +5,4 @@ mod hosts;
 mod limits;
 mod load;
 mod local_page;
-mod review;
 mod trip;

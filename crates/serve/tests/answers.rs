@@ -63,92 +63,6 @@ fn one_photo_alone_and_among_a_hundred_others() {
 }
 
 #[test]
-fn a_form_of_several_photos_is_a_line_each() {
-    let server = Running::new(|_| {});
-    let china = photo_path("china.jpg").display().to_string();
-    let (good, bad) = (photo("china.jpg"), &photo("china.jpg")[..2000]);
-    let body = form(&[(&china, &good), ("cut.jpg", bad), ("no.jpg", b"text"), (&china, &good)]);
-    let response = server.post("/v1/locate", FORM, &body);
-    assert_eq!((response.status, response.header("content-type")), (200, Some("application/x-ndjson")));
-    let text = response.text();
-    let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines.len(), 4);
-    assert_eq!(lines[0], expected("china.jpg").trim_end());
-    assert_eq!(lines[3], lines[0]);
-    assert!(lines[1].starts_with("{\"error\":\"cut.jpg is cut off") && lines[2].contains("no.jpg is not a JPEG"));
-    // One alone in a form is one answer.
-    let response = server.post("/v1/locate", FORM, &form(&[(&china, &good)]));
-    assert_eq!(response.text(), expected("china.jpg"));
-}
-
-#[test]
-fn embeddings_there_and_back() {
-    let server = Running::new(|_| {});
-    let response = server.post("/v1/embed?name=china.jpg", "image/jpeg", &photo("china.jpg"));
-    let embedded = response.json();
-    assert_eq!(embedded["photo"], "china.jpg");
-    assert_eq!(embedded["encoder"], server.get("/v1/info").json()["encoder"]);
-    let body = serde_json::json!({ "embeddings": [embedded["embedding"], embedded["embedding"]] }).to_string();
-    let response = server.post("/v1/locate/embeddings", "application/json", body.as_bytes());
-    let wanted: serde_json::Value = serde_json::from_str(&expected("china.jpg")).unwrap();
-    for (k, line) in response.text().lines().enumerate() {
-        let answer: serde_json::Value = serde_json::from_str(line).unwrap();
-        assert_eq!(answer["photo"], format!("row {}", k + 1));
-        assert_eq!(answer["best"], wanted["best"]);
-    }
-    for (body, status) in [
-        ("{}", 400),
-        ("[]", 400),
-        (r#"{"embeddings":[]}"#, 400),
-        (r#"{"embeddings":[[1,2]]}"#, 400),
-        (r#"{"embeddings":[["a"]]}"#, 400),
-        (r#"{"embeddings":[[]],"more":1}"#, 400),
-    ] {
-        let response = server.post("/v1/locate/embeddings", "application/json", body.as_bytes());
-        assert_eq!((response.status, &*response.problem()), (status, "bad-request"), "{body}");
-    }
-    let wide =
-        format!("{{\"embeddings\":[[{}1e39]]}}", "0,".repeat(embedded["embedding"].as_array().unwrap().len() - 1));
-    let response = server.post("/v1/locate/embeddings", "application/json", wide.as_bytes());
-    assert!([400, 422].contains(&response.status), "{}", response.text());
-}
-
-#[test]
-fn maps_and_options() {
-    let server = Running::new(|_| {});
-    let china = photo("china.jpg");
-    for (format, content_type, begin) in [
-        ("geojson", "application/geo+json", "{\"type\":\"FeatureCollection\"".as_bytes()),
-        ("kml", "application/vnd.google-earth.kml+xml", b"<?xml"),
-        ("png", "image/png", b"\x89PNG"),
-        ("geotiff", "image/tiff", b"II*\0"),
-    ] {
-        let response = server.post(&format!("/v1/locate?format={format}"), "image/jpeg", &china);
-        assert_eq!((response.status, response.header("content-type")), (200, Some(content_type)));
-        assert!(response.body.starts_with(begin), "{format}");
-    }
-    let response = server.post("/v1/locate?density=geojson&hypotheses=2&within=JP&within=KR", "image/jpeg", &china);
-    let answer = response.json();
-    assert!(["JP", "KR"].contains(&answer["country_code"].as_str().unwrap()));
-    assert!(answer["hypotheses"].as_array().unwrap().len() <= 2);
-    assert_eq!(answer["density"]["type"], "FeatureCollection");
-    assert_eq!(answer["photo"], serde_json::Value::Null);
-    let two = form(&[("a", &china), ("b", &china)]);
-    assert_eq!(server.post("/v1/locate?format=png", FORM, &two).problem(), "bad-request");
-    for (query, words) in [
-        ("within=Atlantis", "is no continent"),
-        ("within=/etc/passwd", "is no continent"),
-        ("view=3", "is no parameter"),
-        ("views=0", "from 1 to 16"),
-        ("within=0,0,95,10", "is not a box"),
-    ] {
-        let response = server.post(&format!("/v1/locate?{query}"), "image/jpeg", &china);
-        assert_eq!((response.status, &*response.problem()), (400, "bad-request"), "{query}");
-        assert!(response.text().contains(words), "{query}: {}", response.text());
-    }
-}
-
-#[test]
 fn photos_of_one_place_have_one_answer() {
     let server = Running::new(|_| {});
     let (china, flower) = (photo("china.jpg"), photo("rgb.png"));
@@ -283,4 +197,23 @@ fn parts_of_a_photo_speak_for_its_place() {
     let two = form(&[("a.jpg", &china), ("b.jpg", &china)]);
     assert_eq!(server.post("/v1/occlusion", FORM, &two).problem(), "bad-request");
     assert_eq!(server.post("/v1/occlusion", "image/jpeg", b"text").status, 415);
+}
+
+#[test]
+fn a_photo_tells_what_gives_it_away_and_a_clean_copy_does_not() {
+    let server = Running::new(|_| {});
+    let tagged = photo("turned_6.jpg");
+    let kinds = |photo: &[u8]| -> Vec<String> {
+        let said = server.post("/v1/expose?name=a.jpg", "image/jpeg", photo).json();
+        said["findings"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    let clean = server.post("/v1/clean?name=a.jpg", "image/jpeg", &tagged).body;
+    let (before, after) = (kinds(&tagged), kinds(&clean));
+    assert!(before[0] == "gps" && !after.contains(&before[0]) && after.contains(&"picture".to_owned()), "{after:?}");
+    assert_eq!(kinds(b"text"), ["picture"], "it is not seen");
+    assert_eq!(server.post("/v1/clean", "image/jpeg", b"text").problem(), "unusable");
+    for path in ["/v1/expose", "/v1/clean"] {
+        assert_eq!(server.post(path, FORM, &form(&[("a.jpg", &tagged)])).problem(), "bad-request");
+        assert_eq!(server.post(&format!("{path}?within=Japan"), "image/jpeg", &tagged).problem(), "bad-request");
+    }
 }

@@ -46,7 +46,8 @@ fn read_message(stream: impl Read) -> Result<(String, Vec<u8>)> {
 pub struct Response {
     /// The status code.
     pub status: u16,
-    head: String,
+    /// The lines before the body.
+    pub head: String,
     /// As many bytes as the server announced.
     pub body: Vec<u8>,
 }

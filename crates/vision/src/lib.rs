@@ -9,6 +9,7 @@
 //! | the same of very many photos, batch after batch | [`Encoder::prepare`], [`Encoder::begin`] |
 //! | what an encoder is, whether it works, and how fast | [`Inspection`] |
 //! | what an encoder does to a photo first | [`Preprocessing`] |
+//! | text in a photo | [`TextReader`], [`TextLine`] |
 //! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteCuda`], [`EfficientNetLiteConfig`] |
 //! | what went wrong, in one line | [`VisionError`] |
 //!
@@ -30,6 +31,7 @@ mod inspection;
 mod network;
 mod photo;
 mod preprocessing;
+mod reading;
 pub mod sources;
 mod vit;
 
@@ -41,3 +43,4 @@ pub use locdiff_io::tags::{PhotoFacts, Taken};
 pub use network::ReadTensor;
 pub use photo::{Photo, PhotoLimits, libheif_version};
 pub use preprocessing::{Augmentation, CentreCrop, Crop, CropRounding, Preprocessing, ResizeRule, resize};
+pub use reading::{ReadCharacter, TextLine, TextReader};

@@ -81,12 +81,8 @@ fn bad_files_get_one_line_that_names_them() {
         assert!(!message.contains('\n'), "{message}");
     };
     check(&open(), "check the path");
-    let refused = |contents: &[u8], words: &str| {
-        std::fs::write(&path, contents).unwrap();
-        check(&open(), words);
-    };
-    refused(b"", "0 bytes");
-    refused(b"<html>404</html>", "not a JPEG, PNG, WebP, TIFF, GIF, BMP, HEIC, AVIF or RAW");
+    std::fs::write(&path, "<html>404</html>").unwrap();
+    check(&open(), "not a JPEG, PNG, WebP, TIFF, GIF, BMP, HEIC, AVIF or RAW");
     for (brands, kind) in [("heicmif1", "HEIC"), ("mif1msf1avif", "AVIF"), ("avis", "AVIF")] {
         let mut start = (brands.len() as u32 + 8).to_be_bytes().to_vec();
         start.extend([b"ftyp", brands.as_bytes(), b"\0\0\x02\0meta"].concat());
@@ -96,34 +92,11 @@ fn bad_files_get_one_line_that_names_them() {
         let named = message.contains(&format!("is {kind}, which needs the library libheif"));
         assert!(named || message.contains("again"), "{message}");
     }
-    for name in ["rgb.jpg", "progressive.jpg", "rgb.png", "lossless.webp", "lossy.webp", "lzw.tiff", "rgb.bmp"] {
-        let whole = bytes(name);
-        // TIFF keeps its directory at the end or its strips there: either way something is missing.
-        refused(&whole[..whole.len() * 2 / 3], "again");
-    }
-    let gif = bytes("animated.gif");
-    refused(&gif[..gif.len() / 4], "again");
-}
-
-/// A PNG header that promises 30,000 × 30,000 pixels, with next to no data behind it.
-fn bomb() -> Vec<u8> {
-    let mut png = bytes("rgb.png");
-    png[16..20].copy_from_slice(&30_000_u32.to_be_bytes());
-    png[20..24].copy_from_slice(&30_000_u32.to_be_bytes());
-    let mut crc = !0_u32;
-    for &byte in &png[12..29] {
-        crc ^= u32::from(byte);
-        for _ in 0..8 {
-            crc = (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg());
-        }
-    }
-    png[29..33].copy_from_slice(&(!crc).to_be_bytes());
-    png
 }
 
 #[test]
 fn a_picture_above_the_limits_is_refused_with_its_size() {
-    let message = decode(&bomb()).unwrap_err().to_string();
+    let message = decode(&locdiff_testing::fixture_bytes("hostile/bomb.png")).unwrap_err().to_string();
     assert!(message.contains("30000×30000") && message.contains("100000000"), "{message}");
     let tight = PhotoLimits { max_pixels: 24 * 17 - 1, ..PhotoLimits::default() };
     for name in ["rgb.jpg", "rgb.png", "lossy.webp", "lzw.tiff", "animated.gif", "rgb.bmp"] {

@@ -9,6 +9,7 @@ pub(crate) mod embed;
 pub(crate) mod encode;
 pub(crate) mod encoder;
 pub(crate) mod evaluate;
+pub(crate) mod expose;
 pub(crate) mod gallery;
 pub(crate) mod get;
 pub(crate) mod immich;

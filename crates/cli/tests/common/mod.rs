@@ -8,56 +8,29 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::{fmt::Write as _, fs};
 
-/// Arguments as a line of words or as a list, for words that hold blanks.
-pub trait Arguments {
-    fn words(&self) -> Vec<&str>;
-}
-
-impl Arguments for str {
-    fn words(&self) -> Vec<&str> {
-        self.split_ascii_whitespace().collect()
-    }
-}
-
-impl Arguments for String {
-    fn words(&self) -> Vec<&str> {
-        self.as_str().words()
-    }
-}
-
-impl Arguments for [&str] {
-    fn words(&self) -> Vec<&str> {
-        self.to_vec()
-    }
-}
-
-impl<const N: usize> Arguments for [&str; N] {
-    fn words(&self) -> Vec<&str> {
-        self.to_vec()
-    }
-}
-
-impl Arguments for Vec<&str> {
-    fn words(&self) -> Vec<&str> {
-        self.clone()
-    }
-}
-
 /// The program of the package that a test belongs to.
 pub const PROGRAM: &str = match (option_env!("CARGO_BIN_EXE_locdiff"), option_env!("CARGO_BIN_EXE_locdiff-lab")) {
     (Some(program), _) | (None, Some(program)) => program,
     (None, None) => panic!("a test of a package with a program"),
 };
 
-/// The program with arguments, in a folder, with nothing to read and 100 columns to write.
-pub fn command(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Command {
+/// The program with the words of a line, of which those in '…' may hold blanks, in a folder, with nothing to read and 100 columns to
+/// write.
+pub fn command(folder: &Path, line: &str) -> Command {
     let mut command = Command::new(PROGRAM);
-    command.args(arguments.words()).current_dir(folder).stdin(Stdio::null()).env("COLUMNS", "100");
+    for (k, part) in line.split('\'').enumerate() {
+        if k % 2 == 1 {
+            command.arg(part)
+        } else {
+            command.args(part.split_whitespace())
+        };
+    }
+    command.current_dir(folder).stdin(Stdio::null()).env("COLUMNS", "100");
     command
 }
 
-pub fn run(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Output {
-    command(folder, arguments).output().expect("the binary runs")
+pub fn run(folder: &Path, line: &str) -> Output {
+    command(folder, line).output().expect("the binary runs")
 }
 
 pub fn stderr(output: &Output) -> String {
@@ -66,23 +39,22 @@ pub fn stderr(output: &Output) -> String {
 
 /// What a run that ends well says.
 #[track_caller]
-pub fn ok(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> String {
-    let output = run(folder, arguments);
-    assert!(output.status.success(), "{:?}: {}", arguments.words(), stderr(&output));
+pub fn ok(folder: &Path, line: &str) -> String {
+    let output = run(folder, line);
+    assert!(output.status.success(), "{line}: {}", stderr(&output));
     String::from_utf8(output.stdout).expect("text")
 }
 
 /// The one JSON value that a run with `--json` says.
 #[track_caller]
-pub fn json(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Value {
-    let words = [&arguments.words()[..], &["--json"]].concat();
-    serde_json::from_str(ok(folder, &words).trim()).expect("JSON")
+pub fn json(folder: &Path, line: &str) -> Value {
+    serde_json::from_str(ok(folder, &format!("{line} --json")).trim()).expect("JSON")
 }
 
 /// The JSON lines that a run with `--json` says.
 #[track_caller]
-pub fn json_lines(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Vec<Value> {
-    lines_of(ok(folder, &[&arguments.words()[..], &["--json"]].concat()))
+pub fn json_lines(folder: &Path, line: &str) -> Vec<Value> {
+    lines_of(ok(folder, &format!("{line} --json")))
 }
 
 /// The JSON values of a text, one a line.
@@ -99,14 +71,13 @@ pub fn number(value: &Value) -> f64 {
 
 /// The one line with which a run fails; notes may stand before it.
 #[track_caller]
-pub fn refused(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> String {
-    let output = run(folder, arguments);
+pub fn refused(folder: &Path, line: &str) -> String {
+    let output = run(folder, line);
     let said = stderr(&output);
     let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("note: ")).collect();
     assert!(
         output.status.code() == Some(1) && lines.len() == 1 && lines[0].starts_with("error: "),
-        "{:?}: {:?}: {said}",
-        arguments.words(),
+        "{line}: {:?}: {said}",
         output.status.code()
     );
     lines[0].to_owned()
@@ -114,17 +85,17 @@ pub fn refused(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> String {
 
 /// Fails unless a run is refused in one line that holds some words.
 #[track_caller]
-pub fn refused_with(folder: &Path, arguments: &(impl Arguments + ?Sized), words: &str) {
-    let message = refused(folder, arguments);
-    assert!(message.contains(words), "{:?}: '{words}' is not in: {message}", arguments.words());
+pub fn refused_with(folder: &Path, line: &str, words: &str) {
+    let message = refused(folder, line);
+    assert!(message.contains(words), "{line}: '{words}' is not in: {message}");
 }
 
 /// Fails unless a command line is not taken, for a reason that holds some words.
 #[track_caller]
-pub fn misused(folder: &Path, arguments: &(impl Arguments + ?Sized), words: &str) {
-    let output = run(folder, arguments);
+pub fn misused(folder: &Path, line: &str, words: &str) {
+    let output = run(folder, line);
     let said = stderr(&output);
-    assert!(output.status.code() == Some(2) && said.contains(words), "{:?}: '{words}': {said}", arguments.words());
+    assert!(output.status.code() == Some(2) && said.contains(words), "{line}: '{words}': {said}");
 }
 
 pub fn read(path: impl AsRef<Path>) -> String {

@@ -1,7 +1,7 @@
 //! Every `--help` of a program and its messages, word for word (`tests/snapshots` of its package).
 #![allow(unreachable_pub)] // a module of test files
 
-use crate::common::{Arguments, PROGRAM, ok, run, stderr};
+use crate::common::{PROGRAM, ok, run, stderr};
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeSet, fmt::Write as _, fs};
 
@@ -53,17 +53,27 @@ pub fn helps_are_as_they_were(least: usize) {
     assert_eq!(kept, said, "delete the snapshots of commands that are gone");
 }
 
-/// Runs that must fail, each with its exit code and what it says.
+/// Runs that must fail, each with its exit code and what it says. `write NAME TEXT` makes a file for those that follow.
 pub fn failures<'a>(folder: &Path, commands: impl IntoIterator<Item = &'a str>) -> String {
     let program = Path::new(PROGRAM).file_stem().unwrap().to_string_lossy();
     let mut text = String::new();
     for command in commands {
+        if let Some(rest) = command.strip_prefix("write ") {
+            let (name, contents) = rest.split_once(' ').unwrap_or((rest, ""));
+            fs::write(folder.join(name), contents.replace("\\n", "\n")).unwrap();
+            continue;
+        }
         let output = run(folder, command);
         assert!(!output.status.success(), "{command} does not fail");
         let message = stderr(&output);
         assert!(!message.contains("panicked"), "{command}: {message}");
         let code = output.status.code().expect("it ends by itself");
-        writeln!(text, "$ {program} {}\n{message}exit code {code}\n", command.words().join(" ")).unwrap();
+        writeln!(
+            text,
+            "$ {program} {}\n{message}exit code {code}\n",
+            command.split_whitespace().collect::<Vec<_>>().join(" ")
+        )
+        .unwrap();
     }
     text
 }

@@ -5,8 +5,8 @@
 use super::{common, sources::files_below};
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
-use std::{fs, path::Path};
-use syn::{Fields, ImplItem, Item, TraitItem, UseTree, Visibility};
+use std::{fs, path::Component, path::Path};
+use syn::{Attribute, Fields, ImplItem, Item, TraitItem, UseTree, Visibility};
 
 /// At most this many names are exported.
 const MOST_NAMES: usize = 75;
@@ -24,124 +24,54 @@ fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
+/// What stands in tokens, and what takes its place, in turns.
+const SPACES: [&str; 38] = [
+    " :: ", "::", ":: ", "::", " < ", "<", "< ", "<", " >", ">", " ,", ",", " ;", ";", "& ", "&", " (", "(", "( ", "(",
+    " )", ")", " :", ":", " !", "!", "[ ", "[", " ]", "]", "->", " -> ", "  ->  ", " -> ", "' ", "'", "  ", " ",
+];
+
 /// Tokens on one line, with the spaces that rustfmt would leave.
 fn line(tokens: &impl ToTokens) -> String {
     let text = tokens.to_token_stream().to_string();
-    let pairs = [
-        (" :: ", "::"),
-        (":: ", "::"),
-        (" < ", "<"),
-        ("< ", "<"),
-        (" >", ">"),
-        (" ,", ","),
-        (" ;", ";"),
-        ("& ", "&"),
-        (" (", "("),
-        ("( ", "("),
-        (" )", ")"),
-        (" :", ":"),
-        (" !", "!"),
-        ("[ ", "["),
-        (" ]", "]"),
-        ("->", " -> "),
-        ("  ->  ", " -> "),
-        ("' ", "'"),
-        ("  ", " "),
-    ];
-    pairs.iter().fold(text, |text, (from, to)| text.replace(from, to)).trim().to_owned()
+    let (pairs, _) = SPACES.as_chunks::<2>();
+    pairs.iter().fold(text, |text, [from, to]| text.replace(from, to)).trim().to_owned()
+}
+
+/// The name of a public item that can be exported, and its attributes, which are taken off.
+fn public(item: &mut Item) -> Option<(String, Vec<Attribute>)> {
+    let (visibility, name, attributes) = match item {
+        Item::Struct(item) => (&item.vis, &item.ident, &mut item.attrs),
+        Item::Enum(item) => (&item.vis, &item.ident, &mut item.attrs),
+        Item::Trait(item) => (&item.vis, &item.ident, &mut item.attrs),
+        Item::Fn(item) => (&item.vis, &item.sig.ident, &mut item.attrs),
+        Item::Type(item) => (&item.vis, &item.ident, &mut item.attrs),
+        Item::Const(item) => (&item.vis, &item.ident, &mut item.attrs),
+        _ => return None,
+    };
+    is_public(visibility).then(|| (name.to_string(), std::mem::take(attributes)))
 }
 
 impl Index {
     fn read(crates: &Path) -> Self {
         let mut index = Self::default();
         for path in files_below(crates, &["rs"]) {
-            if path
-                .components()
-                .any(|part| ["tests", "examples", "benches"].iter().any(|name| part.as_os_str() == *name))
-            {
-                continue;
+            let is_apart =
+                |part: Component| ["tests", "examples", "benches"].iter().any(|name| part.as_os_str() == *name);
+            if !path.components().any(is_apart) {
+                let file = syn::parse_file(&fs::read_to_string(&path).unwrap());
+                index.add(file.unwrap_or_else(|e| panic!("{}: {e}", path.display())).items);
             }
-            let file = syn::parse_file(&fs::read_to_string(&path).unwrap())
-                .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-            index.add(file.items);
         }
         index
     }
 
-    #[expect(clippy::too_many_lines, reason = "one arm for each kind of item")]
     fn add(&mut self, items: Vec<Item>) {
-        for item in items {
+        for mut item in items {
+            if let Some((name, attributes)) = public(&mut item) {
+                self.add_public(name, &attributes, item);
+                continue;
+            }
             match item {
-                Item::Struct(mut item) if is_public(&item.vis) => {
-                    self.note(&item.ident, &item.attrs);
-                    let private = item.fields.iter().any(|field| !is_public(&field.vis));
-                    let fields: Vec<String> = item
-                        .fields
-                        .iter()
-                        .filter(|field| is_public(&field.vis))
-                        .map(|field| {
-                            field
-                                .ident
-                                .as_ref()
-                                .map_or_else(|| line(&field.ty), |name| format!("{name}: {}", line(&field.ty)))
-                        })
-                        .collect();
-                    let open = non_exhaustive(&item.attrs);
-                    item.attrs.clear();
-                    item.fields = Fields::Unit;
-                    item.semi_token = None;
-                    let fields =
-                        fields.into_iter().chain(private.then(|| "..".to_owned())).collect::<Vec<_>>().join(", ");
-                    let head = line(&item);
-                    let text = format!("{open}{} {{ {fields} }}", head.trim_end_matches(';'));
-                    self.items.insert(item.ident.to_string(), text);
-                }
-                Item::Enum(item) if is_public(&item.vis) => {
-                    self.note(&item.ident, &item.attrs);
-                    let variants: Vec<String> = item
-                        .variants
-                        .iter()
-                        .map(|variant| {
-                            let mut variant = variant.clone();
-                            variant.attrs.clear();
-                            for field in &mut variant.fields {
-                                field.attrs.clear();
-                            }
-                            line(&variant)
-                        })
-                        .collect();
-                    let text = format!(
-                        "{}pub enum {}{} {{ {} }}",
-                        non_exhaustive(&item.attrs),
-                        item.ident,
-                        line(&item.generics),
-                        variants.join(", ")
-                    );
-                    self.items.insert(item.ident.to_string(), text);
-                }
-                Item::Trait(item) if is_public(&item.vis) => {
-                    self.note(&item.ident, &item.attrs);
-                    for member in &item.items {
-                        if let TraitItem::Fn(function) = member {
-                            self.members.entry(item.ident.to_string()).or_default().insert(line(&function.sig));
-                        }
-                    }
-                    self.items
-                        .insert(item.ident.to_string(), format!("pub trait {}{}", item.ident, line(&item.generics)));
-                }
-                Item::Fn(item) if is_public(&item.vis) => {
-                    self.note(&item.sig.ident, &item.attrs);
-                    self.items.insert(item.sig.ident.to_string(), format!("pub {}", line(&item.sig)));
-                }
-                Item::Type(mut item) if is_public(&item.vis) => {
-                    self.note(&item.ident, &item.attrs);
-                    item.attrs.clear();
-                    self.items.insert(item.ident.to_string(), line(&item));
-                }
-                Item::Const(item) if is_public(&item.vis) => {
-                    self.note(&item.ident, &item.attrs);
-                    self.items.insert(item.ident.to_string(), format!("pub const {}: {}", item.ident, line(&item.ty)));
-                }
                 Item::Impl(item) => {
                     let syn::Type::Path(own) = &*item.self_ty else { continue };
                     let Some(own) = own.path.segments.last().map(|segment| segment.ident.to_string()) else { continue };
@@ -174,19 +104,46 @@ impl Index {
         }
     }
 
-    /// Remembers whether an item has documentation.
-    fn note(&mut self, name: &syn::Ident, attributes: &[syn::Attribute]) {
-        if attributes.iter().any(|attribute| attribute.path().is_ident("doc")) {
-            self.documented.insert(name.to_string());
+    fn add_public(&mut self, name: String, attributes: &[Attribute], item: Item) {
+        let has = |attribute: &str| attributes.iter().any(|one| one.path().is_ident(attribute));
+        if has("doc") {
+            self.documented.insert(name.clone());
         }
-    }
-}
-
-fn non_exhaustive(attributes: &[syn::Attribute]) -> &'static str {
-    if attributes.iter().any(|attribute| attribute.path().is_ident("non_exhaustive")) {
-        "#[non_exhaustive] "
-    } else {
-        ""
+        let open = if has("non_exhaustive") { "#[non_exhaustive] " } else { "" };
+        let text = match item {
+            Item::Struct(mut item) => {
+                let shown = |field: &syn::Field| match &field.ident {
+                    Some(name) => format!("{name}: {}", line(&field.ty)),
+                    None => line(&field.ty),
+                };
+                let (public, private): (Vec<_>, Vec<_>) = item.fields.iter().partition(|field| is_public(&field.vis));
+                let rest = (!private.is_empty()).then(|| "..".to_owned());
+                let fields: Vec<String> = public.into_iter().map(shown).chain(rest).collect();
+                (item.fields, item.semi_token) = (Fields::Unit, None);
+                format!("{open}{} {{ {} }}", line(&item).trim_end_matches(';'), fields.join(", "))
+            }
+            Item::Enum(item) => {
+                let shown = |mut variant: syn::Variant| {
+                    variant.attrs.clear();
+                    variant.fields.iter_mut().for_each(|field| field.attrs.clear());
+                    line(&variant)
+                };
+                let variants: Vec<String> = item.variants.into_iter().map(shown).collect();
+                format!("{open}pub enum {name}{} {{ {} }}", line(&item.generics), variants.join(", "))
+            }
+            Item::Trait(item) => {
+                for member in &item.items {
+                    if let TraitItem::Fn(function) = member {
+                        self.members.entry(name.clone()).or_default().insert(line(&function.sig));
+                    }
+                }
+                format!("pub trait {name}{}", line(&item.generics))
+            }
+            Item::Fn(item) => format!("pub {}", line(&item.sig)),
+            Item::Const(item) => format!("pub const {name}: {}", line(&item.ty)),
+            other => line(&other),
+        };
+        self.items.insert(name, text);
     }
 }
 
@@ -202,8 +159,8 @@ fn exported(file: &Path, prefix: &str, found: &mut BTreeMap<String, String>) {
         }
     }
     let text = fs::read_to_string(file).unwrap();
-    for item in syn::parse_file(&text).unwrap().items {
-        let mut names = Vec::new();
+    for mut item in syn::parse_file(&text).unwrap().items {
+        let mut names: Vec<_> = public(&mut item).into_iter().map(|(name, _)| (name.clone(), name)).collect();
         match item {
             Item::Use(item) if is_public(&item.vis) => leaves(&item.tree, &mut names),
             Item::Mod(item) if is_public(&item.vis) => {
@@ -215,12 +172,6 @@ fn exported(file: &Path, prefix: &str, found: &mut BTreeMap<String, String>) {
                     exported(nested, &format!("{prefix}{name}::"), found);
                 }
             }
-            Item::Struct(item) if is_public(&item.vis) => names.push((item.ident.to_string(), item.ident.to_string())),
-            Item::Enum(item) if is_public(&item.vis) => names.push((item.ident.to_string(), item.ident.to_string())),
-            Item::Fn(item) if is_public(&item.vis) => {
-                names.push((item.sig.ident.to_string(), item.sig.ident.to_string()));
-            }
-            Item::Const(item) if is_public(&item.vis) => names.push((item.ident.to_string(), item.ident.to_string())),
             _ => {}
         }
         found.extend(names.into_iter().map(|(shown, own)| (format!("{prefix}{shown}"), own)));

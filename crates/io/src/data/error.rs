@@ -116,17 +116,8 @@ pub(crate) fn list_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-
-    /// Compares the errors of `read` with a table: each line is a text, with `\n` for a line's end, and its error.
-    #[track_caller]
-    pub(crate) fn assert_errors(table: &str, read: impl Fn(&str) -> String) {
-        for line in table.lines() {
-            let (text, expected) = line.split_once(" => ").expect("two columns");
-            assert_eq!(read(&text.replace("\\n", "\n")), expected);
-        }
-    }
 
     #[test]
     fn name_lists_are_bounded() {

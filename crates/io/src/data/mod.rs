@@ -29,7 +29,6 @@
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "a round trip is exact or wrong"))]
 
 mod array;
-mod array_reader;
 mod csv_dialect;
 mod csv_text;
 mod embedding;
@@ -37,7 +36,6 @@ mod error;
 mod format;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
-mod header;
 mod input;
 mod json_lines;
 mod matrix;
@@ -47,7 +45,6 @@ mod points;
 mod positioned;
 mod rows;
 mod safetensors_header;
-mod spreadsheet;
 mod table;
 
 pub use array::Dtype;

@@ -106,21 +106,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn a_full_disk_is_one_clear_line() {
-        let mut output = Output::create(Path::new("/dev/full"), Format::Csv).unwrap();
-        output.write(b"1,2\n").unwrap();
-        let rest = "No space left on device (os error 28); free some space or choose another disk";
-        assert_eq!(output.finish().unwrap_err().to_string(), format!("cannot write /dev/full: {rest}"));
-    }
-
-    #[test]
-    fn binary_formats_refuse_devices() {
-        let message = Output::create(Path::new("/dev/null"), Format::Npy).unwrap_err().to_string();
-        assert!(message.contains("npy needs a regular file"), "{message}");
-        Output::create(Path::new("/dev/null"), Format::Jsonl).unwrap().finish().unwrap();
-    }
-
     fn text(value: f64) -> String {
         let mut text = Vec::new();
         push_number(&mut text, value);

@@ -1,10 +1,11 @@
 //! Rows of a file in any of the four formats.
 
-use crate::data::safetensors_header::TensorChoice;
+use crate::data::input::{Header, Input, ReadSeek};
+use crate::data::safetensors_header::{self, TensorChoice};
 use crate::data::{
-    DataError, Format, Result, array_reader::ArrayReader, csv_text::CsvRows, error::At, input::Input,
-    json_lines::JsonLines,
+    DataError, Format, Result, array::ArrayLayout, csv_text::CsvRows, error::At, json_lines::JsonLines, npy,
 };
+use std::io::SeekFrom;
 
 /// An opened file: its records, lines or rows, one after another.
 pub(crate) enum Rows {
@@ -42,5 +43,60 @@ impl Rows {
             Self::Jsonl(lines) => DataError::Empty { file: lines.file.clone(), expected },
             Self::Array(reader) => DataError::NoRows { file: reader.file.clone() },
         }
+    }
+}
+
+impl ArrayLayout {
+    pub(crate) fn read(
+        input: &mut Box<dyn ReadSeek>,
+        file_bytes: u64,
+        file: &str,
+        format: Format,
+        choice: TensorChoice<'_>,
+    ) -> Result<Self, DataError> {
+        let header = Header::new(input, file_bytes, file, format)?;
+        if format == Format::Npy { npy::read_header(header) } else { safetensors_header::read_header(header, choice) }
+    }
+}
+
+pub(crate) struct ArrayReader {
+    input: Box<dyn ReadSeek>,
+    pub(crate) layout: ArrayLayout,
+    pub(crate) file: String,
+    rows_read: u64,
+    bytes: Vec<u8>,
+}
+
+impl ArrayReader {
+    /// Reads the header of a `.npy` or safetensors file of so many bytes, and goes to its array's first row.
+    pub(crate) fn open(
+        mut input: Box<dyn ReadSeek>,
+        file_bytes: u64,
+        file: String,
+        format: Format,
+        choice: TensorChoice<'_>,
+    ) -> Result<Self, DataError> {
+        let layout = ArrayLayout::read(&mut input, file_bytes, &file, format, choice)?;
+        input.seek(SeekFrom::Start(layout.offset)).map_err(|source| DataError::read(&file, source))?;
+        let bytes = vec![0; layout.row_bytes()];
+        Ok(Self { input, layout, file, rows_read: 0, bytes })
+    }
+
+    pub(crate) fn at(&self) -> At {
+        At { file: self.file.clone(), row: self.rows_read, line: None }
+    }
+
+    /// Appends the next row to `values`; false at the end.
+    pub(crate) fn next_row(&mut self, values: &mut Vec<f64>) -> Result<bool, DataError> {
+        if self.rows_read == self.layout.rows {
+            return Ok(false);
+        }
+        self.input.read_exact(&mut self.bytes).map_err(|source| DataError::read(&self.file, source))?;
+        if self.layout.big_endian {
+            self.layout.element.swap_bytes(&mut self.bytes);
+        }
+        self.layout.element.decode_f64(&self.bytes, values);
+        self.rows_read += 1;
+        Ok(true)
     }
 }

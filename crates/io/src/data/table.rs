@@ -1,8 +1,8 @@
 //! CSV files as columns of text: lists of photos, reasons, sources.
 
 use crate::data::csv_text::{CsvRows, push_record};
+use crate::data::csv_text::{guarded, unguarded};
 use crate::data::error::{At, list_names};
-use crate::data::spreadsheet::{guarded, unguarded};
 use crate::data::{DataError, Format, input::Input, output::Output};
 use locdiff_base::excerpt;
 use std::path::Path;

@@ -34,6 +34,8 @@ pub enum TagError {
     HasOriginal { file: String },
     #[error("{file} is there and cannot be added to: {reason}; mend it or move it away")]
     Sidecar { file: String, reason: String },
+    #[error("{file} is not cleaned: {reason}")]
+    NotCleaned { file: String, reason: String },
     #[error("{file} lies inside a shard: only photos in files of their own can be tagged")]
     NoFile { file: String },
     #[error(transparent)]

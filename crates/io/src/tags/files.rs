@@ -139,15 +139,20 @@ fn with_tag(contents: &[u8], photo: &Path, tag: &GeoTag, overwrite: Overwrite) -
 }
 
 fn prepare_file(photo: &Path, copy: &Path, contents: Vec<u8>, overwrite: Overwrite) -> Result<PreparedWrite> {
-    let target = || copy.display().to_string();
-    let change = match (fs::canonicalize(photo), fs::canonicalize(copy)) {
-        (Ok(from), Ok(to)) if from == to => return Err(TagError::IsOriginal { file: target() }),
-        (Ok(_), Ok(_)) if !overwrite.files => return Err(TagError::Exists { file: target() }),
-        (Ok(_), Ok(_)) => Change::Replace,
-        _ => Change::Create,
-    };
+    let change = target_change(photo, copy, overwrite)?;
     let (like, folder) = (attributes(photo)?, Some(attributes(parent(photo))?));
     Ok(PreparedWrite { file: copy.to_owned(), contents, like, folder, change, original: None })
+}
+
+/// What writing a copy does. Fails if it would be the photo itself, or exists and may not be replaced.
+pub(crate) fn target_change(photo: &Path, copy: &Path, overwrite: Overwrite) -> Result<Change> {
+    let target = || copy.display().to_string();
+    match (fs::canonicalize(photo), fs::canonicalize(copy)) {
+        (Ok(from), Ok(to)) if from == to => Err(TagError::IsOriginal { file: target() }),
+        (Ok(_), Ok(_)) if !overwrite.files => Err(TagError::Exists { file: target() }),
+        (Ok(_), Ok(_)) => Ok(Change::Replace),
+        _ => Ok(Change::Create),
+    }
 }
 
 /// The folder of a file.
@@ -155,7 +160,7 @@ pub(crate) fn parent(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn attributes(photo: &Path) -> Result<fs::Metadata> {
+pub(crate) fn attributes(photo: &Path) -> Result<fs::Metadata> {
     fs::metadata(photo).map_err(|source| TagError::Read { file: photo.display().to_string(), source })
 }
 

@@ -3,6 +3,7 @@
 use crate::tags::iso::{IsoBox, Numbers, boxes};
 use crate::tags::tiff::Reason;
 use std::io::Cursor;
+use std::ops::Range;
 
 /// "HEIC" or "AVIF" where the file-type box of an ISO media file lists a brand of theirs.
 ///
@@ -150,6 +151,26 @@ impl<'a> Heif<'a> {
             }
         }
         Some(bytes)
+    }
+
+    /// Where the bytes of the items with EXIF data (`true`) and XMP lie, in parts. Fails if a part lies elsewhere.
+    pub(crate) fn metadata(&self) -> Result<Vec<(bool, Vec<Range<usize>>)>, Reason> {
+        let part = |item: &Item| {
+            let location = self.locations.iter().find(|location| location.id == item.id)?;
+            let start = match location.method {
+                0 if location.reference == 0 => 0,
+                1 => self.child(*b"idat")?.body.start,
+                _ => return None,
+            };
+            let range = |[_, at, length]: &[u64; 3]| {
+                let at = start.checked_add(*at)?;
+                let range = usize::try_from(at).ok()?..usize::try_from(at.checked_add(*length)?).ok()?;
+                (range.end <= self.file.len()).then_some(range)
+            };
+            Some((!item.is_xmp, location.extents.iter().map(range).collect::<Option<_>>()?))
+        };
+        let items = self.items.iter().filter(|item| item.is_xmp || item.kind == *b"Exif");
+        items.map(part).collect::<Option<_>>().ok_or_else(|| damaged("table of places of items"))
     }
 
     pub(crate) fn xmp(&self) -> Option<Vec<u8>> {

@@ -16,6 +16,7 @@
 //! | all of it for the photos of a run | [`Tagger`], [`TagPlan`], [`TagStep`] |
 //! | a table for exiftool | [`EXIFTOOL_COLUMNS`], [`exiftool_row`] |
 //! | whether a photo has a location already | [`has_location`] |
+//! | all that says where it was taken, and a copy without it | [`LocationScrub`], [`LocationFinding`] |
 //!
 //! ```
 //! use locdiff_io::tags::{GeoTag, Overwrite, has_location, tagged};
@@ -45,6 +46,7 @@ mod iso;
 mod journal;
 mod jpeg_names;
 mod kind;
+mod location;
 mod merge;
 mod raw;
 mod reader;
@@ -68,6 +70,7 @@ pub use files::{
 pub use heif::heif_kind;
 pub use journal::{JOURNAL_NAME, TagJournal};
 pub use kind::{MediaKind, adobe_sidecar_path, sidecar_only, sidecar_path};
+pub use location::{LocationFinding, LocationScrub, copy_paths};
 pub use raw::{raw_kind, raw_preview};
 pub use reader::{has_location, tiff_bytes};
 pub use rule::TagRule;

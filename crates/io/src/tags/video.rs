@@ -64,7 +64,7 @@ fn bounded(file: &mut (impl Read + Seek), found: &IsoBox) -> Option<Vec<u8>> {
 }
 
 /// The place in a box `loci` of 3GPP: a name, its role, longitude and latitude with 16 bits behind the point.
-fn location(body: &[u8]) -> Option<LatLon> {
+pub(crate) fn location(body: &[u8]) -> Option<LatLon> {
     let name = body.get(6..)?;
     let numbers = name.get(name.iter().position(|&byte| byte == 0)? + 2..)?;
     let degrees = |at: usize| Some(f64::from(i32::from_be_bytes(*numbers.get(at..)?.first_chunk()?)) / 65_536.0);
@@ -107,7 +107,7 @@ fn apple(file: &mut (impl Read + Seek), meta: &IsoBox) -> Option<Vec<(String, St
 }
 
 /// A place such as `+48.8577+002.2950/`, also with minutes and seconds (`+4851.46+00217.70/`) and a height.
-fn iso6709(text: &str) -> Option<LatLon> {
+pub(crate) fn iso6709(text: &str) -> Option<LatLon> {
     let text = text.trim_end_matches('\0').trim();
     let mut starts = text.char_indices().filter(|(_, c)| matches!(c, '+' | '-' | '/')).map(|(at, _)| at);
     let (first, second) = (starts.next().filter(|at| *at == 0)?, starts.next()?);

@@ -1,3 +1,2 @@
 //! Tests of `data`.
 mod fixtures;
-mod streams;

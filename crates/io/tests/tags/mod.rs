@@ -2,7 +2,7 @@
 mod common;
 mod facts;
 mod heif;
+mod location;
 mod photos;
 mod raw;
 mod tagger;
-mod undo;

@@ -2,10 +2,11 @@
 
 use crate::tags::common::{bare, decoded, fixture};
 use exif::{In, Reader, Tag, Value};
-use locdiff_io::tags::{GeoTag, Overwrite, TagError, has_location, sidecar_path, tagged, write_copy, write_sidecar};
+use locdiff_io::tags::{GeoTag, Overwrite, TagError, has_location, tagged, write_copy};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
 use proptest::prelude::*;
-use std::{fs, io::Cursor, path::PathBuf};
+use std::time::{Duration, SystemTime};
+use std::{fs, io::Cursor};
 
 const CAMERAS: [&str; 4] = ["camera.jpg", "camera.png", "camera.webp", "camera.tiff"];
 
@@ -172,37 +173,17 @@ fn damaged_photos_are_survived() {
 }
 
 #[test]
-fn files_are_never_overwritten_unasked() {
+fn a_copy_has_the_photos_times_and_permissions() {
     let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
-    let (photo, copy) = (path("a.jpg"), path("b.jpg"));
-    fs::write(&photo, fixture("camera.jpg")).unwrap();
-    write_copy(&photo, &copy, &beijing(), Overwrite::NEVER).unwrap();
-    assert!(has_location(&fs::read(&copy).unwrap()));
-    assert_eq!(fs::read(&photo).unwrap(), fixture("camera.jpg"));
-    let refused = |target: &PathBuf, overwrite| write_copy(&photo, target, &beijing(), overwrite).unwrap_err();
-    assert!(matches!(refused(&copy, Overwrite::NEVER), TagError::Exists { .. }));
-    assert!(matches!(refused(&photo, Overwrite::FORCE), TagError::IsOriginal { .. }));
-    assert!(matches!(refused(&path("./a.jpg"), Overwrite::FORCE), TagError::IsOriginal { .. }));
+    let [original, copy] = ["a.jpg", "b.jpg"].map(|name| folder.path().join(name));
+    fs::write(&original, fixture("camera.jpg")).unwrap();
+    let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    fs::File::options().write(true).open(&original).unwrap().set_modified(then).unwrap();
     #[cfg(unix)]
-    {
-        std::os::unix::fs::symlink(&photo, path("link.jpg")).unwrap();
-        assert!(matches!(refused(&path("link.jpg"), Overwrite::FORCE), TagError::IsOriginal { .. }));
-    }
-    write_copy(&photo, &copy, &beijing(), Overwrite::FORCE).unwrap();
-
-    let sidecar = write_sidecar(&photo, &beijing(), Overwrite::NEVER).unwrap();
-    assert_eq!(sidecar, path("a.jpg.xmp"));
-    assert!(fs::read_to_string(&sidecar).unwrap().contains("39,59.94000000N"));
-    fs::write(&sidecar, "someone's work").unwrap();
-    for overwrite in [Overwrite::NEVER, Overwrite::FORCE] {
-        assert!(matches!(write_sidecar(&photo, &beijing(), overwrite), Err(TagError::Sidecar { .. })));
-        assert_eq!(fs::read_to_string(&sidecar).unwrap(), "someone's work");
-    }
-    assert!(matches!(write_sidecar(&copy, &beijing(), Overwrite::NEVER), Err(TagError::HasLocation { .. })));
-    assert!(!sidecar_path(&copy).exists());
-    let message = write_copy(&path("none.jpg"), &copy, &beijing(), Overwrite::FORCE).unwrap_err().to_string();
-    assert!(message.starts_with("cannot read") && message.contains("none.jpg"), "{message}");
+    fs::set_permissions(&original, std::os::unix::fs::PermissionsExt::from_mode(0o640)).unwrap();
+    write_copy(&original, &copy, &beijing(), Overwrite::NEVER).unwrap();
+    let (old, new) = (fs::metadata(&original).unwrap(), fs::metadata(&copy).unwrap());
+    assert_eq!((new.modified().unwrap(), new.permissions()), (then, old.permissions()));
 }
 
 proptest! {

@@ -1,9 +1,7 @@
 //! Tags of a run: only where sure, in copies that are albums, in the photos themselves, and taken back to the byte.
 
 use crate::tags::common::{fixture_path, skipped};
-use locdiff_io::tags::{
-    JOURNAL_NAME, Overwrite, PlaceNames, Skip, TagError, TagPlace, TagPlan, TagRule, Tagged, Tagger, has_location, undo,
-};
+use locdiff_io::tags::{JOURNAL_NAME, Overwrite, PlaceNames, Skip, TagPlace, TagPlan, TagRule, Tagged, Tagger, undo};
 use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeMap, fs, process::Command};
@@ -82,65 +80,6 @@ fn guesses_are_no_tags() {
     assert!(run(TagRule::GUESSES).1.contains("4 would be tagged, 0 unsure"));
     assert!(run(TagRule { sure_within_km: Some(10.0) }).1.contains("0 would be tagged"));
     assert_eq!(files(&folder.path().join("t")).len(), 0);
-}
-
-#[test]
-fn copies_are_albums() {
-    let folder = tempfile::tempdir().unwrap();
-    let album = album(folder.path());
-    let copies = folder.path().join("tagged");
-    let run = |copy_all: bool| {
-        let plan = TagPlan { given: vec![album.clone()], copies: Some(copies.clone()), copy_all, ..TagPlan::default() };
-        let mut tagger = Tagger::new(plan).unwrap();
-        for name in PHOTOS {
-            let photo = album.join(name);
-            let radius = if name.ends_with("png") { 300.0 } else { 3.0 };
-            tagger.tag(&place(&photo, radius), Some(&photo)).unwrap();
-        }
-        tagger.pass(Some(&album.join("broken.jpg"))).unwrap();
-        tagger.finish().unwrap()
-    };
-    fs::write(album.join("broken.jpg"), "no picture").unwrap();
-    let before = files(&album);
-    let tagged = run(false);
-    assert_eq!(tagged.to_string(), "5 photos: 2 tagged, 1 unsure, 1 already tagged, 1 cannot hold a tag");
-    assert_eq!(files(&copies).into_keys().collect::<Vec<_>>(), ["a.jpg", "day 2/a.jpg", "locdiff-journal.jsonl"]);
-    undo(&copies, false).unwrap();
-    assert_eq!(fs::read_dir(&copies).unwrap().count(), 0, "folders that were made go, too");
-
-    run(true);
-    let mut copied = files(&copies);
-    assert!(copied.remove("locdiff-journal.jsonl").is_some());
-    assert!(copied.keys().eq(before.keys()), "every file of the album is there: {:?}", copied.keys());
-    for (name, bytes) in &copied {
-        let is_tagged = ["a.jpg", "day 2/a.jpg"].contains(&name.as_str());
-        assert_eq!(*bytes == before[name], !is_tagged, "{name}");
-    }
-    undo(&copies, false).unwrap();
-    assert_eq!((files(&copies).len(), files(&album)), (0, before));
-}
-
-#[test]
-fn photos_are_written_into_and_stay_beside_themselves() {
-    let folder = tempfile::tempdir().unwrap();
-    let album = album(folder.path());
-    let before = files(&album);
-    let run = || tag_all(&in_place(&album), &PHOTOS);
-    let (tagged, _) = run();
-    assert_eq!((tagged.tagged, tagged.already_tagged, tagged.cannot_hold), (3, 1, 1));
-    let after = files(&album);
-    for name in ["a.jpg", "day 2/a.jpg", "day 2/b.png"] {
-        assert!(has_location(&after[name]) && after[&format!("{name}_original")] == before[name], "{name}");
-    }
-    assert!(album.join("locdiff-journal.jsonl").exists() && !album.join("c.bmp_original").exists());
-    // The original of an earlier writing is never replaced.
-    fs::write(album.join("a.jpg"), [&before["a.jpg"][..], b"edited"].concat()).unwrap();
-    let (again, reasons) = run();
-    assert_eq!((again.tagged, again.already_tagged), (0, 3));
-    assert!(reasons.iter().any(|reason| reason.contains("a.jpg_original is there")), "{reasons:?}");
-    fs::write(album.join("a.jpg"), &after["a.jpg"]).unwrap();
-    undo(&album, false).unwrap();
-    assert_eq!(files(&album), before);
 }
 
 /// Tags the photos of the album; reasons why some got none.
@@ -241,70 +180,6 @@ fn a_dry_undo_changes_nothing() {
     assert_eq!(fs::metadata(folder.path()).unwrap().modified().unwrap(), long_ago, "no lock came and went");
 }
 
-#[test]
-fn a_renamed_photo_is_restored_under_its_new_name() {
-    let folder = tempfile::tempdir().unwrap();
-    let album = album(folder.path());
-    let before = files(&album);
-    tag_all(&in_place(&album), &["a.jpg", "day 2/a.jpg", "day 2/b.png"]);
-    fs::rename(album.join("a.jpg"), album.join("Paris.jpg")).unwrap();
-    fs::remove_file(album.join("day 2/b.png")).unwrap();
-    undo(&album, false).unwrap();
-    let mut after = files(&album);
-    assert_eq!(after.remove("Paris.jpg"), Some(before["a.jpg"].clone()));
-    after.insert("a.jpg".to_owned(), before["a.jpg"].clone());
-    assert_eq!(after, before, "what was removed comes back, too");
-}
-
-/// Links of all kinds: what they lead to stays as it is, and the reason is named.
-#[cfg(unix)]
-#[test]
-fn nothing_is_written_through_links() {
-    use std::os::unix::fs::symlink;
-    let folder = tempfile::tempdir().unwrap();
-    let (album, outside) = (album(folder.path()), folder.path().join("outside"));
-    fs::create_dir(&outside).unwrap();
-    for name in ["linked.jpg", "named.jpg", "x.jpg"] {
-        fs::copy(fixture_path("camera.jpg"), outside.join(name)).unwrap();
-    }
-    fs::write(outside.join("x.xmp"), "<x/>").unwrap();
-    symlink("../outside/linked.jpg", album.join("linked.jpg")).unwrap();
-    symlink("../outside", album.join("day 3")).unwrap();
-    fs::hard_link(outside.join("named.jpg"), album.join("named.jpg")).unwrap();
-    fs::copy(fixture_path("camera.jpg"), album.join("b.jpg")).unwrap();
-    fs::hard_link(outside.join("x.xmp"), album.join("b.jpg.xmp")).unwrap();
-    let before = files(&outside);
-    let reason = |plan: &TagPlan, name: &str| {
-        let (tagged, reasons) = tag_all(plan, &[name]);
-        assert_eq!((tagged.tagged, files(&outside) == before), (0, true), "{name}");
-        reasons.join("; ")
-    };
-    let sidecars = TagPlan { in_place: false, sidecars: true, ..in_place(&album) };
-    for dry_run in [true, false] {
-        let [in_place, sidecars] = [in_place(&album), sidecars.clone()].map(|plan| TagPlan { dry_run, ..plan });
-        assert!(reason(&in_place, "linked.jpg").contains("it is a link"));
-        assert!(reason(&in_place, "named.jpg").contains("it has 2 names (hard links)"));
-        for plan in [&in_place, &sidecars] {
-            assert!(reason(plan, "day 3/x.jpg").contains("day 3, which is a link"));
-        }
-        assert!(reason(&sidecars, "b.jpg").contains("a second name"));
-    }
-    // The journal and the lock themselves.
-    for name in [JOURNAL_NAME, ".locdiff.lock"] {
-        fs::hard_link(outside.join("x.jpg"), album.join(name)).unwrap();
-        let mut tagger = Tagger::new(in_place(&album)).unwrap();
-        let error = tagger.tag(&place(&album.join("a.jpg"), 3.0), Some(&album.join("a.jpg"))).unwrap_err().to_string();
-        assert!(error.contains(name) && error.contains("a second name"), "{error}");
-        fs::remove_file(album.join(name)).unwrap();
-    }
-    // A folder of the copies that leads elsewhere: nothing is made there.
-    fs::create_dir(folder.path().join("t")).unwrap();
-    symlink("../outside", folder.path().join("t/day 2")).unwrap();
-    let copies = TagPlan { in_place: false, copies: Some(folder.path().join("t")), ..in_place(&album) };
-    assert!(reason(&copies, "day 2/a.jpg").contains("outside"));
-    assert_eq!(fs::read_dir(&outside).unwrap().count(), before.len());
-}
-
 /// What is made of photos that others may not read, they may not read either.
 #[cfg(unix)]
 #[test]
@@ -332,21 +207,6 @@ fn private_photos_stay_private() {
     );
     assert_eq!(mode("t/day 2") & 0o007, 0);
     assert!(mode("trip/day 2/b.png.xmp") & 0o044 != 0, "a photo that others may read has a sidecar that they may read");
-}
-
-#[test]
-fn one_run_at_a_time_writes_to_a_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    let album = album(folder.path());
-    let plan = TagPlan { given: vec![album.clone()], copies: Some(folder.path().join("t")), ..TagPlan::default() };
-    let (mut first, mut second) = (Tagger::new(plan.clone()).unwrap(), Tagger::new(plan).unwrap());
-    let photo = album.join("a.jpg");
-    first.tag(&place(&photo, 3.0), Some(&photo)).unwrap();
-    let other = album.join("day 2/a.jpg");
-    let error = second.tag(&place(&other, 3.0), Some(&other)).unwrap_err();
-    assert!(matches!(error, TagError::Lock(_)) && error.to_string().contains("in use by another run"), "{error}");
-    first.finish().unwrap();
-    second.tag(&place(&other, 3.0), Some(&other)).unwrap();
 }
 
 /// City, state and country go into sidecars and JPEGs; what a sidecar says already stays.

@@ -9,10 +9,9 @@ mod journal;
 mod outcome;
 mod run;
 mod settings;
-mod tables;
 
 pub use error::EmbedError;
 pub use files::EmbedFiles;
 pub use run::EmbedRun;
+pub(crate) use settings::EmbedTables;
 pub use settings::{EmbedCounts, EmbedSettings};
-pub(crate) use tables::EmbedTables;

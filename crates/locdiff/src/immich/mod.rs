@@ -16,15 +16,13 @@
 
 mod client;
 mod error;
-mod key;
 mod review;
 mod suggest;
 mod suggestions;
 mod write;
 
-pub use client::{AssetFilter, Immich};
+pub use client::{ApiKey, AssetFilter, Immich};
 pub use error::ImmichError;
-pub use key::ApiKey;
 pub use review::Review;
 pub use suggest::{Suggester, Trips};
 pub use suggestions::Suggestions;

@@ -102,9 +102,9 @@ impl Suggester {
     pub fn new(locator: Locator, server: Arc<Immich>, file: &Path, rule: TagRule, trust_clocks: bool) -> Result<Self> {
         let mut path = file.as_os_str().to_owned();
         path.push(".photos.jsonl");
-        let cache = Mutex::new(EmbeddingCache::open(path.as_ref(), locator.encoder())?);
         let mut options = AlbumOptions::default();
         (options.trust_clocks, options.one_trip) = (trust_clocks, true);
+        let cache = Mutex::new(EmbeddingCache::open(path.as_ref(), locator.encoder(), options.photos.text)?);
         Ok(Self { locator, server, cache, failure: Mutex::new(None), options, rule })
     }
 

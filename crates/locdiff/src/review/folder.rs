@@ -88,7 +88,7 @@ impl FolderReview {
         let Self { folder, photos, options, .. } = self;
         let locator = locked(&self.locator);
         let path = Self::own_file(folder, "photos.jsonl")?;
-        let mut cache = EmbeddingCache::open(&path, locator.encoder()).map_err(ReviewError::of)?;
+        let mut cache = EmbeddingCache::open(&path, locator.encoder(), options.photos.text).map_err(ReviewError::of)?;
         let ours = self.written()?;
         let (mut sources, mut stamps) = (Vec::with_capacity(photos.len()), Vec::with_capacity(photos.len()));
         for (k, (path, key)) in photos.iter().zip(&self.keys).enumerate() {

@@ -12,18 +12,18 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A job of three photos in shards of two, the second of which is no picture.
-fn job(folder: &Path, task: Task) -> Job {
+fn job(folder: &Path) -> Job {
     fs::copy(fixture("vision/grey.jpg"), folder.join("a.jpg")).unwrap();
     fs::write(folder.join("b.jpg"), "no picture").unwrap();
     fs::copy(fixture("vision/rgb.png"), folder.join("c.png")).unwrap();
     let photos = Photos::gather(&["a.jpg", "b.jpg", "c.png"].map(|name| folder.join(name)), None).unwrap();
-    Job::plan(&photos, &folder.join("job"), task, FlatOptions::default(), 2).unwrap()
+    Job::plan(&photos, &folder.join("job"), Task::Locate, FlatOptions::default(), 2).unwrap()
 }
 
 #[test]
 fn parts_are_whole_or_made_again() {
     let folder = tempfile::tempdir().unwrap();
-    let job = job(folder.path(), Task::Locate);
+    let job = job(folder.path());
     assert_eq!((job.photos(), job.shards()), (3, 2));
     let worker = Worker::open(&job, DeviceSpec::Cpu).unwrap();
     let seen = AtomicUsize::new(0);
@@ -48,47 +48,4 @@ fn parts_are_whole_or_made_again() {
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(lines[0]["best"]["lat"].is_number() && lines[2]["can_tell"].is_boolean());
     assert!(lines[1]["error"].as_str().unwrap().contains("b.jpg is not a JPEG"), "{}", lines[1]);
-}
-
-#[test]
-fn embeddings_have_a_row_for_each_photo_that_can_be_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let job = job(folder.path(), Task::Embed);
-    let worker = Worker::open(&job, DeviceSpec::Cpu).unwrap();
-    worker.run(&job, 0..2, &AtomicBool::new(false), |_| {}).unwrap();
-    let merged = job.merge(&folder.path().join("e.safetensors"), Dtype::F32).unwrap();
-    assert_eq!((merged.answered, merged.failed), (2, 1));
-    let file = locdiff_io::data::RowFile::open(&folder.path().join("e.safetensors"), None).unwrap();
-    assert_eq!((file.rows(), file.columns()), (2, worker.encoder().unwrap().embedding()));
-}
-
-#[test]
-fn a_job_that_was_changed_by_hand_is_damaged() {
-    let folder = tempfile::tempdir().unwrap();
-    let made = job(folder.path(), Task::Locate);
-    assert_eq!(Job::open(folder.path().join("job")).unwrap(), made);
-    let path = folder.path().join("job/job.json");
-    let text = fs::read_to_string(&path).unwrap();
-    assert!(text.contains("\"max_megapixels\": 100"), "{text}");
-    fs::write(&path, text.replace(": 100", ": 200")).unwrap();
-    let error = Job::open(folder.path().join("job")).unwrap_err().to_string();
-    assert!(error.contains("its checksum does not hold"), "{error}");
-}
-
-/// A job from somebody else names photos to read, and writes nothing but its own parts.
-#[cfg(unix)]
-#[test]
-fn parts_are_not_written_through_links() {
-    let folder = tempfile::tempdir().unwrap();
-    let job = job(folder.path(), Task::Embed);
-    let worker = Worker::open(&job, DeviceSpec::Cpu).unwrap();
-    let run = || worker.run(&job, 0..1, &AtomicBool::new(false), |_| {}).unwrap_err().to_string();
-    fs::write(folder.path().join("outside"), "mine").unwrap();
-    std::os::unix::fs::symlink("../../outside", folder.path().join("job/parts/00000")).unwrap();
-    assert!(run().contains("leads over a link"), "{}", run());
-    fs::remove_dir_all(folder.path().join("job/parts")).unwrap();
-    std::os::unix::fs::symlink("..", folder.path().join("job/parts")).unwrap();
-    assert!(run().contains("leads over a link"), "{}", run());
-    assert_eq!(fs::read(folder.path().join("outside")).unwrap(), b"mine");
-    assert!(!folder.path().join("00000").exists());
 }

@@ -20,7 +20,7 @@ mod coordinates;
 mod countries;
 mod describe;
 mod error;
-mod folded;
+pub(crate) mod folded;
 mod geojson;
 pub(crate) mod inflate;
 mod named;

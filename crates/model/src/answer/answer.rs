@@ -1,6 +1,6 @@
 //! The answer for a photo: stable types, ready for JSON.
 
-use crate::answer::{Density, FactorEffect, RegionShare};
+use crate::answer::{Density, FactorEffect, LedgerRow, ReadText, RegionShare};
 use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;
 
@@ -44,6 +44,9 @@ pub struct Answer {
     /// The regions and the file of weights that the answer was restricted by, as they were given. Left out of JSON if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub restricted_by: Vec<String>,
+    /// Lines of text in the photo that say something about places, and what they did. Left out of JSON if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub text: Vec<ReadText>,
     /// What was read off the photo's density alone; none for a photo of an album, whose posterior is not kept.
     #[serde(flatten)]
     pub from_density: Option<FromDensity>,
@@ -72,6 +75,9 @@ pub struct FromDensity {
     /// What map factors did to the log density at the best location. Left out of JSON if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub factors: Vec<FactorEffect>,
+    /// What each factor of the density did, if that was asked: the picture, map factors, regions, priors, evidence.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ledger: Vec<LedgerRow>,
     /// The density that all of it was read off.
     #[serde(skip)]
     pub density: Density,
@@ -172,6 +178,7 @@ impl Answer {
             locatability,
             can_tell: true,
             restricted_by: Vec::new(),
+            text: Vec::new(),
             from_density: None,
         }
     }

@@ -7,6 +7,7 @@ use crate::answer::{
     Result, SureLevels, Sureness, Surroundings, map_factors::MapFactors,
 };
 use locdiff_io::data::Fingerprint;
+use locdiff_map::evidence::Evidence;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
 use std::{f64::consts::PI, sync::Arc};
@@ -43,6 +44,9 @@ pub struct Calibration {
     pub places: Option<PlaceSettings>,
     /// How a gallery's density is mixed with the model's, where one was fitted.
     pub gallery: Option<GalleryMix>,
+    /// The factors of the density without map factors, for photos of the model's kind and of others: for albums, samples and answers
+    /// without map factors. `None` if they are the same.
+    pub plain: Option<[Factors; 2]>,
     /// Heads that predict the classes of map attributes; absent for a model without map factors.
     pub surroundings: Option<Arc<Surroundings>>,
     /// What it was fitted on; absent for a model that never was.
@@ -87,6 +91,9 @@ pub struct OutOfDomain {
     pub probe: Probe,
     /// Their factors.
     pub factors: Factors,
+    /// Their exponents of map factors, if these differ by attribute: towns, coast, climate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_exponents: Option<[f64; 3]>,
     /// Their radii, as [`Calibration::radius_levels`].
     pub radius_levels: [f64; 9],
     /// Their window, if it is another one than [`Calibration::window_km`].
@@ -129,6 +136,7 @@ impl Calibration {
             out_of_domain: None,
             places: None,
             gallery: None,
+            plain: None,
             surroundings: None,
             fit: None,
             encoder: None,
@@ -196,10 +204,13 @@ impl Calibration {
         output: ModelOutput<'_>,
         knowledge: Option<Arc<Knowledge>>,
     ) -> Result<Density> {
-        let other = self.out_of_domain.as_ref().filter(|_| output.ood > NO_OOD);
-        let parts = match other {
-            Some(other) => vec![(self.factors, 1.0 - output.ood), (other.factors, output.ood)],
-            None => vec![(self.factors, 1.0)],
+        let classes = output.classes.as_ref().filter(|_| output.places.is_none());
+        let map = classes.map(|classes| (classes, self.map_exponents(output.ood)));
+        let map = map.filter(|(_, exponents)| *exponents != [0.0; 3]);
+        let [own, other] = if map.is_some() { self.factors_by_kind() } else { self.plain_factors() };
+        let parts = match &self.out_of_domain {
+            Some(_) if output.ood > NO_OOD => vec![(own, 1.0 - output.ood), (other, output.ood)],
+            _ => vec![(own, 1.0)],
         };
         let gallery = self.gallery.as_ref().filter(|_| !output.neighbours.is_empty());
         let gallery = gallery.map(|mix| (mix.kernels.kernels(output.neighbours), mix.share_for(output.ood)));
@@ -212,15 +223,25 @@ impl Calibration {
         };
         let parts = parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, model * share)));
         let parts = parts.collect::<Result<_>>()?;
-        let classes = output.classes.as_ref().filter(|_| output.places.is_none());
-        let map = classes.map(|classes| (classes, self.map_exponent(output.ood)));
-        density_of(globe, parts, (places, gallery), (knowledge, map.filter(|(_, exponent)| *exponent > 0.0)))
+        Ok(density_of(globe, parts, (places, gallery), (knowledge, map))?.with_evidence(output.evidence))
     }
 
-    /// The exponent of the map factors for a photo that is out of domain with this probability.
-    fn map_exponent(&self, ood: f64) -> f64 {
-        let theirs = self.out_of_domain.as_ref().map_or(self.factors.map_exponent, |other| other.factors.map_exponent);
-        (1.0 - ood) * self.factors.map_exponent + ood * theirs
+    /// The factors for photos of the model's kind and of others.
+    fn factors_by_kind(&self) -> [Factors; 2] {
+        [self.factors, self.out_of_domain.as_ref().map_or(self.factors, |other| other.factors)]
+    }
+
+    /// Those of the density without map factors.
+    pub fn plain_factors(&self) -> [Factors; 2] {
+        self.plain.unwrap_or_else(|| self.factors_by_kind())
+    }
+
+    /// The exponents of the map factors for a photo that is out of domain with this probability.
+    fn map_exponents(&self, ood: f64) -> [f64; 3] {
+        let own = self.factors.map_exponent;
+        let theirs = |other: &OutOfDomain| other.map_exponents.unwrap_or([other.factors.map_exponent; 3]);
+        let theirs = self.out_of_domain.as_ref().map_or([own; 3], theirs);
+        theirs.map(|theirs| (1.0 - ood) * own + ood * theirs)
     }
 
     /// The window for a photo that is out of domain with this probability.
@@ -233,9 +254,10 @@ impl Calibration {
     /// the factors for photos of another kind as the photo probably is of one. Empty if nothing changes. The floor is
     /// left out. Fails on coefficients and a calibration of different degrees.
     pub fn tilts(&self, output: ModelOutput<'_>, samples: usize) -> Result<Vec<Coefficients>> {
+        let [own, other] = self.plain_factors();
         let factors = |sample: usize| match &self.out_of_domain {
-            Some(other) if (sample as f64 + 0.5) / samples as f64 > 1.0 - output.ood => other.factors,
-            _ => self.factors,
+            Some(_) if (sample as f64 + 0.5) / samples as f64 > 1.0 - output.ood => other,
+            _ => own,
         };
         let is_plain = |factors: Factors| factors.evidence == 1.0 && factors.background_weight == 0.0;
         if (0..samples).all(|sample| is_plain(factors(sample))) {
@@ -263,7 +285,7 @@ fn density_of(
     globe: &Arc<Globe>,
     parts: Vec<(Coefficients, f64, f64)>,
     (places, gallery): Found,
-    (knowledge, map): (Option<Arc<Knowledge>>, Option<(&ClassProbabilities, f64)>),
+    (knowledge, map): (Option<Arc<Knowledge>>, Option<(&ClassProbabilities, [f64; 3])>),
 ) -> Result<Density> {
     let pixels = globe.pixels();
     let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, places: None, gallery: None };
@@ -283,10 +305,10 @@ fn density_of(
         mixture.parts.push((field, scale.ln() - top));
         mixture.floor += share * floor / (4.0 * PI);
     }
-    if let (Some((classes, exponent)), Some(grid)) = (map, globe.cells()) {
+    if let (Some((classes, exponents)), Some(grid)) = (map, globe.cells()) {
         mixture.gallery = gallery.map(|(kernels, share)| (kernels, share.ln()));
         let smooth = mixture.smooth_densities(grid);
-        let factors = MapFactors::new(classes, [exponent; 3], grid.histogram(&smooth));
+        let factors = MapFactors::new(classes, exponents, grid.histogram(&smooth));
         return Ok(Density::with_factors(globe, mixture, knowledge, (factors, &smooth)));
     }
     if places.is_some() {
@@ -331,18 +353,26 @@ pub struct ModelOutput<'a> {
     pub places: Option<&'a Arc<PlaceField>>,
     /// The classes of map attributes that the photo shows.
     pub classes: Option<ClassProbabilities>,
+    /// What text in the photo says, and what somebody knows.
+    pub evidence: &'a [Evidence],
 }
 
 impl<'a> ModelOutput<'a> {
     /// The output for a photo of the model's own kind.
     pub fn new(coefficients: &'a Coefficients) -> Self {
-        Self { coefficients, ood: 0.0, neighbours: &[], places: None, classes: None }
+        Self { coefficients, ood: 0.0, neighbours: &[], places: None, classes: None, evidence: &[] }
     }
 
     /// Adds a gallery's neighbours.
     #[must_use]
     pub fn with_neighbours(self, neighbours: &'a [Neighbour]) -> Self {
         Self { neighbours, ..self }
+    }
+
+    /// Adds evidence.
+    #[must_use]
+    pub fn with_evidence(self, evidence: &'a [Evidence]) -> Self {
+        Self { evidence, ..self }
     }
 
     /// Without map factors: the plain density of the network.

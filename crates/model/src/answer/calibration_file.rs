@@ -44,6 +44,8 @@ struct Stored {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     gallery: Option<GalleryMix>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    plain: Option<[Factors; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     surroundings: Option<Surroundings>,
     fit: Option<FitReport>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,6 +91,7 @@ impl Stored {
             .or_else(|| self.levels_by_radius.fault(levels_fault))
             .or_else(|| out_of_range(&ranges))
             .or_else(|| self.out_of_domain.as_ref().and_then(ood_fault))
+            .or_else(|| self.plain.iter().flatten().find_map(factors_fault))
             .or_else(|| self.places.as_ref().and_then(PlaceSettings::fault))
             .or_else(|| {
                 let gallery = self.gallery.as_ref()?;
@@ -121,10 +124,13 @@ fn levels_fault(levels: &[f64; 9]) -> Option<String> {
 fn ood_fault(out_of_domain: &OutOfDomain) -> Option<String> {
     let Probe { weights, bias } = &out_of_domain.probe;
     let window = out_of_domain.window_km.unwrap_or(WINDOW_KM);
+    let exponents =
+        out_of_domain.map_exponents.unwrap_or_default().map(|exponent| ("map_exponents", exponent, 0.0, 2.0));
     let is_finite = weights.iter().chain([bias]).all(|value| value.is_finite());
     factors_fault(&out_of_domain.factors)
         .or_else(|| levels_fault(&out_of_domain.radius_levels))
         .or_else(|| out_of_range(&[("window_km", window, 1.0, 20_000.0)]))
+        .or_else(|| out_of_range(&exponents))
         .or_else(|| (!is_finite).then(|| "a weight of the probe is not finite".to_owned()))
 }
 
@@ -162,6 +168,7 @@ impl Calibration {
             out_of_domain: stored.out_of_domain,
             places: stored.places,
             gallery: stored.gallery,
+            plain: stored.plain,
             surroundings: stored.surroundings.map(Arc::new),
             fit: stored.fit,
             encoder: stored.encoder,
@@ -185,6 +192,7 @@ impl Calibration {
             out_of_domain: self.out_of_domain.clone(),
             places: self.places.clone(),
             gallery: self.gallery.clone(),
+            plain: self.plain,
             surroundings: self.surroundings.as_deref().cloned(),
             fit: self.fit.clone(),
             encoder: self.encoder.clone(),
@@ -296,6 +304,7 @@ mod tests {
         plain.out_of_domain = Some(OutOfDomain {
             probe: Probe { weights: vec![0.5; 4], bias: 0.0 },
             factors,
+            map_exponents: Some([1.0, 0.35, 0.2]),
             radius_levels,
             window_km: None,
         });

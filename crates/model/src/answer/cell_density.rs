@@ -1,7 +1,7 @@
 //! Map factors for any density that is given by its values: other methods get the same factors as the network.
 
 use crate::answer::cell_grid::CellGrid;
-use crate::answer::smallest_region::smallest_region;
+use crate::answer::smallest_region::smallest_regions;
 use crate::answer::{ClassProbabilities, Density, DensityRegion, Globe, Peak};
 use crate::answer::{map_factors::MapFactors, support::Support, window::Window};
 use locdiff_shdd::sphere::{LatLon, UnitVec};
@@ -62,7 +62,8 @@ impl CellDensity {
 
     /// The smallest region that holds probability `p`.
     pub fn region(&self, p: f64) -> DensityRegion {
-        smallest_region(&self.support, &self.values, &self.masses, p)
+        let [region] = smallest_regions(&self.support, (&self.values, &self.masses), [p]);
+        region
     }
 
     /// The probability of all cells that are denser than this.

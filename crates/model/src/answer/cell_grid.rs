@@ -2,8 +2,8 @@
 
 use crate::answer::{Result, fine_pixels::FinePixels};
 use locdiff_map::cells::{Cells, MapAttribute};
-use locdiff_shdd::sphere::{Field, LatLon, Pixel, Pixels, UnitVec};
-use std::sync::Arc;
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, Pixels, UnitVec};
+use std::sync::{Arc, OnceLock};
 
 /// Smooth densities are evaluated on pixels of this depth, 51 km wide, and taken as constant within each:
 /// −log density is off by 0.0005 nats at degree 31.
@@ -22,6 +22,18 @@ pub(crate) struct CellGrid {
     parent_of: Vec<u32>,
     /// For each cell the number of its combination of classes.
     joint: Vec<u16>,
+}
+
+/// Distances in whole kilometres: finer than the pixels, and no sorting.
+pub(crate) const KM_BINS: usize = 20_100;
+
+/// The whole kilometres between two points with this scalar product, to one: a twentieth of a cell.
+fn whole_km(dot: f64) -> usize {
+    const STEPS: usize = 1 << 15;
+    static TABLE: OnceLock<Vec<u16>> = OnceLock::new();
+    let km = |k: usize| (2.0 * ((k as f64 + 0.5) / STEPS as f64).min(1.0).asin() * EARTH_RADIUS_KM) as u16;
+    let table = TABLE.get_or_init(|| (0..=STEPS).map(km).collect());
+    usize::from(table[((0.5 * (1.0 - dot)).max(0.0).sqrt() * STEPS as f64) as usize])
 }
 
 /// The number of combinations of classes.
@@ -92,6 +104,34 @@ impl CellGrid {
     pub(crate) fn products(&self, smooth: &[f64], by_joint: &[f64]) -> Vec<f64> {
         let cells = self.parent_of.iter().zip(&self.joint);
         cells.map(|(parent, joint)| smooth[*parent as usize] * by_joint[usize::from(*joint)]).collect()
+    }
+
+    /// The depth of the pixels at which smooth densities are evaluated.
+    pub(crate) fn smooth_depth(&self) -> u8 {
+        self.pixels.depth()
+    }
+
+    /// The masses of cells by whole kilometres from a centre: of those near it, and of those far from it, which count together with
+    /// their neighbours in a wider pixel.
+    pub(crate) fn masses_by_km(&self, masses: &[f64], centre: UnitVec) -> [Vec<f64>; 2] {
+        /// The cosine of about 640 km.
+        const NEAR: f64 = 0.995;
+        let (mut near, mut far) = (vec![0.0; KM_BINS], vec![0.0; KM_BINS]);
+        let mut cell = 0;
+        for (parent, point) in self.parent_points.iter().enumerate() {
+            let start = cell;
+            while self.parent_of.get(cell).is_some_and(|own| *own as usize == parent) {
+                cell += 1;
+            }
+            let dot = centre.dot(*point);
+            if dot < NEAR {
+                far[whole_km(dot)] += masses[start..cell].iter().sum::<f64>();
+                continue;
+            }
+            let own = self.cells.points[start..cell].iter().zip(&masses[start..cell]);
+            own.for_each(|(point, mass)| near[whole_km(centre.dot(*point))] += mass);
+        }
+        [near, far]
     }
 
     /// The combination of classes at a location. `None` if no photos are taken there.

@@ -1,12 +1,13 @@
 //! The density of an answer: the model's, calibrated, times what the user knows.
 
-use crate::answer::cell_grid::{CellGrid, joint_count};
+use crate::answer::cell_grid::{CellGrid, KM_BINS, joint_count};
 use crate::answer::map_factors::{FactorEffect, MapFactors};
-use crate::answer::smallest_region::{DensityRegion, smallest_region};
+use crate::answer::smallest_region::{DensityRegion, smallest_regions};
 use crate::answer::support::{Support, reach_rad, smooth};
 use crate::answer::window::{Window, WindowMass, mass_within};
 use crate::answer::{Globe, Kernels, Knowledge, PlaceField, Sureness};
 use locdiff_map::cells::Cells;
+use locdiff_map::evidence::Evidence;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, UnitVec};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -46,6 +47,11 @@ impl Mixture {
             sum.iter_mut().zip(found).for_each(|(sum, value)| *sum = log_sum(*sum, value));
         }
         sum
+    }
+
+    /// The log densities at points.
+    pub(crate) fn log_at(&self, points: &[UnitVec]) -> Vec<f64> {
+        self.log_densities_by(points, |field| field.values(points))
     }
 
     /// The densities at the points where a cell grid evaluates what is smooth.
@@ -92,12 +98,15 @@ impl Mixture {
 #[derive(Debug, Clone)]
 pub struct Density {
     globe: Arc<Globe>,
-    mixture: Mixture,
-    knowledge: Option<Arc<Knowledge>>,
-    factors: Option<Arc<MapFactors>>,
+    pub(super) mixture: Mixture,
+    pub(super) knowledge: Option<Arc<Knowledge>>,
+    pub(super) factors: Option<Arc<MapFactors>>,
+    pub(super) evidence: Arc<[(Evidence, f64)]>,
+    /// The points before they are cut about places that evidence names, and after.
+    uncut: OnceLock<Support>,
     support: OnceLock<Support>,
-    /// Log of the integral of the mixture times knowledge.
-    log_total: f64,
+    /// Log of the integral of the mixture times knowledge and evidence.
+    pub(super) log_total: f64,
     at_points: OnceLock<Vec<f64>>,
     masses: OnceLock<Vec<f64>>,
     at_cells: OnceLock<Vec<f64>>,
@@ -161,7 +170,11 @@ impl Density {
             (density.at_points, density.masses) = (OnceLock::from(at_cells), OnceLock::from(masses));
             return density;
         }
-        let values = if density.is_on(grid) { density.with_knowledge(at_cells) } else { density.point_values(None) };
+        let values = if density.is_on(grid) {
+            density.with_knowledge(at_cells, &grid.cells.points)
+        } else {
+            density.point_values(None)
+        };
         density.normalise(values);
         density
     }
@@ -178,6 +191,8 @@ impl Density {
             mixture,
             knowledge,
             factors,
+            evidence: Arc::new([]),
+            uncut: OnceLock::new(),
             support,
             log_total: 0.0,
             at_points,
@@ -186,14 +201,55 @@ impl Density {
         }
     }
 
+    /// Multiplies by the likelihood of evidence, one piece after the other.
+    #[must_use]
+    pub fn with_evidence(self, evidence: &[Evidence]) -> Self {
+        if evidence.is_empty() {
+            return self;
+        }
+        let before = self.point_log_density().to_vec();
+        let mut density = Self { evidence: evidence.iter().map(|own| (own.clone(), 0.0)).collect(), ..self.compact() };
+        let (uncut, support) = (density.uncut().clone(), density.support().clone());
+        let mut values = uncut.spread(&before, &support);
+        let mut totals = Vec::with_capacity(evidence.len());
+        for own in evidence {
+            values.par_iter_mut().zip(support.points()).for_each(|(value, at)| *value += own.likelihood(*at).ln());
+            let total = support.log_integral(&values);
+            values.iter_mut().for_each(|value| *value -= total);
+            totals.push(total);
+        }
+        density.log_total += totals.iter().sum::<f64>();
+        density.evidence = evidence.iter().cloned().zip(totals).collect();
+        density.at_points = OnceLock::from(values);
+        density
+    }
+
+    /// The evidence that it was multiplied by.
+    pub fn evidence(&self) -> impl Iterator<Item = &Evidence> {
+        self.evidence.iter().map(|(own, _)| own)
+    }
+
+    /// The log likelihood of all evidence at a point.
+    fn evidence_log(&self, point: UnitVec) -> f64 {
+        self.evidence.iter().map(|(own, _)| own.likelihood(point).ln()).sum()
+    }
+
     /// The map factors and the cells that they are about.
-    fn on_cells(&self) -> Option<(&MapFactors, &CellGrid)> {
+    pub(super) fn on_cells(&self) -> Option<(&MapFactors, &CellGrid)> {
         self.factors.as_deref().zip(self.globe.cells())
     }
 
-    /// What each map factor did to the log density at a location; nothing without factors.
+    /// What each map factor and each piece of evidence did to the log density at a location.
     pub fn factor_effects(&self, location: LatLon) -> Vec<FactorEffect> {
-        self.on_cells().map_or_else(Vec::new, |(factors, grid)| factors.effects(grid, location))
+        let mut all = self.on_cells().map_or_else(Vec::new, |(factors, grid)| factors.effects(grid, location));
+        all.extend(self.evidence_effects(location));
+        all
+    }
+
+    /// What each piece of evidence did to the log density at a location.
+    pub fn evidence_effects(&self, location: LatLon) -> Vec<FactorEffect> {
+        let nats = |own: &Evidence, total: f64| own.likelihood(location.to_unit()).ln() - total;
+        self.evidence.iter().map(|(own, total)| FactorEffect::of_evidence(own, nats(own, *total))).collect()
     }
 
     fn normalise(&mut self, mut values: Vec<f64>) {
@@ -204,6 +260,17 @@ impl Density {
 
     pub(crate) fn support(&self) -> &Support {
         self.support.get_or_init(|| {
+            let kernels = self.evidence.iter().flat_map(|(own, _)| &own.kernels);
+            let uncut = self.uncut();
+            if !uncut.is_even() {
+                return uncut.clone();
+            }
+            uncut.cut_about(kernels.map(|kernel| (kernel.centre, kernel.deviation_km / EARTH_RADIUS_KM)))
+        })
+    }
+
+    pub(super) fn uncut(&self) -> &Support {
+        self.uncut.get_or_init(|| {
             let Some((_, grid)) = self.on_cells() else {
                 return self.mixture.support(&self.globe, self.knowledge.as_ref());
             };
@@ -216,14 +283,20 @@ impl Density {
     fn point_values(&self, values: Option<Vec<f64>>) -> Vec<f64> {
         let own = || match self.on_cells().filter(|(_, grid)| self.is_on(grid)) {
             Some((factors, grid)) => grid.log_densities(&self.mixture.smooth_logs(grid), factors.by_joint()),
-            None => self.with_factor_logs(self.mixture.log_densities(self.support()), self.points()),
+            None => self.with_factor_logs(self.mixture.log_densities(self.uncut()), self.uncut().points()),
         };
-        self.with_knowledge(values.unwrap_or_else(own))
+        let values = self.with_knowledge(values.unwrap_or_else(own), self.uncut().points());
+        if self.evidence.is_empty() {
+            return values;
+        }
+        let mut values = self.uncut().spread(&values, self.support());
+        values.par_iter_mut().zip(self.points()).for_each(|(value, at)| *value += self.evidence_log(*at));
+        values
     }
 
-    /// Whether it is summed over all cells of a grid.
-    fn is_on(&self, grid: &CellGrid) -> bool {
-        self.points().len() == grid.cells.points.len()
+    /// Whether it is summed over all cells of a grid, or parts of them.
+    pub(super) fn is_on(&self, grid: &CellGrid) -> bool {
+        self.uncut().points().len() == grid.cells.points.len()
     }
 
     /// Adds the map factors at points.
@@ -235,8 +308,8 @@ impl Density {
         values
     }
 
-    /// Log densities at the support's points times what is known, over the total.
-    fn with_knowledge(&self, mut values: Vec<f64>) -> Vec<f64> {
+    /// Log densities at points times what is known, over the total.
+    fn with_knowledge(&self, mut values: Vec<f64>, points: &[UnitVec]) -> Vec<f64> {
         if let Some(knowledge) = &self.knowledge {
             let known = match self.on_cells() {
                 Some((_, grid)) => knowledge.on_support(&Support::Fine(grid.cells.clone())),
@@ -245,7 +318,7 @@ impl Density {
             if known.log_weights.len() == values.len() {
                 values.iter_mut().zip(&known.log_weights).for_each(|(value, known)| *value += known);
             } else {
-                let pairs = values.par_iter_mut().zip(self.support().points());
+                let pairs = values.par_iter_mut().zip(points);
                 pairs.for_each(|(value, point)| *value += knowledge.log_weight(*point));
             }
         }
@@ -253,11 +326,16 @@ impl Density {
         values
     }
 
+    /// The density without what is known, up to a constant factor.
+    pub(super) fn without_knowledge(&self) -> Self {
+        Self { knowledge: None, ..self.clone() }.compact()
+    }
+
     /// Drops the values at the pixels: a few kilobytes instead of megabytes remain.
     #[must_use]
     pub fn compact(self) -> Self {
         let (at_points, masses, at_cells) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { support: OnceLock::new(), at_points, masses, at_cells, ..self }
+        Self { uncut: OnceLock::new(), support: OnceLock::new(), at_points, masses, at_cells, ..self }
     }
 
     /// Whether there is any probability at all: knowledge may leave no place.
@@ -268,8 +346,9 @@ impl Density {
     /// Log density per steradian at points.
     pub fn log_density(&self, points: &[UnitVec]) -> Vec<f64> {
         let known = |point: &UnitVec| self.knowledge.as_ref().map_or(0.0, |k| k.log_weight(*point));
-        let logs = self.with_factor_logs(self.mixture.log_densities_by(points, |field| field.values(points)), points);
-        logs.into_iter().zip(points).map(|(log, point)| log + known(point) - self.log_total).collect()
+        let logs = self.with_factor_logs(self.mixture.log_at(points), points);
+        let all = |(log, point)| log + known(point) + self.evidence_log(*point) - self.log_total;
+        logs.into_iter().zip(points).map(all).collect()
     }
 
     /// The points that it is summed over: centres of pixels, of one size unless a model's places are finer somewhere.
@@ -313,7 +392,12 @@ impl Density {
         let other;
         let elsewhere = match (self.support(), from.support(), on_cells) {
             (Support::Globe(a), Support::Globe(b), _) if Arc::ptr_eq(a, b) => from.point_log_density(),
-            (.., Some((_, grid))) if from.knowledge.is_none() => from.cell_log_density(grid),
+            (.., Some((_, grid))) if from.knowledge.is_none() => {
+                let at_cells = from.cell_log_density(grid);
+                other =
+                    if self.support().is_even() { Vec::new() } else { self.uncut().spread(at_cells, self.support()) };
+                if other.is_empty() { at_cells } else { &other }
+            }
             _ => {
                 other = from.log_density(self.points());
                 &other
@@ -335,7 +419,13 @@ impl Density {
 
     /// The smallest region that holds probability `p`.
     pub fn region(&self, p: f64) -> DensityRegion {
-        smallest_region(self.support(), self.point_log_density(), self.masses(), p)
+        let [region] = self.regions([p]);
+        region
+    }
+
+    /// The smallest regions that hold several probabilities.
+    pub fn regions<const N: usize>(&self, shares: [f64; N]) -> [DensityRegion; N] {
+        smallest_regions(self.support(), (self.point_log_density(), self.masses()), shares)
     }
 
     /// The probability of everything denser than a point: the smallest region that touches it holds this much.
@@ -356,19 +446,19 @@ impl Density {
 
     /// The radii about a place that hold the probabilities `shares`, which must rise.
     pub fn radii_km(&self, center: LatLon, shares: &[f64]) -> Vec<f64> {
-        const BINS: usize = 20_100; // 1 km each: finer than the pixels, and no sorting
         let support = self.support();
         let depths = support.widest_depth()..=support.depth();
-        let mut held = vec![vec![0.0; BINS]; depths.clone().count()];
+        let mut held = vec![vec![0.0; KM_BINS]; depths.clone().count()];
         let center = center.to_unit();
-        if self.on_cells().is_some_and(|(_, grid)| self.is_on(grid)) {
-            let pairs = self.masses().iter().zip(self.points());
-            pairs.for_each(|(mass, point)| held[0][whole_km(center.dot(*point))] += mass);
-            return radii_of(&smooth(&held[0], reach_rad(support.depth()) * EARTH_RADIUS_KM), shares);
+        if let Some((_, grid)) = self.on_cells().filter(|(_, grid)| self.is_on(grid) && support.is_even()) {
+            let [near, far] = grid.masses_by_km(self.masses(), center);
+            let [near, far] = [(near, support.depth()), (far, grid.smooth_depth())]
+                .map(|(held, depth)| smooth(&held, reach_rad(depth) * EARTH_RADIUS_KM));
+            return radii_of(&near.iter().zip(far).map(|(near, far)| near + far).collect::<Vec<_>>(), shares);
         }
         for (pixel, (mass, point)) in self.masses().iter().zip(self.points()).enumerate() {
             let own = &mut held[usize::from(support.depth_of(pixel) - support.widest_depth())];
-            own[((center.angle_rad(*point) * EARTH_RADIUS_KM) as usize).min(BINS - 1)] += mass;
+            own[((center.angle_rad(*point) * EARTH_RADIUS_KM) as usize).min(KM_BINS - 1)] += mass;
         }
         // A pixel's mass is spread over the pixel: without this, radii near its size would jump.
         let spread = held.iter().zip(depths).map(|(held, depth)| smooth(held, reach_rad(depth) * EARTH_RADIUS_KM));
@@ -390,7 +480,8 @@ impl Density {
     /// The probability of the gallery's part within a distance of a place; `None` if no gallery takes part.
     pub fn gallery_mass_within_km(&self, center: LatLon, radius_km: f64) -> Option<f64> {
         let found = self.with_factor_logs(self.mixture.gallery_log_densities(self.points())?, self.points());
-        let found = self.with_knowledge(found);
+        let mut found = self.with_knowledge(found, self.points());
+        found.iter_mut().zip(self.points()).for_each(|(value, at)| *value += self.evidence_log(*at));
         let masses = self.support().masses(&found);
         Some(mass_within(self.support(), &masses, center.to_unit(), radius_km / EARTH_RADIUS_KM))
     }
@@ -448,15 +539,6 @@ fn radii_of(spread: &[f64], shares: &[f64]) -> Vec<f64> {
         radii.push(bin as f64 + part.clamp(0.0, 1.0));
     }
     radii
-}
-
-/// The whole kilometres between two points with this scalar product, to one: a twentieth of a cell.
-fn whole_km(dot: f64) -> usize {
-    const STEPS: usize = 1 << 15;
-    static TABLE: OnceLock<Vec<u16>> = OnceLock::new();
-    let km = |k: usize| (2.0 * ((k as f64 + 0.5) / STEPS as f64).min(1.0).asin() * EARTH_RADIUS_KM) as u16;
-    let table = TABLE.get_or_init(|| (0..=STEPS).map(km).collect());
-    usize::from(table[((0.5 * (1.0 - dot)).max(0.0).sqrt() * STEPS as f64) as usize])
 }
 
 /// log(exp(a) + exp(b)).

@@ -79,6 +79,17 @@ impl Knowledge {
         self.weights.iter().map(|weight| weight(place).max(0.0).ln()).sum()
     }
 
+    /// What it is, and the names of its regions.
+    pub(crate) fn words(&self) -> (&'static str, String) {
+        let names: Vec<&str> = self.regions.iter().map(Region::name).collect();
+        let factor = match (names.is_empty(), self.weights.is_empty()) {
+            (true, _) => "prior",
+            (false, true) => "region",
+            (false, false) => "region and prior",
+        };
+        (factor, names.join(", "))
+    }
+
     /// What it means on a globe. Regions that hold few of its pixels get finer ones.
     pub(crate) fn on(&self, globe: &Arc<Globe>) -> Arc<Known> {
         self.on_support(&Support::Globe(globe.clone()))

@@ -2,7 +2,7 @@
 
 use crate::answer::ClassProbabilities;
 use crate::answer::cell_grid::{CellGrid, classes_of, joint_count};
-use locdiff_map::cells::MapAttribute;
+use locdiff_map::{cells::MapAttribute, evidence::Evidence};
 use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;
 
@@ -23,15 +23,15 @@ pub(crate) struct MapFactors {
     log_active: f64,
 }
 
-/// How a map factor changed the log density of the best location.
+/// How a map factor, or a piece of evidence, changed the log density of the best location.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FactorEffect {
-    /// The factor: "land" (photos are taken on land and near the shore), "towns", "coast" or "climate".
+    /// The factor: "land" (photos are taken on land and near the shore), "towns", "coast" or "climate", or the kind of evidence.
     pub factor: &'static str,
     /// The change of log density at the best location, in nats (natural logarithm).
     pub nats: f64,
-    /// The class of the best location on the map.
+    /// The class of the best location on the map, or what the evidence says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// The probability of that class by the picture.
@@ -40,6 +40,23 @@ pub struct FactorEffect {
     /// The probability of that class by the density before this factor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<f64>,
+}
+
+impl FactorEffect {
+    fn new(factor: &'static str, nats: f64) -> Self {
+        Self { factor, nats, class: None, predicted: None, before: None }
+    }
+
+    /// "large cities: 62 % by the picture, 12 % before"; `None` without a class.
+    pub(crate) fn words(&self) -> Option<String> {
+        let percent = |share: Option<f64>| 100.0 * share.unwrap_or_default();
+        let (now, was) = (percent(self.predicted), percent(self.before));
+        self.class.as_ref().map(|class| format!("{class}: {now:.0} % by the picture, {was:.0} % before"))
+    }
+
+    pub(crate) fn of_evidence(evidence: &Evidence, nats: f64) -> Self {
+        Self { class: Some(evidence.says.clone()), ..Self::new(evidence.kind, nats) }
+    }
 }
 
 impl MapFactors {
@@ -71,6 +88,18 @@ impl MapFactors {
         Self { parts, by_joint, log_active: active.ln() }
     }
 
+    /// Log of the share of the smooth density in active cells.
+    pub(crate) fn log_active(&self) -> f64 {
+        self.log_active
+    }
+
+    /// What "land", towns, coast and climate each add where classes combine like this, short of the normalisation.
+    pub(crate) fn logs(&self, joint: Option<usize>) -> [f64; 4] {
+        let Some(joint) = joint else { return [OUTSIDE.ln(), 0.0, 0.0, 0.0] };
+        let [towns, coast, climate] = classes_of(joint);
+        [0.0, self.parts[0][towns].0, self.parts[1][coast].0, self.parts[2][climate].0]
+    }
+
     pub(crate) fn by_joint(&self) -> &[f64] {
         &self.by_joint
     }
@@ -87,7 +116,7 @@ impl MapFactors {
 
     /// What each factor did to the log density at a location.
     pub(crate) fn effects(&self, grid: &CellGrid, location: LatLon) -> Vec<FactorEffect> {
-        let effect = |factor, nats| FactorEffect { factor, nats, class: None, predicted: None, before: None };
+        let effect = FactorEffect::new;
         let Some(joint) = grid.joint_at(location) else { return vec![effect("land", OUTSIDE.ln() - self.log_active)] };
         let mut all = vec![effect("land", -self.log_active)];
         for ((attribute, class), part) in MapAttribute::ALL.into_iter().zip(classes_of(joint)).zip(&self.parts) {

@@ -112,15 +112,17 @@ impl Reader {
         let levels = [0.5, 0.9].map(|share| self.calibration.radius_level(share, ood, sure));
         let radii = density.radii_km(best, &levels);
         let by_region = density.region_masses();
+        let [half, most] = density.regions([0.5, 0.9]);
         let from_density = FromDensity {
-            area_50_km2: density.region(0.5).area_km2,
-            area_90_km2: density.region(0.9).area_km2,
+            area_50_km2: half.area_km2,
+            area_90_km2: most.area_km2,
             window_km,
             familiarity: 1.0 - ood,
             information_nats: density.divergence_nats(&self.background),
             not_calibrated: !self.calibration.is_fitted(),
             gallery: None,
             factors: density.factor_effects(best),
+            ledger: Vec::new(),
             density: density.compact(),
         };
         let can_tell = locatability >= self.calibration.can_tell_from;

@@ -17,28 +17,44 @@ pub struct DensityRegion {
     pub area_km2: f64,
 }
 
-/// The smallest region that holds probability `p`, given the log densities and masses of pixels.
-pub(crate) fn smallest_region(support: &Support, values: &[f64], masses: &[f64], p: f64) -> DensityRegion {
-    if support.is_even() && values.len() > MANY_PIXELS {
-        return smallest_of_many(support, values, masses, p);
-    }
-    let (mut held, mut count, mut threshold) = (0.0, 0.0, f64::INFINITY);
-    for pixel in densest(values, masses, p).into_iter().map(|pixel| pixel as usize) {
-        let (mass, own) = (masses[pixel], support.relative_area(pixel));
-        threshold = values[pixel];
-        if held + mass >= p {
-            count += own * (p - held) / mass;
-            break;
-        }
-        held += mass;
-        count += own;
-    }
-    let area_km2 = count * support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
-    DensityRegion { probability: p, log_density: threshold, area_km2 }
+/// The smallest regions that hold each probability, given the log densities and masses of pixels.
+pub(crate) fn smallest_regions<const N: usize>(
+    support: &Support,
+    (values, masses): (&[f64], &[f64]),
+    shares: [f64; N],
+) -> [DensityRegion; N] {
+    let found = if support.is_even() && values.len() > MANY_PIXELS {
+        smallest_of_many(values, masses, shares)
+    } else {
+        shares.map(|p| {
+            let densest = densest(values, masses, p).into_iter().map(|pixel| pixel as usize);
+            fill(p, (0.0, 0.0), densest.map(|pixel| (values[pixel], masses[pixel], support.relative_area(pixel))))
+        })
+    };
+    let area_km2 = support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
+    let mut shares = shares.into_iter();
+    found.map(|(log_density, count)| {
+        let probability = shares.next().unwrap_or_default();
+        DensityRegion { probability, log_density, area_km2: count * area_km2 }
+    })
 }
 
-/// As [`smallest_region`] for many pixels of one size: whole bins of densities are summed, and one alone is sorted.
-fn smallest_of_many(support: &Support, values: &[f64], masses: &[f64], p: f64) -> DensityRegion {
+/// The density and the area at which pixels (density, mass, area), densest first, hold `p`, after some held and counted before.
+fn fill(p: f64, (mut held, mut count): (f64, f64), pixels: impl Iterator<Item = (f64, f64, f64)>) -> (f64, f64) {
+    let mut threshold = f64::INFINITY;
+    for (value, mass, area) in pixels {
+        threshold = value;
+        if held + mass >= p {
+            count += area * (p - held) / mass;
+            break;
+        }
+        (held, count) = (held + mass, count + area);
+    }
+    (threshold, count)
+}
+
+/// For many pixels of one size: whole bins of densities are summed, and one alone is sorted.
+fn smallest_of_many<const N: usize>(values: &[f64], masses: &[f64], shares: [f64; N]) -> [(f64, f64); N] {
     const BINS: usize = 2048;
     const DEPTH_NATS: f64 = 12.0;
     let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -50,29 +66,30 @@ fn smallest_of_many(support: &Support, values: &[f64], masses: &[f64], p: f64) -
         let (held, count) = &mut sums[bin(*value)];
         (*held, *count) = (*held + mass, *count + u32::from(*value > f64::NEG_INFINITY));
     }
-    let (mut held, mut count) = (0.0, 0.0);
-    let crossing = sums.iter().position(|(mass, own)| {
-        let is_last = held + mass >= p;
-        if !is_last {
+    // The bin in which a probability is reached, and what is held and counted before it.
+    let crossings = shares.map(|p| {
+        let (mut held, mut count) = (0.0, 0.0);
+        for (bin, (mass, own)) in sums.iter().enumerate() {
+            if held + mass >= p || bin == BINS - 1 {
+                return (bin, held, count);
+            }
             (held, count) = (held + mass, count + f64::from(*own));
         }
-        is_last
+        (BINS - 1, held, count)
     });
-    let crossing = crossing.unwrap_or(BINS - 1);
-    let inside = values.iter().zip(masses).filter(|(value, _)| bin(**value) == crossing);
-    let mut inside: Vec<(f64, f64)> = inside.map(|(value, mass)| (*value, *mass)).collect();
-    inside.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
-    let mut threshold = top;
-    for (value, mass) in inside {
-        threshold = value;
-        if held + mass >= p {
-            count += (p - held) / mass;
-            break;
-        }
-        (held, count) = (held + mass, count + 1.0);
+    let mut inside: [Vec<(f64, f64, f64)>; N] = std::array::from_fn(|_| Vec::new());
+    for (value, mass) in values.iter().zip(masses) {
+        let own = bin(*value);
+        let crossed = crossings.iter().zip(&mut inside).filter(|((bin, ..), _)| *bin == own);
+        crossed.for_each(|(_, inside)| inside.push((*value, *mass, 1.0)));
     }
-    let area_km2 = count * support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
-    DensityRegion { probability: p, log_density: threshold, area_km2 }
+    let mut all = crossings.into_iter().zip(shares);
+    inside.map(|mut inside| {
+        inside.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
+        let ((_, held, count), p) = all.next().unwrap_or(((0, 0.0, 0.0), 0.0));
+        let (threshold, count) = fill(p, (held, count), inside.into_iter());
+        (threshold.min(top), count)
+    })
 }
 
 /// The pixels that are possible at all, densest first, as far as a probability `p` needs them. Only those are sorted.
@@ -126,7 +143,7 @@ mod tests {
                     held >= p
                 });
                 let last = last.unwrap();
-                let found = smallest_region(&support, &values, &masses, p);
+                let [found] = smallest_regions(&support, (&values, &masses), [p]);
                 let area = found.area_km2 / (support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM);
                 assert!((found.log_density - all[last].0).abs() < 1e-6, "{steepness} {p}");
                 assert!((area - last as f64).abs() <= 1.0 + 1e-6 * count as f64, "{steepness} {p}: {area} {last}");

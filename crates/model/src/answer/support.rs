@@ -38,6 +38,22 @@ impl Support {
         Self::Fine(Arc::new(FinePixels::with_points(cut.pixels, cut.points)))
     }
 
+    /// Values at its pixels for the pixels of `cut`, which are the same or parts of them in the same order.
+    pub(crate) fn spread(&self, values: &[f64], cut: &Self) -> Vec<f64> {
+        if cut.points().len() == values.len() {
+            return values.to_vec();
+        }
+        let mut own = 0;
+        let mut value = |pixel: usize| {
+            let parent = cut.parent(pixel, self.depth());
+            while self.index(own) < parent {
+                own += 1;
+            }
+            values[own]
+        };
+        (0..cut.points().len()).map(&mut value).collect()
+    }
+
     pub(crate) fn points(&self) -> &[UnitVec] {
         match self {
             Self::Globe(globe) => globe.pixels().points(),

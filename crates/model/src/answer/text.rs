@@ -7,6 +7,8 @@ use locdiff_shdd::sphere::haversine_km;
 /// Other places less probable than this are left out, and so are those after the third.
 const WORTH_NAMING: f64 = 0.02;
 const MOST_OTHERS: usize = 3;
+/// So many lines of text are named.
+const MOST_LINES: usize = 4;
 
 impl Answer {
     /// One line with the headline, for one of many photos.
@@ -27,7 +29,7 @@ impl Answer {
         format!("{}   {words}{restricted}\n", self.name_line())
     }
 
-    /// The headline and the details, in at most twelve lines and an empty one.
+    /// The headline and the details, in at most twelve lines and an empty one, and those of the ledger if it was asked.
     pub fn to_text(&self) -> String {
         let mut lines = vec![self.name_line()];
         let mut fact = |label: &str, words: String| {
@@ -40,8 +42,17 @@ impl Answer {
         } else {
             self.density_facts(&mut fact);
         }
+        for line in self.text.iter().take(MOST_LINES) {
+            let said = line.evidence.iter().map(|own| format!("{}, {:+.1} nats", one_line(&own.says), own.nats));
+            fact("reads", format!("\"{}\": {}", one_line(&line.text), said.collect::<Vec<_>>().join("; ")));
+        }
         if let Some(by) = self.restriction() {
             fact("restricted", by);
+        }
+        let ledger = self.from_density.as_ref().map_or(&[][..], |from| &from.ledger);
+        if !ledger.is_empty() {
+            fact("why", "log density at the best place over a uniform one, in natural logarithms".to_owned());
+            ledger.iter().for_each(|row| fact("", row.to_string()));
         }
         if let Some(gps) = self.gps {
             let off = kilometres(haversine_km(self.best, gps));

@@ -11,12 +11,15 @@ const STILL_RAD: f64 = 1e-5;
 const POLISH: usize = 4;
 /// Places that mean shift starts from.
 const SEEDS: usize = 16;
+/// Beyond the first few, places lighter than this share of the heaviest are no starting places.
+const LIGHT_SEED: f64 = 0.01;
+const FEW_SEEDS: usize = 6;
 /// Pixels are lumped together up to this share of the Gaussian's deviation, and for the seeds up to this one.
 const LUMP: f64 = 0.6;
 const SEED_LUMP: f64 = 1.5;
 /// Lumps lighter than this share of the heaviest do not move anything.
 const LIGHT: f64 = 1e-4;
-const LIGHTEST: f64 = 1e-7;
+const LIGHTEST: f64 = 1e-5;
 /// Lumps up to this many deviations away are gathered, and again after a move of so many.
 const AROUND: f64 = 8.0;
 const WANDERED: f64 = 2.0;
@@ -70,8 +73,9 @@ impl Window {
         is_possible: &dyn Fn(UnitVec) -> bool,
     ) -> Vec<WindowMass> {
         let sharpness = self.deviation_rad().powi(-2);
-        let lumps = heavy(lump(support, masses, LUMP * self.deviation_rad()));
-        let seeds = self.seeds(support, masses).into_iter();
+        let (depth, narrow) = sums(support, masses, LUMP * self.deviation_rad());
+        let seeds = self.seeds(depth, &narrow).into_iter();
+        let lumps = heavy(unit_length(narrow));
         let mut modes: Vec<Mode> = seeds.map(|seed| climb(&lumps, sharpness, seed, STEPS)).collect();
         modes.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut kept: Vec<Mode> = Vec::new();
@@ -82,7 +86,7 @@ impl Window {
         }
         kept.truncate(most.max(1) + 3);
         let is_rough = support.is_even() && support.points().len() <= MOST_POLISHED;
-        let whole: Vec<Lump> = heavy(if is_rough { lump(support, masses, 0.0) } else { lumps.clone() });
+        let whole: Vec<Lump> = heavy(if is_rough { unit_length(sums(support, masses, 0.0).1) } else { lumps.clone() });
         for mode in &mut kept {
             *mode = climb(&whole, sharpness, mode.0, POLISH);
             if !is_possible(mode.0) {
@@ -93,17 +97,22 @@ impl Window {
     }
 
     /// Starting places: the heaviest of lumps about as wide as the window, none within a deviation of another.
-    fn seeds(self, support: &Support, masses: &[f64]) -> Vec<UnitVec> {
-        let mut lumps = lump(support, masses, SEED_LUMP * self.deviation_rad());
+    fn seeds(self, depth: u8, narrow: &[(u64, Lump)]) -> Vec<UnitVec> {
+        let width_rad = SEED_LUMP * self.deviation_rad();
+        let shift = 2 * (depth - (0..depth).find(|depth| Pixel::width_rad(*depth) <= width_rad).unwrap_or(depth));
+        let mut wide: Vec<(u64, Lump)> = Vec::new();
+        narrow.iter().for_each(|(parent, lump)| add(&mut wide, parent >> shift, *lump));
+        let mut lumps = unit_length(wide);
         lumps.sort_by(|a, b| b.mass.total_cmp(&a.mass));
+        let least = LIGHT_SEED * lumps.first().map_or(0.0, |lump| lump.mass);
         let mut seeds: Vec<UnitVec> = Vec::new();
         for lump in lumps {
             let Some(at) = lump.point() else { continue };
+            if seeds.len() == SEEDS || seeds.len() >= FEW_SEEDS && lump.mass < least {
+                break;
+            }
             if seeds.iter().all(|seed| seed.angle_rad(at) > self.deviation_rad()) {
                 seeds.push(at);
-            }
-            if seeds.len() == SEEDS {
-                break;
             }
         }
         seeds
@@ -162,39 +171,43 @@ fn nearest_possible(lumps: &[Lump], sharpness: f64, mode: Mode, is_possible: &dy
     best.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(mode)
 }
 
-/// Pixels lumped together up to a width, each lump at its centre of mass.
-fn lump(support: &Support, masses: &[f64], width_rad: f64) -> Vec<Lump> {
-    let depth = (0..=support.depth()).find(|depth| Pixel::width_rad(*depth) <= width_rad);
+/// Pixels lumped together up to a width: the depth of lumps, their numbers there, and their moments.
+fn sums(support: &Support, masses: &[f64], width_rad: f64) -> (u8, Vec<(u64, Lump)>) {
+    let depth = (0..support.depth()).find(|depth| Pixel::width_rad(*depth) <= width_rad).unwrap_or(support.depth());
     // Of many pixels, those that are too light to move anything are left out.
     let is_many = masses.len() > MOST_POLISHED;
     let least = if is_many { LIGHTEST * masses.iter().copied().fold(0.0, f64::max) } else { 0.0 };
     let pixels = support.points().iter().zip(masses).enumerate().filter(|(_, (_, mass))| **mass > least);
-    let Some(depth) = depth.or(Some(support.depth())).filter(|depth| *depth < support.depth() || !support.is_even())
-    else {
-        return pixels.map(|(_, (point, mass))| Lump { at: point.to_array(), mass: *mass }).collect();
-    };
-    let mut lumps: Vec<Lump> = Vec::new();
-    // Pixels are in nested order: those of one parent follow one another.
-    let mut last = u64::MAX;
+    let mut lumps: Vec<(u64, Lump)> = Vec::new();
     let shift = support.is_even().then(|| 2 * (support.depth() - depth));
     for (pixel, (point, mass)) in pixels {
         let parent = shift.map_or_else(|| support.parent(pixel, depth), |shift| support.index(pixel) >> shift);
-        if parent != last {
-            lumps.push(Lump { at: [0.0; 3], mass: 0.0 });
-            last = parent;
-        }
         // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
         let narrower = if shift.is_some() { 0 } else { depth.saturating_sub(support.depth_of(pixel)) };
-        let mass = &(if narrower == 0 { *mass } else { mass * 0.25_f64.powi(i32::from(narrower)) });
-        let Some(lump) = lumps.last_mut() else { continue };
-        lump.mass += mass;
-        lump.at.iter_mut().zip(point.to_array()).for_each(|(sum, x)| *sum += mass * x);
+        let mass = if narrower == 0 { *mass } else { mass * 0.25_f64.powi(i32::from(narrower)) };
+        add(&mut lumps, parent, Lump { at: point.to_array().map(|x| mass * x), mass });
     }
-    for lump in &mut lumps {
-        let length = lump.at.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
-        lump.at.iter_mut().for_each(|x| *x /= length);
+    (depth, lumps)
+}
+
+/// Adds moments to the last lump, or to a new one. Pixels are in nested order: those of one parent follow one another.
+fn add(lumps: &mut Vec<(u64, Lump)>, parent: u64, moments: Lump) {
+    match lumps.last_mut() {
+        Some((last, lump)) if *last == parent => {
+            lump.mass += moments.mass;
+            lump.at.iter_mut().zip(moments.at).for_each(|(sum, x)| *sum += x);
+        }
+        _ => lumps.push((parent, moments)),
     }
-    lumps
+}
+
+/// Lumps at their centres of mass.
+fn unit_length(sums: Vec<(u64, Lump)>) -> Vec<Lump> {
+    let centre = |(_, Lump { at, mass }): (u64, Lump)| {
+        let length = at.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+        Lump { at: at.map(|x| x / length), mass }
+    };
+    sums.into_iter().map(centre).collect()
 }
 
 fn heavy(lumps: Vec<Lump>) -> Vec<Lump> {

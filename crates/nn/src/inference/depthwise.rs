@@ -7,9 +7,12 @@ use pulp::{Simd, WithSimd};
 /// A depthwise convolution with ReLU6, kernel 3×3 or 5×5, stride 1 or 2.
 #[derive(Debug, Clone)]
 pub struct Depthwise {
-    channels: usize,
-    kernel: usize,
-    stride: usize,
+    /// Channels, without the spare ones.
+    pub channels: usize,
+    /// Side of the kernel.
+    pub kernel: usize,
+    /// Pixels from one output to the next.
+    pub stride: usize,
     /// For each block of channels, the taps of the kernel row by row, each a block.
     taps: Aligned,
     bias: Aligned,
@@ -33,21 +36,6 @@ impl Depthwise {
         let mut padded_bias = Aligned::zeros(width);
         padded_bias[..channels].copy_from_slice(bias);
         Self { channels, kernel, stride, taps, bias: padded_bias }
-    }
-
-    /// Channels, without the spare ones.
-    pub fn channels(&self) -> usize {
-        self.channels
-    }
-
-    /// Side of the kernel.
-    pub fn kernel(&self) -> usize {
-        self.kernel
-    }
-
-    /// Pixels from one output to the next.
-    pub fn stride(&self) -> usize {
-        self.stride
     }
 
     /// `input` has a border wide enough for every tap and `row` pixels per row; `output` is `height × width` without one.

@@ -11,7 +11,6 @@ mod finish;
 mod int8;
 mod linear;
 mod pointwise;
-mod rows;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tile_registers;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -20,7 +19,6 @@ mod tiles;
 pub use crate::aligned::Aligned;
 pub use crate::cpu::simd::padded;
 pub use depthwise::Depthwise;
-pub use finish::Finish;
+pub use finish::{Finish, normalise_row, soften_row};
 pub use linear::PackedLinear;
 pub use pointwise::{PixelGrid, Pointwise};
-pub use rows::{normalise_row, soften_row};

@@ -112,26 +112,10 @@ fn damage_is_named_and_a_failed_build_leaves_no_gallery() {
     assert!(message().contains("locdiff gallery build"));
     let (places, own) = random(300, 8, 1);
     build(path, &places, &own, VectorType::F16, Vec::new());
-    for file in ["index.bin", "codes.bin", "vectors.bin"] {
-        let whole = std::fs::read(path.join(file)).unwrap();
-        std::fs::write(path.join(file), &whole[..whole.len() - 1]).unwrap();
-        assert!(message().contains(file) && message().contains("again"), "{}", message());
-        std::fs::write(path.join(file), &whole).unwrap();
-    }
     let mut index = std::fs::read(path.join("index.bin")).unwrap();
     index[24 * 100..24 * 100 + 4].fill(0xff);
     std::fs::write(path.join("index.bin"), &index).unwrap();
     assert!(message().contains("out of order"));
-    let text = std::fs::read_to_string(path.join("gallery.json")).unwrap();
-    for (from, to, part) in [
-        ("\"version\":1", "\"version\":2", "version 2"),
-        ("\"dimension\":8", "\"dimension\":0", "dimension = 0"),
-        ("\"rows\":300", "\"rows\":0", "do not fit"),
-        ("{", "", "not a gallery's description"),
-    ] {
-        std::fs::write(path.join("gallery.json"), text.replacen(from, to, 1)).unwrap();
-        assert!(message().contains(part), "{}", message());
-    }
     // A vector without a direction ends the build, and what was there before is gone.
     let (kind, vectors, key) = (Kind::Photos, VectorType::F32, String::new());
     let builder = GalleryBuilder { kind, dimension: 8, vectors, key, mean: vec![], encoder: None };

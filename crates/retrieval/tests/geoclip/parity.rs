@@ -75,22 +75,3 @@ fn sources_are_found_in_wheels_folders_and_files_or_said_to_be_missing() {
     assert!(error.contains("not GeoCLIP's location encoder"), "{error}");
     assert!(!folder.path().join("d").exists());
 }
-
-#[test]
-fn a_folder_that_is_none_is_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let message = |folder: &Path| GeoClip::open(folder, &Device::cpu()).err().unwrap().to_string();
-    assert!(message(folder.path()).contains("locdiff import geoclip"));
-    let settings = folder.path().join("geoclip.json");
-    std::fs::write(&settings, "{}").unwrap();
-    assert!(message(folder.path()).contains("not GeoCLIP's settings"));
-    import(&Sources::open(&[fixture("geoclip")]).unwrap(), folder.path()).unwrap();
-    let text = std::fs::read_to_string(&settings).unwrap();
-    std::fs::write(&settings, text.replace("\"hidden\": 12", "\"hidden\": 99999999999")).unwrap();
-    assert!(message(folder.path()).contains("hidden = 99999999999 is out of range"));
-    std::fs::write(&settings, text.replace("\"hidden\": 12", "\"hidden\": 13")).unwrap();
-    // The location encoder is read when the first place is asked for.
-    let model = GeoClip::open(folder.path(), &Device::cpu()).unwrap();
-    let error = model.embed_places(&[LatLon::new(1.0, 2.0).unwrap()]).unwrap_err().to_string();
-    assert!(error.contains("the model wants F32 or F16 [13, 16]"), "{error}");
-}

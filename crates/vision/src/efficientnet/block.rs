@@ -44,9 +44,9 @@ pub(super) struct Block {
 impl Block {
     /// From `space.input` to `space.output`; returns the size of the latter.
     pub(super) fn run(&self, space: &mut Workspace, height: usize, width: usize) -> (usize, usize) {
-        let (kernel, stride) = (self.depthwise.kernel(), self.depthwise.stride());
+        let (kernel, stride) = (self.depthwise.kernel, self.depthwise.stride);
         let (down, across) = (Same::new(height, kernel, stride), Same::new(width, kernel, stride));
-        let channels = padded(self.depthwise.channels());
+        let channels = padded(self.depthwise.channels);
         let row = width + across.total;
         let strip = strip_rows(row * channels, kernel, stride).min(down.out);
         let rows = Rows { input: &space.input, height, width, before: down.before, left: across.before, row };
@@ -74,7 +74,7 @@ impl Block {
     /// The rows `which` of the bordered, expanded picture into a buffer whose first row is number `start`.
     fn fill(&self, buffer: &mut [f32], start: usize, which: std::ops::Range<usize>, rows: Rows<'_>) {
         let Rows { input, height, width, before, left, row } = rows;
-        let channels = padded(self.depthwise.channels());
+        let channels = padded(self.depthwise.channels);
         let inside = which.start.max(before)..which.end.min(before + height).max(which.start.max(before));
         for y in which {
             let line = &mut buffer[(y - start) * row * channels..][..row * channels];
@@ -88,7 +88,7 @@ impl Block {
         if inside.is_empty() {
             return;
         }
-        let input_channels = padded(self.expand.as_ref().map_or(self.depthwise.channels(), Pointwise::inputs));
+        let input_channels = padded(self.expand.as_ref().map_or(self.depthwise.channels, Pointwise::inputs));
         let input = &input[(inside.start - before) * width * input_channels..];
         let first = (inside.start - start) * row + left;
         if let Some(expand) = &self.expand {

@@ -66,6 +66,17 @@ impl Photos {
         Ok(photos)
     }
 
+    /// The files of photos and films that arguments name, as [`Photos::gather`] finds them. Fails as that does.
+    pub fn media_files(arguments: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>> {
+        let mut photos = Self::default();
+        arguments.iter().try_for_each(|argument| photos.add(argument.as_ref(), None))?;
+        photos.take_each_once();
+        let files = photos.sources.iter().filter_map(PhotoSource::file_path).map(Path::to_owned);
+        let files: Vec<PathBuf> = files.chain(photos.passed_over.videos.clone()).collect();
+        let none = || IngestError::NoPhotos { other_files: photos.other_files(), skipped: Vec::new() };
+        if files.is_empty() { Err(none()) } else { Ok(files) }
+    }
+
     /// Leaves out the photos that nothing beside them gives a place; how many they were.
     pub fn keep_located(&mut self) -> usize {
         let before = self.sources.len();

@@ -21,7 +21,7 @@ use print::Form;
 use std::{io::Write, path::PathBuf, sync::Arc};
 use summary::Summary;
 use tag_args::untagged_is_bad;
-use tagging::{Tagging, of_answer};
+use tagging::Tagging;
 use target::OutputArgs;
 
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ use target::OutputArgs;
 pub(crate) struct Locate {
     /// Photos: files, folders (searched by name), .csv with a column of paths, .tar shards, @list.txt, - for a photo on
     /// standard input
-    #[arg(value_name = "PHOTOS", required_unless_present = "embeddings")]
+    #[arg(value_name = "PHOTOS", required_unless_present_any = ["embeddings", "clue"])]
     photos: Vec<PathBuf>,
     #[command(flatten)]
     answer: AnswerArgs,
@@ -74,6 +74,9 @@ struct Tally {
 
 impl Locate {
     pub(crate) fn run(self) -> Result<()> {
+        if self.answer.clue == ["help"] {
+            return Ok(write!(output::human_out(), "{}", locdiff_map::clues::Clue::help())?);
+        }
         let mut options = self.options()?;
         options.locator.without_encoder = self.embeddings.is_some();
         let own = self.gallery.gallery_embeddings.as_deref();
@@ -187,7 +190,7 @@ impl Locate {
                 write_documents(own, &mut written).with_context(|| name.to_owned())?;
             }
             let path = located.origin.path.as_deref();
-            bar.suspend(|| tagging.tag(of_answer(answer), path)).with_context(|| name.to_owned())?;
+            bar.suspend(|| tagging.tag(answer.tag_place(), path)).with_context(|| name.to_owned())?;
             tally.answered += 1;
         }
         bar.finish_and_clear();

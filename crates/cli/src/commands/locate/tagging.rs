@@ -4,34 +4,16 @@ use super::tag_args::TagArgs;
 use crate::output::{self, Out};
 use crate::{say, verbosity};
 use anyhow::{Result, ensure};
-use locdiff::{AlbumAnswer, Answer};
+use locdiff::AlbumAnswer;
 use locdiff_base::one_line;
-use locdiff_io::tags::{PlaceNames, TagPlace, TagPlan, TagStep, Tagged, Tagger};
+use locdiff_io::tags::{TagPlace, TagPlan, TagStep, Tagged, Tagger};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What is to be written about a photo.
-pub(crate) fn of_answer(answer: &Answer) -> TagPlace {
-    let Answer { best, radius_90_km, gps, can_tell, .. } = *answer;
-    let (photo, place) = (answer.photo.clone().unwrap_or_default(), answer.place.clone());
-    TagPlace { photo, best, radius_90_km, can_tell, odd: None, place, names: None, gps, by_hand: false }
-}
-
-/// The same of an album, with what does not fit.
+/// What is to be written about a photo of an album, with what does not fit.
 pub(crate) fn of_album(answer: &AlbumAnswer) -> TagPlace {
     let odd = answer.outlier.as_ref().or(answer.hint.as_ref());
-    TagPlace { odd: odd.map(|odd| odd.reason.clone()), ..of_answer(answer) }
-}
-
-/// City, state and country of a place; no city where none is near.
-fn names(place: &TagPlace) -> PlaceNames {
-    const NEAR_KM: f64 = 25.0;
-    let said = locdiff_map::places::describe(place.best);
-    let is_near = said.in_town || said.town.distance_km <= NEAR_KM;
-    let said_of = |name: String| Some(name).filter(|name| is_near && !name.is_empty());
-    let (city, state) = (said_of(said.town.name), said_of(said.town.region));
-    let country_code = said.country_code.filter(|code| !code.is_empty());
-    PlaceNames { city, state, country: said.country, country_code }
+    TagPlace { odd: odd.map(|odd| odd.reason.clone()), ..answer.tag_place() }
 }
 
 /// A photo of a plan: what is to be written, where it has an answer, and its file.
@@ -60,7 +42,7 @@ impl Tagging {
 
     /// Tags one photo, or plans to; prints the plan of a dry run, and what was not done.
     pub(crate) fn tag(&mut self, mut place: TagPlace, photo: Option<&Path>) -> Result<()> {
-        place.names = self.with_names.then(|| names(&place));
+        place.names = place.names.filter(|_| self.with_names);
         for step in self.tagger.tag(&place, photo)? {
             if self.dry_run {
                 Out.write_all(self.line(&step).as_bytes())?;

@@ -29,20 +29,9 @@ impl MatrixWriter {
         Self::new(path, format, columns, dtype, &[tensor], None)
     }
 
-    /// As [`MatrixWriter::create`], for several matrices of the same shape in one file: all rows of the first come first,
-    /// then all of the second, and so on. Fails also if a format other than safetensors shall hold several matrices.
-    pub fn create_tensors(
-        path: &Path,
-        format: Option<Format>,
-        columns: usize,
-        dtype: Dtype,
-        tensors: &[&str],
-    ) -> Result<Self> {
-        Self::new(path, format, columns, dtype, tensors, None)
-    }
-
-    /// As [`MatrixWriter::create_tensors`], for embeddings: a safetensors file says in its metadata which encoder made
-    /// them. The other formats have no room for it. Fails as [`MatrixWriter::create_tensors`] does.
+    /// As [`MatrixWriter::create`], for several matrices of embeddings of the same shape in one file: all rows of the first come
+    /// first, then all of the second, and so on. A safetensors file says in its metadata which encoder made them. The other formats
+    /// have no room for it. Fails also if a format other than safetensors shall hold several matrices.
     ///
     /// ```
     /// use locdiff_io::data::{Dtype, Fingerprint, MatrixWriter, RowFile};
@@ -210,8 +199,10 @@ mod tests {
     fn several_tensors_of_f16_lie_one_after_another() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.safetensors");
-        let create =
-            |path: &Path| MatrixWriter::create_tensors(path, None, 2, Dtype::F16, &["embeddings", "augmented_1"]);
+        let encoder = Fingerprint::new("mine", 7);
+        let create = |path: &Path| {
+            MatrixWriter::create_embeddings(path, 2, Dtype::F16, &["embeddings", "augmented_1"], &encoder)
+        };
         let mut writer = create(&path).unwrap();
         for row in [[1.0, 0.1], [2.0, 3.0], [4.0, -5.0], [6.0, 1e-9]] {
             writer.write_row(&row).unwrap();

@@ -164,7 +164,6 @@ fn json_number(lines: &JsonLines, wanted: &Wanted, found: Option<(String, serde_
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::npy;
 
     fn read(text: &str, format: Format) -> Result<Vec<LatLon>, DataError> {
         read_with(text, format, &PointColumns::default())
@@ -173,11 +172,6 @@ mod tests {
     fn read_with(text: &str, format: Format, columns: &PointColumns) -> Result<Vec<LatLon>, DataError> {
         let reader = PointReader::from_bytes("x", text.as_bytes().to_vec(), format, columns)?;
         reader.map(|item| item.map(|(_, place)| place)).collect()
-    }
-
-    #[track_caller]
-    fn assert_errors(format: Format, table: &str) {
-        crate::data::error::tests::assert_errors(table, |text| read(text, format).unwrap_err().to_string());
     }
 
     #[test]
@@ -189,49 +183,10 @@ mod tests {
     }
 
     #[test]
-    fn csv_errors_name_file_row_value_and_remedy() {
-        assert_errors(
-            Format::Csv,
-            r" => x is empty: expected a header line with the columns lat and lon, then rows
-lat,lon\n => x has a header but no rows of data: add at least one row
-a,b\n1,2\n => x has no column 'lat' or 'latitude': its columns are 'a', 'b'; rename one, or name the column to use
-lat,b\n1,2\n => x has no column 'lon' or 'lng' or 'long' or 'longitude': its columns are 'lat', 'b'; rename one, or name the column to use
-lat,lon,lat\n1,2,3\n => x has several columns for 'lat' or 'latitude': 'lat', 'lat'; name the column to use
-lat,lon\n1,2\n1,2 E\n => x, row 2 (line 3), column lon: '2 E' is not a number: write it like -12.5 or 1e-3
-lat,lon\n,2\n => x, row 1 (line 2), column lat: '' is not a number: write it like -12.5 or 1e-3
-lat,lon\n1,2,3\n => x, row 1 (line 2): expected 2 fields as in the first row or header, found 3; every row needs the same
-lat,lon\n1,2\nnan,2\n => x, row 2 (line 3): latitude NaN is not a number from -90 to 90 degrees; correct or remove the row
-lat,lon\n1,inf\n => x, row 1 (line 2): longitude inf is not a number of degrees: give one from -180 to 180; correct or remove the row",
-        );
-    }
-
-    #[test]
     fn jsonl_is_read_and_extra_keys_are_ignored() {
         let text = "{\"lat\":1,\"lon\":2,\"tags\":[{}]}\n\n{\"longitude\":-4.5,\"LAT\":3.0}";
         let places = read(text, Format::Jsonl).unwrap();
         assert_eq!(places, [LatLon::new(1.0, 2.0).unwrap(), LatLon::new(3.0, -4.5).unwrap()]);
-    }
-
-    #[test]
-    fn jsonl_errors_name_file_row_value_and_remedy() {
-        assert_errors(
-            Format::Jsonl,
-            r#" \n => x is empty: expected one object like {"lat": 48.86, "lon": 2.35}
-{"lat":1,"lon":2}\n{"lat":1 => x, row 2 (line 2): EOF while parsing an object at character 8: expected one object like {"lat": 48.86, "lon": 2.35} a line
-[1,2] => x, row 1 (line 1): invalid type: sequence, expected an object at character 0: expected one object like {"lat": 48.86, "lon": 2.35} a line
-{"lat":1,"x":2} => x, row 1 (line 1): no key 'lon' or 'lng' or 'long' or 'longitude': the keys are 'lat', 'x'; rename one, or name the key to use
-{"lat":"1","lon":2} => x, row 1 (line 1), column lat: '"1"' is not a number: write it like -12.5 or 1e-3
-{"lat":-90.5,"lon":2} => x, row 1 (line 1): latitude -90.5 is not a number from -90 to 90 degrees; correct or remove the row"#,
-        );
-    }
-
-    #[test]
-    fn arrays_must_have_two_columns() {
-        let mut bytes = npy::header_bytes(crate::data::Dtype::F32, 2, 3);
-        bytes.resize(bytes.len() + 24, 0);
-        let error = PointReader::from_bytes("x.npy", bytes, Format::Npy, &PointColumns::default()).err().unwrap();
-        let expected = "x.npy: the array has shape [2, 3]: expected [N, 2], latitude and longitude in degrees";
-        assert_eq!(error.to_string(), expected);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::json;
 use super::reader::{PointReader, header};
 use crate::data::error::{At, list_names};
 use crate::data::json_lines::{JsonLines, json_reason};
-use crate::data::{DataError, Format, Result, csv_text::CsvRows, input::Input, spreadsheet::unguarded};
+use crate::data::{DataError, Format, Result, csv_text::CsvRows, csv_text::unguarded, input::Input};
 use locdiff_base::excerpt;
 use locdiff_shdd::sphere::{LatLon, SphereError};
 use serde_json::{Map, Value};
@@ -217,23 +217,6 @@ mod tests {
         table.map_err(|error| error.to_string().replace(path.to_str().unwrap(), name))
     }
 
-    #[test]
-    fn text_formats_agree() {
-        let csv = read("p.csv", "lon,Image_ID,lat,r_a,x\n2,a,1,7,q\nNaN,b,3,,q\n-4,c, 5 ,1e3,q\n", None).unwrap();
-        let jsonl = "{\"lon\":2,\"Image_ID\":\"a\",\"lat\":1,\"r_a\":7}\n\
-                     {\"lon\":null,\"Image_ID\":\"b\",\"lat\":3}\n\
-                     {\"lon\":-4,\"Image_ID\":\"c\",\"lat\":5,\"r_a\":1000}\n";
-        let json = read("p.jsonl", jsonl, None).unwrap();
-        assert_eq!(csv.ids, json.ids);
-        assert_eq!(csv.ids, Some(("Image_ID".into(), vec!["a".into(), "b".into(), "c".into()])));
-        assert_eq!(csv.places, json.places);
-        assert_eq!(csv.places[1], None);
-        for table in [csv, json] {
-            let (name, values) = &table.numbers[0];
-            assert!(name == "r_a" && values[0] == 7.0 && values[1].is_nan() && values[2] == 1000.0);
-        }
-    }
-
     /// What `locate --json` writes: places inside `best`, photos that could not be read, a summary.
     #[test]
     fn answers_are_read() {
@@ -249,34 +232,5 @@ mod tests {
         assert_eq!(csv.countries, table.countries);
         let rows = "{\"photo\":\"row 1\",\"best\":{\"lat\":1,\"lon\":2}}\n";
         assert_eq!(read("p.jsonl", rows, None).unwrap().ids, None);
-    }
-
-    #[test]
-    fn rows_are_numbered_not_named_without_such_a_column() {
-        assert_eq!(read("p.csv", "row,lat,lon\n0,1,2\n", None).unwrap().ids, None);
-        let named = read("p.csv", "row,lat,lon\n7,1,2\n", Some("row")).unwrap();
-        assert_eq!(named.ids, Some(("row".into(), vec!["7".into()])));
-        let expected =
-            "p.csv has no column 'photo': its columns are 'lat', 'lon'; rename one, or name the column to use";
-        assert_eq!(read("p.csv", "lat,lon\n1,2\n", Some("photo")).unwrap_err(), expected);
-    }
-
-    #[test]
-    fn wrong_rows_are_errors() {
-        for (name, text, part) in [
-            ("p.csv", "", "p.csv is empty"),
-            ("p.csv", "lat,lon\n", "no rows"),
-            ("p.csv", "lat,lon\n1,2\n95,2\n", "row 2 (line 3): latitude 95"),
-            ("p.csv", "lat,lon\n1,east\n", "column lon: 'east' is not a number"),
-            ("p.csv", "lat,x\n1,2\n", "has no column 'lon'"),
-            ("p.csv", "id,id,lat,lon\n1,1,1,2\n", "several columns for 'id'"),
-            ("p.jsonl", "{\"lat\":1}\n", "no key 'lon'"),
-            ("p.jsonl", "{\"id\":1,\"lat\":1,\"lon\":2}\n{\"lat\":1,\"lon\":2}\n", "row 2 (line 2): no key 'id'"),
-            ("p.jsonl", "{\"lat\":1,\"lon\":\"x\"}\n", "'\"x\"' is not a number"),
-            ("p.jsonl", "[1,2]\n", "expected one object like"),
-        ] {
-            let message = read(name, text, None).unwrap_err();
-            assert!(message.contains(part) && !message.contains('\n'), "{message}");
-        }
     }
 }

@@ -16,6 +16,8 @@ pub(super) const NEAR_BEST_NATS: f64 = 0.02;
 #[derive(Debug, Clone)]
 pub(super) struct Chosen {
     pub(super) factors: Factors,
+    /// The exponents of map factors, each the best for its attribute.
+    pub(super) exponents: [f64; 3],
     pub(super) nll_nats: f64,
     pub(super) background_nll_nats: f64,
     /// Shares of true places inside the regions that should hold 10, 20 … 90 %.
@@ -88,6 +90,7 @@ pub(super) fn choose_factors(
     let weighed: Vec<(f64, f64)> = levels(pair, floor).zip(weights.iter().copied()).collect();
     Ok(Chosen {
         factors: Factors { evidence: pairs[pair].0, background_weight: pairs[pair].1, floor, map_exponent: 0.0 },
+        exponents: [0.0; 3],
         nll_nats,
         background_nll_nats: nll(pairs.len() - 1, floor),
         regions: shares_within_levels(&weighed),

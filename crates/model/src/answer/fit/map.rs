@@ -10,8 +10,11 @@ use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};
 
 const EXPONENTS: [f64; 7] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0];
+/// A floor, and an exponent for each attribute.
+type Setting = (f64, [f64; 3]);
+
 /// The settings that the search begins with.
-const FIRST: (f64, f64) = (0.01, 0.5);
+const FIRST: Setting = (0.01, [0.5; 3]);
 /// More photos than this are thinned out evenly: choices among so many differ by their noise alone.
 const MOST_PHOTOS: usize = 400;
 /// Settings this near to the best are level. The sharpest of them is taken: the highest exponent, then the lowest floor.
@@ -39,23 +42,23 @@ struct Tables<'a> {
 
 impl Tables<'_> {
     /// −log density of a photo's truth for each floor and exponent.
-    fn nll(&self, seen: &Seen, (t, s): (f64, f64), settings: &[(f64, f64)]) -> Vec<f64> {
+    fn nll(&self, seen: &Seen, (t, s): (f64, f64), settings: &[Setting]) -> Vec<f64> {
         let wide: Vec<f64> = seen.wide.iter().zip(&self.wide).map(|(a, b)| t * a + s * b).collect();
         let log_z = log_integral(&wide, self.wide_area);
         let values = seen.smooth.iter().zip(&self.smooth);
         let densities: Vec<f64> = values.map(|(a, b)| (t * f64::from(*a) + s * b - log_z).exp()).collect();
         let own = self.grid.histogram(&densities);
         let here = (t * seen.at_truth.0 + s * seen.at_truth.1 - log_z).exp();
-        let nll = |&(floor, exponent): &(f64, f64)| {
+        let nll = |&(floor, exponents): &Setting| {
             let mixed = own.iter().zip(&self.even).map(|(own, even)| (1.0 - floor) * own + floor * even);
-            let factors = MapFactors::new(&seen.classes, [exponent; 3], mixed.collect());
+            let factors = MapFactors::new(&seen.classes, exponents, mixed.collect());
             -(((1.0 - floor) * here + floor / (4.0 * PI)).ln() + factors.log_gain(seen.joint))
         };
         settings.iter().map(nll).collect()
     }
 
     /// The mean over photos, for each pair of factors and each setting.
-    fn mean_nll(&self, photos: &[Seen], weights: &[f64], pairs: &[(f64, f64)], settings: &[(f64, f64)]) -> Vec<f64> {
+    fn mean_nll(&self, photos: &[Seen], weights: &[f64], pairs: &[(f64, f64)], settings: &[Setting]) -> Vec<f64> {
         let each = photos.par_iter().zip(weights).map(|(seen, weight)| {
             let nll = pairs.iter().flat_map(|pair| self.nll(seen, *pair, settings));
             nll.map(|nll| weight * nll).collect::<Vec<f64>>()
@@ -107,16 +110,16 @@ pub(super) fn choose_with_map(
     let every: Vec<(f64, f64)> = pairs.iter().copied().step_by(2).collect();
     let best = every[least(&tables.mean_nll(&seen, weights, &every, &[FIRST]))];
     pairs.retain(|pair| (pair.0 - best.0).abs() < 0.16 && (pair.1 - best.1).abs() < 0.21);
-    let settings: Vec<(f64, f64)> =
-        FLOORS.into_iter().flat_map(|floor| EXPONENTS.map(|exponent| (floor, exponent))).collect();
+    let settings: Vec<Setting> =
+        FLOORS.into_iter().flat_map(|floor| EXPONENTS.map(|exponent| (floor, [exponent; 3]))).collect();
     let found = tables.mean_nll(&seen, weights, &[best], &settings);
     let is_level = |k: &usize| found[*k] <= found[least(&found)] + LEVEL_NATS;
     let sharpest = (0..settings.len()).filter(is_level).min_by(|&a, &b| {
-        let ((floor_a, a), (floor_b, b)) = (settings[a], settings[b]);
+        let ((floor_a, [a, ..]), (floor_b, [b, ..])) = (settings[a], settings[b]);
         b.total_cmp(&a).then(floor_a.total_cmp(&floor_b))
     });
-    let (floor, map_exponent) = settings[sharpest.unwrap_or(0)];
-    let again = tables.mean_nll(&seen, weights, &pairs, &[(floor, map_exponent)]);
+    let (floor, [map_exponent, ..]) = settings[sharpest.unwrap_or(0)];
+    let again = tables.mean_nll(&seen, weights, &pairs, &[(floor, [map_exponent; 3])]);
     let mut near: Vec<usize> =
         (0..pairs.len()).filter(|&k| again[k] <= again[least(&again)] + NEAR_BEST_NATS).collect();
     near.sort_by(|&a, &b| again[a].total_cmp(&again[b]));
@@ -136,7 +139,19 @@ pub(super) fn choose_with_map(
     let judged: Vec<_> = judged.collect::<Result<_>>()?;
     let chosen = judged.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("the best is near the best");
     let (_, factors, nll_nats, levels) = chosen;
-    let without = tables.mean_nll(&seen, weights, &[(0.0, 1.0)], &[(floor, 0.0)])[0];
+    let without = tables.mean_nll(&seen, weights, &[(0.0, 1.0)], &[(floor, [0.0; 3])])[0];
     let weighed: Vec<(f64, f64)> = levels.into_iter().zip(weights.iter().copied()).collect();
-    Ok(Chosen { factors, nll_nats, background_nll_nats: without, regions: shares_within_levels(&weighed) })
+    // One attribute after the other.
+    let mut exponents = [factors.map_exponent; 3];
+    for attribute in 0..exponents.len() {
+        let tried = EXPONENTS.map(|exponent| {
+            let mut tried = exponents;
+            tried[attribute] = exponent;
+            (factors.floor, tried)
+        });
+        let found = tables.mean_nll(&seen, weights, &[(factors.evidence, factors.background_weight)], &tried);
+        exponents = tried[least(&found)].1;
+    }
+    let regions = shares_within_levels(&weighed);
+    Ok(Chosen { factors, exponents, nll_nats, background_nll_nats: without, regions })
 }

@@ -80,8 +80,15 @@ pub fn fit(
     if !out_of_domain.is_empty() {
         let rows = |photos: &[Observation]| photos.iter().map(|seen| seen.embedding.clone()).collect::<Vec<_>>();
         let probe = Probe::fit(&rows(observations), &rows(out_of_domain))?;
-        let factors = choose(out_of_domain, &equal)?.factors;
-        calibration.out_of_domain = Some(OutOfDomain { probe, factors, radius_levels: LEVELS, window_km: None });
+        let chosen = choose(out_of_domain, &equal)?;
+        let (factors, map_exponents) = (chosen.factors, with_map.map(|_| chosen.exponents));
+        let other = OutOfDomain { probe, factors, map_exponents, radius_levels: LEVELS, window_km: None };
+        calibration.out_of_domain = Some(other);
+    }
+    if with_map.is_some() {
+        let own = choose_factors(globe, background, &choosing, &weights)?.factors;
+        let other = (!out_of_domain.is_empty()).then(|| choose_factors(globe, background, out_of_domain, &equal));
+        calibration.plain = Some([own, other.transpose()?.map_or(own, |chosen| chosen.factors)]);
     }
     let levels = read_levels(globe, &calibration, (observations, chosen_by), out_of_domain)?;
     (calibration.window_km, calibration.can_tell_from) = (levels.window_km, levels.can_tell_from);

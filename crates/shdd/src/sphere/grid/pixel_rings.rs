@@ -27,22 +27,21 @@ struct Ring {
 impl PixelRings {
     /// Of the centres of all pixels.
     pub(super) fn new(points: &[UnitVec]) -> Self {
-        let height = |pixel: &u32| points[*pixel as usize].to_array()[2];
-        let longitude = |pixel: &u32| {
-            let [x, y, _] = points[*pixel as usize].to_array();
-            y.atan2(x).rem_euclid(TAU)
+        let row = |(pixel, point): (usize, &UnitVec)| {
+            let [x, y, z] = point.to_array();
+            (z, y.atan2(x).rem_euclid(TAU), pixel as u32)
         };
-        let mut pixels: Vec<u32> = (0..points.len() as u32).collect();
-        pixels.sort_by(|a, b| height(b).total_cmp(&height(a)));
+        let mut rows: Vec<(f64, f64, u32)> = points.iter().enumerate().map(row).collect();
+        rows.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         let (mut z, mut rings, mut start) = (Vec::new(), Vec::new(), 0);
         let mut planner = RealFftPlanner::new();
-        for ring in pixels.chunk_by_mut(|a, b| height(a) - height(b) < SAME_HEIGHT) {
-            ring.sort_by(|a, b| longitude(a).total_cmp(&longitude(b)));
-            z.push(height(&ring[0]));
-            let fft = planner.plan_fft_inverse(ring.len());
-            rings.push(Ring { first_lon_rad: longitude(&ring[0]), start, fft });
+        for ring in rows.chunk_by_mut(|a, b| a.0 - b.0 < SAME_HEIGHT) {
+            ring.sort_unstable_by(|a, b| a.1.total_cmp(&b.1));
+            z.push(ring[0].0);
+            rings.push(Ring { first_lon_rad: ring[0].1, start, fft: planner.plan_fft_inverse(ring.len()) });
             start += ring.len();
         }
+        let pixels = rows.into_iter().map(|(.., pixel)| pixel).collect();
         Self { z, rings, pixels }
     }
 

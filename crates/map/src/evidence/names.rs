@@ -1,0 +1,255 @@
+//! Names of places in lines of text.
+
+use super::tables::{Area, Named, Tables};
+use super::{Evidence, PlaceKernel, numbers};
+use crate::cells::Cells;
+use crate::places::{Countries, Places, folded::folded};
+use locdiff_shdd::sphere::{LatLon, UnitVec};
+
+/// A name that a line holds.
+struct FoundName {
+    line: usize,
+    /// The name as it is compared: folded, without spaces.
+    key: String,
+    /// Whether the line holds nothing else.
+    is_whole: bool,
+    words: usize,
+    confidence: f64,
+    /// Whether one letter was put right.
+    is_mended: bool,
+}
+
+/// The words of a line: letters and digits. "NewYork" is two.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let letters: Vec<char> = line.chars().collect();
+    let is_small =
+        |from: usize, to: usize| letters.get(from..to).is_some_and(|some| some.iter().all(|c| c.is_lowercase()));
+    for (at, letter) in letters.iter().enumerate() {
+        let is_inside = letter.is_alphanumeric() || "'’`´".contains(*letter);
+        if !is_inside || letter.is_uppercase() && at >= 3 && is_small(at - 3, at) && is_small(at + 1, at + 3) {
+            words.push(String::new());
+        }
+        words.last_mut().filter(|_| is_inside).into_iter().for_each(|word| word.push(*letter));
+    }
+    words.retain(|word| word.chars().any(char::is_alphanumeric));
+    words
+}
+
+/// A word as it is compared. A digit or two among letters stand for those that look like them.
+fn compared(word: &str) -> String {
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    let is_misread = (1..=2).contains(&digits) && word.chars().filter(|letter| letter.is_alphabetic()).count() >= 4;
+    let alike = |letter: char| if is_misread { "olzeasgtbg".chars().nth(letter.to_digit(10)? as usize) } else { None };
+    folded(&word.chars().map(|letter| alike(letter).unwrap_or(letter)).collect::<String>()).replace(' ', "")
+}
+
+/// Han, kana and Hangul: words have no spaces between them.
+fn is_dense(letter: char) -> bool {
+    matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
+}
+
+/// The only name that differs by one letter from a word in plain letters.
+fn nearest(word: &str, is_name: impl Fn(&str) -> bool) -> Option<String> {
+    let mut found: Option<String> = None;
+    for at in 0..=word.len() {
+        let (before, after) = word.split_at(at);
+        let (rest, letters) = (after.get(1..), || ('a'..='z').map(String::from));
+        let changed = letters().chain([String::new()]).filter_map(|new| Some(format!("{before}{new}{}", rest?)));
+        for other in changed.chain(letters().map(|new| format!("{before}{new}{after}"))) {
+            if other != word && found.as_ref() != Some(&other) && is_name(&other) {
+                if found.is_some() {
+                    return None;
+                }
+                found = Some(other);
+            }
+        }
+    }
+    found
+}
+
+/// The names in a line, longer ones first. A word belongs to one name.
+fn find(line: usize, text: &str, confidence: f64) -> Vec<FoundName> {
+    const MOST_WORDS: usize = 40;
+    const LONGEST: usize = 5;
+    /// Shorter words are not mended.
+    const LONG: usize = 8;
+    const SURE: f64 = 0.7;
+    let tables = Tables::bundled();
+    let is_name = |key: &str| tables.named(key).next().is_some();
+    let read = words(text);
+    let words: Vec<String> = read.iter().map(|word| compared(word)).collect();
+    let letters: usize = words.iter().map(|word| word.chars().count()).sum();
+    let (mut is_used, mut names) = (vec![false; words.len()], Vec::new());
+    let mut found = |key: String, taken: usize, words: usize, is_mended: bool| {
+        names.push(FoundName { line, key, is_whole: taken == letters, words, confidence, is_mended });
+    };
+    if words.len() > MOST_WORDS {
+        return names;
+    }
+    // "Tunbridge VT": a state of the USA, at the end or before a postcode.
+    for (at, word) in read.iter().enumerate().skip(1) {
+        let is_number = |word: &&String| word.starts_with(|letter: char| letter.is_ascii_digit());
+        let next = read.get(at + 1);
+        let is_before_code = next.filter(is_number).is_some_and(|next| next.len() == 5);
+        if numbers::is_state(word, !is_before_code) && next.is_none_or(|next| is_number(&next)) {
+            is_used[at] = true;
+            found(format!("us-{}", word.to_lowercase()), 0, 2, false);
+        }
+    }
+    for size in (1..=LONGEST.min(words.len())).rev() {
+        for at in 0..=words.len() - size {
+            let key = words[at..at + size].concat();
+            let count = key.chars().count();
+            let is_other = key.chars().any(|letter| is_dense(letter) || letter.is_ascii_digit());
+            let is_short =
+                count < 4 || size > 1 && (count < 6 || words[at..at + size].iter().any(|word| word.len() == 1));
+            if !is_used[at..at + size].contains(&true) && !is_other && !is_short && is_name(&key) {
+                is_used[at..at + size].fill(true);
+                found(key, count, size, false);
+            }
+        }
+    }
+    for (word, is_used) in words.iter().zip(is_used) {
+        let is_plain = word.len() >= LONG && word.bytes().all(|byte| byte.is_ascii_lowercase());
+        let is_word = || tables.level(word) > 0 || tables.english.binary_search(&word.as_str()).is_ok();
+        if !is_used && is_plain && confidence >= SURE && !is_word() {
+            let near = nearest(word, |other| other.len() >= LONG && is_name(other) && tables.level(other) < 2);
+            near.into_iter().for_each(|near| found(near, word.len(), 1, true));
+        }
+        let dense: Vec<char> = word.chars().collect();
+        for part in (2..=6).rev().flat_map(|size| dense.windows(size)).filter(|part| part.iter().copied().all(is_dense))
+        {
+            let key: String = part.iter().collect();
+            if is_name(&key) {
+                found(key, part.len(), 1, false);
+            }
+        }
+    }
+    names
+}
+
+/// What the names in lines say. A name counts once. Lines are numbers, texts and confidences.
+pub(super) fn evidence(lines: &[(usize, String, f64)]) -> Vec<(usize, Evidence)> {
+    const LEAST_CONFIDENCE: f64 = 0.5;
+    let sure = lines.iter().filter(|one| one.2 >= LEAST_CONFIDENCE);
+    let mut all: Vec<FoundName> = sure.flat_map(|(line, text, confidence)| find(*line, text, *confidence)).collect();
+    let rank = |name: &FoundName| f64::from(u8::from(name.is_whole)) + name.confidence / 2.0;
+    all.sort_by(|a, b| a.key.cmp(&b.key).then(rank(b).total_cmp(&rank(a))));
+    all.dedup_by(|a, b| a.key == b.key);
+    all.iter().filter_map(|name| Some((name.line, of_name(name)?))).collect()
+}
+
+/// Logarithms of weights of names, fitted on 1,000 photos: of a town of 30,000 people, an area, a country.
+const OF_KIND: [f64; 3] = [7.8, 5.9, 3.2];
+/// What the country of these gets of that.
+const COUNTRY_OF_KIND: [f64; 3] = [-6.3, -4.3, 0.0];
+/// What adds to them: a line that holds nothing else, ten times as many people, each letter over seven, and so on.
+const WHOLE_LINE: f64 = 1.5;
+const PEOPLE: f64 = 0.8;
+const LETTER: f64 = 0.3;
+const MENDED: f64 = -1.1;
+const OTHER_NAME: f64 = -0.5;
+const SEVERAL_WORDS: f64 = 1.3;
+const UNSURE: f64 = -0.4;
+const DENSE: f64 = 0.5;
+/// By how common the name is as another word; for e times as many places of the name.
+const LEVELS: [f64; 6] = [0.0, -0.4, -1.1, -2.7, -1.6, 0.0];
+const SHARED: f64 = -0.2;
+/// Kernels about a town, in km, with the logarithms of their weights.
+const KERNELS: [(f64, f64); 3] = [(15.0, 0.0), (50.0, -2.7), (150.0, -5.0)];
+/// Names of towns and areas with less are not used.
+const LEAST: f64 = 5.0;
+
+/// A place that may be meant: its country, its kernels without weights, people, and whether the name is its own.
+struct Meant {
+    says: String,
+    country: Option<usize>,
+    at: Option<(UnitVec, f64)>,
+    people: Option<f64>,
+    is_own: bool,
+}
+
+impl Meant {
+    fn new(named: Named, key: &str) -> Option<Self> {
+        let countries = Countries::bundled().all();
+        let told = |name: &str, country: Option<usize>| match country.map(|number| countries[number].name()) {
+            Some(country) if country != name => format!("{name} ({country})"),
+            _ => name.to_owned(),
+        };
+        if let Named::Area(number) = named {
+            let Area { name, country, at } = &Tables::bundled().areas[number];
+            return Some(Self { says: told(name, *country), country: *country, at: *at, people: None, is_own: true });
+        }
+        let (name, at, people, is_own) = match named {
+            Named::Town(town, is_own) => {
+                let town = Places::bundled().town(town);
+                let at = LatLon::new(town.lat_deg, town.lon_deg).ok()?.to_unit();
+                (town.name, at, f64::from(town.population).max(500.0), is_own)
+            }
+            Named::Small(at, people) => {
+                let name = key.get(..1)?.to_uppercase() + &key[1..];
+                (name, at, f64::from(people).max(300.0), true)
+            }
+            Named::Area(_) => return None,
+        };
+        let cell = Cells::bundled().at(at.to_latlon());
+        let country = cell.map(|cell| usize::from(Cells::bundled().country_numbers()[cell]));
+        let country = country.filter(|number| *number < countries.len());
+        Some(Self { says: told(&name, country), country, at: Some((at, 0.0)), people: Some(people), is_own })
+    }
+
+    /// Whether a name is likely enough to mean it: short names, common words and mended ones mean large places only.
+    fn is_likely(&self, name: &FoundName, level: u8) -> bool {
+        let length = name.key.len();
+        match (self.people, name.key.is_ascii()) {
+            (people, false) => people.is_none_or(|people| people >= 3e4 || name.is_whole),
+            (None, _) if self.at.is_none() => !name.is_mended && level < 5,
+            (None, _) => length >= 5 && (level < 4 || level == 4 && name.is_whole),
+            (Some(people), _) => {
+                let is_common = level > 4 || level == 4 && !(name.is_whole && self.is_own && people >= 2e4);
+                let is_short = length <= 4 && !(self.is_own && people >= 5e5 && level == 0);
+                let is_far = length <= 5 && !self.is_own && people < 1e5;
+                let is_mended = name.is_mended && !(self.is_own && people >= 2e4);
+                let is_small = people < 5e3 && !(length >= 7 && (name.is_whole || name.words > 1));
+                !(is_common || is_short || is_far || is_mended || is_small)
+            }
+        }
+    }
+}
+
+/// What a name says: the places that have it, and their countries. `None` if it is next to nothing.
+fn of_name(name: &FoundName) -> Option<Evidence> {
+    let level = Tables::bundled().level(&name.key);
+    let meant = Tables::bundled().named(&name.key).filter_map(|named| Meant::new(named, &name.key));
+    let meant: Vec<Meant> = meant.filter(|meant| meant.is_likely(name, level)).collect();
+    let is_dense = !name.key.is_ascii();
+    let given = |is: bool, weight: f64| if is { weight } else { 0.0 };
+    let common = given(name.is_whole, WHOLE_LINE)
+        + LEVELS[usize::from(level)]
+        + given(!is_dense, LETTER * (name.key.len() as f64 - 7.0).clamp(-3.0, 4.0))
+        + given(name.is_mended, MENDED)
+        + given(name.words > 1, SEVERAL_WORDS)
+        + given(name.confidence < 0.8, UNSURE)
+        + given(is_dense, DENSE)
+        + SHARED * (meant.len() as f64).ln();
+    let mut evidence = Evidence::new("name", "");
+    evidence.countries = vec![1.0; Countries::bundled().all().len() + 1];
+    let mut best = f64::NEG_INFINITY;
+    for Meant { says, country, at, people, is_own } in meant {
+        let kind = usize::from(people.is_none()) + usize::from(at.is_none());
+        let more = people.map_or(0.0, |people| PEOPLE * (people / 3e4).log10()) + given(!is_own, OTHER_NAME);
+        let log_weight = common + OF_KIND[kind] + more;
+        country.into_iter().for_each(|number| evidence.countries[number] += (log_weight + COUNTRY_OF_KIND[kind]).exp());
+        if let Some((centre, deviation)) = at {
+            let kernels = if people.is_some() { &KERNELS[..] } else { &[(deviation, 0.0)] };
+            let kernels = kernels.iter().map(|(deviation_km, less)| (*deviation_km, (log_weight + less).exp()));
+            evidence.kernels.extend(kernels.map(|(deviation_km, weight)| PlaceKernel { centre, deviation_km, weight }));
+        }
+        let rank = if at.is_none() { f64::INFINITY } else { log_weight };
+        if rank > best {
+            (best, evidence.says) = (rank, says);
+        }
+    }
+    (best >= LEAST).then_some(evidence)
+}
