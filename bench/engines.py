@@ -1,4 +1,4 @@
-"""The lines of docs/scale.md for Spark and Dask in local mode, each on a job of its own; the tables must be those of `locate`.
+"""The lines of docs/python.md for Spark and Dask in local mode, each on a job of its own; the tables must be those of `locate`.
 
     python bench/engines.py FOLDER [--photos 40] [--engines spark dask]
 """

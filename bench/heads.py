@@ -7,7 +7,7 @@ DATA has embeddings.safetensors (train, train_augmented, validation, f16) and tr
 Every head gives the coefficients of a log density over the sphere (as our image network does) and is trained by −log density.
 Each is read alike: exponent and floor by −log density, then a window, the two sources of validation weighing the same; then
 mixed with kernels about the most similar training photos, settings and share by −log density. A minute or two on a GPU for
-each head; test is not looked at. Results: docs/sampling.md.
+each head; test is not looked at. Results: docs/results.md.
 """
 import argparse, csv, json, math, struct, time
 import numpy as np

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The paper's main tables from the published data: embed, train, calibrate, evaluate, tables. docs/recipe.md says what to download.
+# The paper's main tables from the published data: embed, train, calibrate, evaluate, tables. lab/recipe.md says what to download.
 #
 #     lab/recipe.sh [--dry-run] DATA [OUT]          OUT is `paper` unless given; --dry-run prints what is missing and every command
 #
@@ -77,7 +77,7 @@ find_set() {
   photos=("$folder"/*.tar "$folder"/*.parquet)
   shopt -u nullglob
   places=("${photos[@]}")
-  [ "${#photos[@]}" -gt 0 ] || { say "missing: the list ${lists%% *} of $1, sought in $folder (docs/recipe.md)"; return 1; }
+  [ "${#photos[@]}" -gt 0 ] || { say "missing: the list ${lists%% *} of $1, sought in $folder (lab/recipe.md)"; return 1; }
 }
 
 embed() { # test | train

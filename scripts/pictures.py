@@ -1,4 +1,4 @@
-"""Two plots of the documents, from the tables in docs/results.md and docs/figures.md: reliability.png and speed.png.
+"""Two plots of the documents, from the tables in docs/results.md and docs/answers.md: reliability.png and speed.png.
     python3 scripts/pictures.py FOLDER     (scripts/pictures.sh runs it)"""
 import re
 import sys
@@ -32,12 +32,12 @@ for (name, words), colour in zip(names.items(), colours):
     row = next(row for row in rows("results.md", "fitted on") if row[0].startswith("a+b") and row[1] == name)
     held = [float(x) for x in row[5].split("/")]
     axes.plot([50, 70, 80, 90], held, "o-", color=colour, label=f"{words}, n = {int(row[2]):,}")
-axes.set(xlabel="regions said to hold, %", ylabel="hold the true place, %", xlim=(45, 95), ylim=(40, 100))
-axes.legend(frameon=False, loc="upper left")
+axes.set(xlabel="stated probability of a region, %", ylabel="true locations inside, %", xlim=(45, 95), ylim=(40, 100))
+axes.legend(frameon=False, loc="lower right")
 figure.tight_layout()
 figure.savefig(out / "reliability.png", dpi=150)
 
-bars = list(rows("figures.md", "what, against the fastest peer measured"))
+bars = list(rows("answers.md", "what, against the fastest peer measured"))
 figure, axes = plt.subplots(figsize=(7.6, 0.55 * len(bars) + 1.1))
 for k, (what, ours, peer, name, _) in enumerate(reversed(bars)):
     number = lambda text: float(re.match(r"[\d.]+", text).group())

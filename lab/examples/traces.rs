@@ -1,4 +1,4 @@
-//! Real traces by time and tags alone, beside what photo managers do: what docs/album.md has of them.
+//! Real traces by time and tags alone, beside what photo managers do: what docs/results.md has of them.
 //!
 //!     cargo run --release -p locdiff-lab --example traces -- ../shared/data/trips/test.csv [blocks|left-out] [> photos.csv]
 //!

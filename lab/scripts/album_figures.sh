@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every figure of docs/album.md's part "Measured", made anew.
+# Makes every figure of the part "Albums" of docs/results.md.
 #   lab/scripts/album_figures.sh SHARED OUT [ROW …]      SHARED holds data/trips and data/streetview; rows: see the end of this file
 # Builds with cargo, or takes LOCDIFF=path/to/locdiff. PYTHON: one with numpy. PART=validation (for choosing; test is looked at once) and SEEDS="0 1 2".
 # Albums, tables and answers lie under OUT; a row that is there is made again.

@@ -124,5 +124,5 @@ if [ -e "$parts/compare-0" ]; then
     "$here/seed_means.py" "$data/test.csv" "$parts"/compare-*; } >"$parts/00"
 fi
 docs=$here/../../docs
-"$here/results_join.py" "$parts" "$docs/results.md" "$(date -u +%F)" "$docs/corrections.md" "$docs/sampling.md" >"$out.partial"
+"$here/results_join.py" "$parts" "$docs/results.md" "$(date -u +%F)" >"$out.partial"
 mv "$out.partial" "$out"

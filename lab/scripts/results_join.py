@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""docs/results.md from the tables in PARTS: results_join.py PARTS OLD DATE > NEW. A table that was not made in this run is taken from OLD, and says so."""
+"""docs/results.md from the tables in PARTS: results_join.py PARTS OLD DATE > NEW. A table that was not made in this run is taken from OLD, and says so.
+Sections of OLD that no part makes (studies by other commands) are kept as they are, after the tables."""
 import os
 import re
 import sys
@@ -25,7 +26,7 @@ ORDER = [
 text = open(old).read()
 was = re.search(r"`(?:lab/)?scripts/results\.sh` on (\S+);", text)
 NOTE = "Not made again since {}: intervals over photos, likelihoods as they were tuned then, one noise for all photos."
-print(f"# Results\n\nWritten by `lab/scripts/results.sh` on {date}; do not edit. `DATA` are the project's street-view embeddings:")
+print(f"# Results\n\nAn appendix: no guide needs it. Tables written by `lab/scripts/results.sh` on {date}; do not edit them. Studies by other commands follow. `DATA` are the project's street-view embeddings:")
 print("EfficientNet-Lite2, 512 numbers, tuned on the training photos and never shown validation or test. All choices are made on the")
 print("validation photos, all figures are of the test photos. Intervals are 95 % over blocks of 5° and, where there are several, seeds, but in tables that say otherwise.")
 sections = re.split(r"(?=\n## )", text)
@@ -43,6 +44,7 @@ for name, title in ORDER:
         head, rest = section.split("\n", 1)
         section = f"{head}\n\n{NOTE.format(was.group(1))}\n{rest}"
     print("\n" + section)
-for page in sys.argv[4:]:
-    body = open(page).read().strip()
-    print("\n" + re.sub(r"^# ", "## ", body, count=1))
+made = tuple(f"\n## {title}" for _, title in ORDER)
+for section in sections[1:]:
+    if not section.startswith(made):
+        print("\n" + section.strip())

@@ -47,7 +47,7 @@ fn pages_quote_the_results_to_the_digit() {
     let read = |name: &str| fs::read_to_string(root.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let known = figures(&read("docs/results.md"));
     assert!(known.len() > 40, "{known:?}");
-    for (page, least) in [("README.md", 3), ("MODEL_CARD.md", 3), ("docs/figures.md", 6)] {
+    for (page, least) in [("README.md", 3), ("MODEL_CARD.md", 3), ("docs/answers.md", 6)] {
         let text = read(page);
         let marks: Vec<&str> = text.split("<!--=").skip(1).collect();
         assert!(marks.len() >= least, "{page} quotes {} figures", marks.len());

@@ -9,7 +9,7 @@ const NINE: [f64; 8] = [-0.090, -0.081, -0.032, -0.007, 0.0, 0.0, 0.0, 0.0];
 
 /// What is added to the levels ½ and 0.9 in an album without any tag, if all photos are of another kind than the model was trained for.
 /// Without it, radii of Im2GPS3k held 52.1 and 89.4 % (`PART=validation SEEDS="3 4 5" lab/scripts/album_figures.sh SHARED OUT strange`),
-/// those of 51 real albums (1,100 photos, docs/album.md) 62 and 92 %. The least that keeps Im2GPS3k above 40 and 83 % is chosen.
+/// those of 51 real albums (1,100 photos, docs/results.md) 62 and 92 %. The least that keeps Im2GPS3k above 40 and 83 % is chosen.
 const STRANGE: (f64, f64) = (-0.09, -0.06);
 
 /// What is added to levels.

@@ -90,7 +90,7 @@ pub(crate) struct AnswerArgs {
     /// Map factors of the density: towns, coast and climate that the picture shows, or none
     #[arg(long, value_name = "WHICH", value_parser = named::<MapFactorChoice>(), default_value = LocateOptions::default().factors.name(), hide_short_help = true)]
     factors: MapFactorChoice,
-    /// GeoCLIP alone: look for better places than its own about the best of them (docs/eyes.md)
+    /// GeoCLIP alone: look for better places than its own about the best of them (docs/models.md)
     #[arg(long, hide_short_help = true)]
     refine: bool,
     /// Restrict the answer to a region: a continent, a country, a state or province (name or ISO code), "50 km around Paris" (a town

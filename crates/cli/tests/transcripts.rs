@@ -24,7 +24,7 @@
 //! | `get TARGET`, `options TARGET`, `post TARGET TYPE BODY` | its answer stands for standard output, its head for standard error, its status for the exit code. It must be 200 unless the next line is `exit` or `problem`. A body is a fixture, a file or the text itself |
 //! | `form TARGET FIELD:NAME:BODY ; …` | the same with a form |
 //! | `problem NAME TEXT` | it is refused for this reason, in words that hold the text |
-//! | `documented` | docs/json.md has every key of the first value |
+//! | `documented` | docs/cli.md has every key of the first value |
 //! | `exists NAME`, `absent NAME`, `same FILE FILE`, `differ FILE FILE`, `smaller FILE FILE` | there or not; of the same bytes or not; of fewer |
 //! | `list FOLDER NAMES` | all files below the folder |
 //! | `keep`, `kept` | all files are what they were |

@@ -1,4 +1,4 @@
-//! Statements of the paper, checked in numbers; where one is loose, what holds instead. docs/theory.md says so in words.
+//! Statements of the paper, checked in numbers; where one is loose, what holds instead. docs/method.md says so in words.
 
 use crate::common::codec;
 use locdiff_shdd::sphere::{LatLon, UnitVec, gauss_legendre};

@@ -165,13 +165,13 @@ pub fn model_of_towns(folder: &Path) {
     ok(folder, &format!("{TRAIN} --embeddings photos.npy --locations photos.csv"));
 }
 
-/// Every key of an answer is in the tables of docs/json.md.
+/// Every key of an answer is in the tables of docs/cli.md.
 #[track_caller]
 pub fn is_documented(answer: &Value) {
-    let page = read(root().join("docs/json.md"));
+    let page = read(root().join("docs/cli.md"));
     let keys: Vec<&str> =
         page.lines().filter(|line| line.starts_with("| `")).flat_map(|line| line.split('`')).collect();
     for key in answer.as_object().unwrap().keys() {
-        assert!(keys.contains(&key.as_str()), "docs/json.md does not know '{key}'");
+        assert!(keys.contains(&key.as_str()), "docs/cli.md does not know '{key}'");
     }
 }

@@ -91,7 +91,7 @@ impl HybridOptions {
 }
 
 impl Default for HybridOptions {
-    /// Chosen on validation photos: see `docs/hybrid.md`.
+    /// Chosen on validation photos: see `docs/models.md`.
     fn default() -> Self {
         Self {
             radius_km: 400.0,
