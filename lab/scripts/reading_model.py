@@ -229,7 +229,7 @@ def write_fixtures(options, characters):
         return onnxruntime.InferenceSession(path).run(None, {"x": np.ascontiguousarray(values)})[0][0]
 
     folder = pathlib.Path(options.fixtures)
-    sign = render((384, 224), [(30, 30, 44, "LEUKERBAD"), (60, 120, 36, "Fermé le lundi")])
+    sign = render((384, 224), [(30, 30, 44, "LEUKERBAD"), (60, 120, 40, "Gare du Nord")])
     word = render((224, 48), [(8, 2, 38, "Bahnhof 27")])
     sign.save(folder / "sign.png", optimize=True)
     word.save(folder / "word.png", optimize=True)

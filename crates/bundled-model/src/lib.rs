@@ -16,7 +16,7 @@ pub struct ModelFiles {
 /// What the default model is called.
 pub const NAME: &str = "streetview-l31";
 
-/// The networks that read text in photos (PP-OCRv6 tiny, Apache-2.0), as `lab/scripts/reading_model.py` writes them.
+/// The networks that read text in photos (PP-OCRv6 tiny and small, Apache-2.0), as `lab/scripts/reading_model.py` writes them.
 pub fn reading() -> &'static [u8] {
     include_bytes!("../reading/reading.safetensors")
 }

@@ -164,6 +164,7 @@ transcripts! {
     the_summer_palace_gets_an_answer_and_maps;
     the_version_says_what_is_inside;
     what_gives_a_photo_away after tagging::photos;
+    without_libheif_the_message_names_the_package;
     what_is_fetched_is_whole_or_not_there;
     what_is_no_album_is_refused;
     what_is_ticked_is_written_and_taken_back_to_the_byte;

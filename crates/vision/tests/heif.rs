@@ -69,24 +69,3 @@ fn cut_and_damaged_files_are_errors() {
         }
     }
 }
-
-/// In a process of its own: the library is looked for once.
-#[test]
-fn without_the_library_the_message_names_the_package() {
-    if std::env::var_os("LOCDIFF_LIBHEIF").is_none() {
-        let child = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "without_the_library_the_message_names_the_package"])
-            .env("LOCDIFF_LIBHEIF", "/nowhere/libheif.so.1")
-            .output()
-            .unwrap();
-        assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
-        return;
-    }
-    for (name, kind) in [("turned.heic", "HEIC"), ("turned.avif", "AVIF")] {
-        let message = Photo::open(&fixture(name), &PhotoLimits::default()).unwrap_err().to_string();
-        for part in [name, kind, "apt install libheif1", "brew install libheif", "LOCDIFF_LIBHEIF = /nowhere"] {
-            assert!(message.contains(part), "{part}: {message}");
-        }
-        assert!(!message.contains('\n'));
-    }
-}

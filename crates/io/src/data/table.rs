@@ -137,25 +137,3 @@ impl TableWriter {
         Ok(self.rows)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wrong_tables_are_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.csv");
-        std::fs::write(&path, "a,b\n1,2\n3\n").unwrap();
-        let mut table = TableReader::open(&path).unwrap();
-        let message = table.column(&["path", "file"]).unwrap_err().to_string();
-        assert!(message.contains("no column 'path' or 'file': its columns are 'a', 'b'"), "{message}");
-        assert_eq!(table.find(&["c", "B"]), Some(1));
-        assert!(table.next_row().unwrap().is_some());
-        assert!(table.next_row().unwrap_err().to_string().contains("row 2 (line 3): expected 2 fields"));
-        std::fs::write(&path, "").unwrap();
-        assert!(TableReader::open(&path).err().unwrap().to_string().contains("is empty"));
-        let mut writer = TableWriter::create(&path, &["a"]).unwrap();
-        assert!(writer.write(&["1", "2"]).unwrap_err().to_string().contains("row 1: expected 1 fields"));
-    }
-}

@@ -97,7 +97,7 @@ fn in_languages(line: &str) -> (Vec<f64>, usize) {
         }
         let ends = (4..=8.min(own.len() - 1)).map(|length| own[own.len() - length..].iter().collect::<String>());
         let ending = ends.map(|end| listed(&format!("-{end}"))).find(|languages| !languages.is_empty());
-        add(ending.unwrap_or(&[]), 1.2 * WORD_NATS);
+        add(ending.unwrap_or(&[]), 2.0 * WORD_NATS);
         let padded: Vec<char> = format!(" {word} ").chars().collect();
         let grams = padded.windows(3).filter_map(|gram| tables.grams.get(gram.iter().collect::<String>().as_str()));
         grams.for_each(|steps| sum.iter_mut().zip(*steps).for_each(|(sum, byte)| *sum += step(*byte)));

@@ -154,7 +154,7 @@ const SEVERAL_WORDS: f64 = 1.3;
 const UNSURE: f64 = -0.4;
 const DENSE: f64 = 0.5;
 /// By how common the name is as another word; for e times as many places of the name.
-const LEVELS: [f64; 6] = [0.0, -0.4, -1.1, -2.7, -1.6, 0.0];
+const LEVELS: [f64; 6] = [0.0, -0.4, -1.1, -2.7, -3.5, 0.0];
 const SHARED: f64 = -0.2;
 /// Kernels about a town, in km, with the logarithms of their weights.
 const KERNELS: [(f64, f64); 3] = [(15.0, 0.0), (50.0, -2.7), (150.0, -5.0)];

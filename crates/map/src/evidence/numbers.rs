@@ -177,13 +177,13 @@ const FORMS: [(&str, &str, &str); 8] = [
 
 fn form(line: &str) -> Option<Clue> {
     let words: Vec<&str> = line.split([' ', ',', '.']).filter(|word| !word.is_empty()).collect();
-    let found = FORMS.iter().find(|(form, says, _)| match says.ends_with("postcode") {
-        true => words
-            .windows(2)
-            .any(|pair| has_form(&pair.join(" "), form) && (*form != FORMS[0].0 || is_state(pair[0], false))),
-        false => has_form(line.trim(), form) && (*form != FORMS[5].0 || !line.contains(|c: char| "AEIOUQ".contains(c))),
+    let is_post = |says: &str| says.ends_with("postcode");
+    let found = FORMS.iter().find(|(form, says, _)| {
+        let is_pair =
+            |pair: &[&str]| has_form(&pair.join(" "), form) && (*form != FORMS[0].0 || is_state(pair[0], false));
+        let is_plate =
+            || has_form(line.trim(), form) && (*form != FORMS[5].0 || !line.contains(['A', 'E', 'I', 'O', 'U', 'Q']));
+        if is_post(says) { words.windows(2).any(is_pair) } else { is_plate() }
     });
-    found.map(|(_, says, countries)| {
-        clue(if says.ends_with("postcode") { "postcode" } else { "plate" }, *says, *countries)
-    })
+    found.map(|(_, says, countries)| clue(if is_post(says) { "postcode" } else { "plate" }, *says, *countries))
 }

@@ -97,7 +97,7 @@ mod tests {
         for (text, lat, lon, told, least) in [
             ("LEUKERBAD", 46.38, 7.63, "name Leukerbad (Switzerland)", 300.0),
             ("BANGKOK", 13.75, 100.5, "name Bangkok (Thailand)", 300.0),
-            ("Philadelfia", 39.95, -75.16, "Philadelphia (United States)", 100.0),
+            ("Minesota", 45.0, -93.3, "Minnesota (United States)", 100.0),
             ("NEWYORK", 40.71, -74.0, "New York City (United States)", 300.0),
             ("Deutschland", 50.1, 8.7, "name Germany", 5.0),
             ("中国上海", 31.2, 121.5, "Shanghai (China)", 300.0),
@@ -106,7 +106,7 @@ mod tests {
             ("CÔNG TY KHÁCH SẠN", 10.8, 106.7, "language Vietnamese", 10.0),
             ("Belediye Caddesi çıkış", 39.9, 32.9, "language Turkish", 10.0),
             ("这一刻激发灵感的想象", 39.9, 116.4, "language Chinese", 10.0),
-            ("Kungsgatan och torget", 59.3, 18.1, "language Swedish", 10.0),
+            ("Kungsgatan", 59.3, 18.1, "language Swedish", 4.0),
             ("+46 8 123 45 67", 59.3, 18.1, "phone telephone number +46", 10.0),
             ("(415) 555-1234", 37.8, -122.4, "phone telephone number +1 415", 50.0),
             ("www.example.se", 59.3, 18.1, "domain .se", 10.0),
@@ -120,11 +120,12 @@ mod tests {
 
     #[test]
     fn what_is_no_evidence_says_nothing() {
-        let lines = "Street|Toyota|Vernon|Google|© Paris 2007|photo by London|2007-08-12|12:45|a|Bar|example.com|www.x.tv|QVI ROMAM";
+        let lines =
+            "Street|Toyota|Google|© Paris 2007|photo by London|2007-08-12|12:45|a|Bar|example.com|www.x.tv|QVI ROMAM";
         for text in lines.split('|') {
             assert_eq!(said(text, 48.9, 2.3).0, "", "{text}");
         }
-        assert!(said("Fulton", 41.0, -84.0).1 < 100.0);
+        assert!(said("Vernon", 49.09, 1.48).1 < 350.0 && said("Paris", 48.85, 2.35).1 > 500.0);
         let french = |lines: &[(&str, f64)]| {
             evidence_of_text(lines)
                 .iter()

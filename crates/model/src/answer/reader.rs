@@ -7,6 +7,10 @@ use crate::answer::{
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::sync::Arc;
 
+/// The window about a place that evidence names, and what it must hold.
+const NAMED_KM: f64 = 100.0;
+const NAMED_SHARE: f64 = 0.3;
+
 /// Reads answers off a calibrated model's output.
 #[derive(Debug)]
 pub struct Reader {
@@ -103,7 +107,12 @@ impl Reader {
 
     /// The answer that a density gives. If its place is settled already, everything else is read off around that place.
     pub fn answer_from(&self, density: Density, ood: f64, place: Option<LatLon>, options: &ReadOptions) -> Answer {
-        let window_km = self.window_km(options, ood);
+        let mut window_km = self.window_km(options, ood);
+        if place.is_none() && options.window_km.is_none() && density.evidence().any(|own| !own.kernels.is_empty()) {
+            // A place that evidence names is read through a narrow window if that holds enough.
+            let named = density.peaks(NAMED_KM, 1)[0].probability;
+            window_km = if named >= NAMED_SHARE { NAMED_KM } else { window_km };
+        }
         let peaks = density.peaks_after(place, window_km, options.hypotheses.max(1));
         let hypotheses: Vec<_> = peaks.iter().map(|peak| Hypothesis::new(peak.place, peak.probability)).collect();
         let best = hypotheses[0].at;

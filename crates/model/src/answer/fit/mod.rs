@@ -86,7 +86,8 @@ pub fn fit(
         calibration.out_of_domain = Some(other);
     }
     if with_map.is_some() {
-        let own = choose_factors(globe, background, &choosing, &weights)?.factors;
+        // Albums were fitted to the factors that all collections choose.
+        let own = choose_factors(globe, background, observations, &group_weights(observations))?.factors;
         let other = (!out_of_domain.is_empty()).then(|| choose_factors(globe, background, out_of_domain, &equal));
         calibration.plain = Some([own, other.transpose()?.map_or(own, |chosen| chosen.factors)]);
     }

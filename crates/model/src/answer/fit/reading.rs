@@ -65,7 +65,7 @@ fn choose_window(calibration: &Calibration, outcomes: &[Vec<Outcome>], weights: 
         let right = |photo: &[Outcome]| within.clone().filter(|km| photo[window].km <= *km).count() as f64;
         outcomes.iter().zip(weights).map(|(photo, weight)| weight * right(photo)).sum()
     };
-    (0..windows_km(calibration).len()).max_by(|&a, &b| score(a).total_cmp(&score(b))).unwrap_or(0)
+    (0..outcomes.first().map_or(0, Vec::len)).max_by(|&a, &b| score(a).total_cmp(&score(b))).unwrap_or(0)
 }
 
 /// The shares of true places within the radii that the density alone says hold 10, 20 … 90 %, and the levels that hold so many.
@@ -150,8 +150,10 @@ pub(super) fn read_levels(
     let mut levels = Levels { window_km, can_tell_from: 0.0, own, out_of_domain: None, radii: radii_held, by_radius };
     if !out_of_domain.is_empty() {
         let weight = 1.0 / out_of_domain.len() as f64;
-        // A window of their own only with map factors: plain densities out of domain are too smooth to tell windows apart.
-        let tried = if calibration.surroundings.is_some() { windows_km(calibration).to_vec() } else { vec![window_km] };
+        // A window of their own only with map factors: plain densities out of domain are too smooth to tell windows apart. It is no
+        // narrower: less is known of these photos.
+        let mut tried = windows_km(calibration).to_vec();
+        tried.retain(|km| *km == window_km || *km > window_km && calibration.surroundings.is_some());
         let theirs = read_windows(globe, calibration, out_of_domain, &tried)?;
         let equal = vec![weight; out_of_domain.len()];
         let best = if tried.len() > 1 { choose_window(calibration, &theirs, &equal) } else { 0 };
