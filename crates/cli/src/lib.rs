@@ -43,7 +43,7 @@ enum Command {
     Batch(commands::batch::Batch),
     /// Answer over HTTP, with a page to drop photos on: the same answers as `locate`
     Serve(Box<commands::serve::Serve>),
-    /// Say what gives the location of photos away, and write copies without location metadata
+    /// Say what gives a photo's location away, and write copies without that metadata
     Expose(Box<commands::expose::Expose>),
     /// Take back the tags that `locate --write-exif` and `--xmp` wrote
     Undo(commands::undo::UndoArgs),

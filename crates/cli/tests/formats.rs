@@ -22,7 +22,7 @@ fn im2gps3k(folder: &Path) {
     let mut zip = ZipWriter::new(File::create(folder.join("im2gps3ktest.zip")).unwrap());
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
     for k in 0..6 {
-        writeln!(list, "{k}_a.jpg,1@N00,{k}.5,-{k}.25").unwrap();
+        writeln!(list, "{k}_a.jpg,1@N00,{k}.5,-12{k}.25").unwrap();
         if k != 1 {
             zip.start_file(format!("im2gps3ktest/{k}_a.jpg"), options).unwrap();
             zip.write_all(&jpeg(k)).unwrap();
@@ -51,7 +51,7 @@ fn a_photo_is_the_same_in_every_format() {
     assert_eq!(embed("im2gps3ktest.zip", "zip"), plain);
     assert_eq!(embed("im2gps3k_places365.csv --images .", "list"), plain);
     let places = common::csv(folder.join("list.csv"));
-    assert_eq!(places[5][1..4], ["5_a.jpg", "5.5", "-5.25"]);
+    assert_eq!(places[5][1..4], ["5_a.jpg", "5.5", "-125.25"]);
     let names = "rgb.jpg grey.jpg progressive.jpg cmyk.jpg turned_3.jpg profile_adobe.jpg";
     let one = |name: &str| embed(&fixture("vision").join(name).display().to_string(), "plain");
     let plain: String = names.split(' ').map(one).collect();

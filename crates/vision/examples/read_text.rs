@@ -2,7 +2,7 @@
 //! `{"name", "seconds", "lines": [{"text", "confidence", "corners"}]}`. `seconds` is the processor time to read without
 //! decoding. The sums are on standard error.
 
-use locdiff_vision::{Photo, PhotoLimits, TextReader};
+use locdiff_vision::{Photo, PhotoLimits, TextLine, TextReader};
 use std::{error::Error, path::Path};
 
 /// Processor time of all threads so far, on Linux.
@@ -34,8 +34,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let seconds = processor_seconds() - start;
         total += seconds;
         with_text += usize::from(!read.is_empty());
-        let line = |line: &locdiff_vision::TextLine| serde_json::json!({"text": line.text, "confidence": line.confidence, "corners": line.corners});
-        let lines: Vec<_> = read.iter().map(line).collect();
+        let lines: Vec<_> = read
+            .iter()
+            .map(|TextLine { text, confidence, corners, .. }| {
+                serde_json::json!({"text": text, "confidence": confidence, "corners": corners})
+            })
+            .collect();
         println!("{}", serde_json::json!({"name": name, "seconds": seconds, "lines": lines}));
     }
     let count = photos.len().max(1) as f64;

@@ -239,7 +239,9 @@ mod tests {
                     let sum: f64 = rows.iter().map(|row| row.countries[super::code(country)]).sum();
                     assert!((sum - held[country]).abs() < 1e-6, "{}: {sum}", super::code(country));
                 }
-                for row in rows.iter().filter(|row| evidence.iter().any(|own| own.kind == row.factor)) {
+                for row in
+                    rows.iter().skip(1 + rows_of_map).filter(|row| evidence.iter().any(|own| own.kind == row.factor))
+                {
                     // Without a clue the answer is that of the other clues.
                     let others: Vec<Evidence> = evidence.iter().filter(|own| own.kind != row.factor).cloned().collect();
                     let other = reader.density(output.with_evidence(&others), knowledge(k)).unwrap();

@@ -27,8 +27,6 @@ pub(super) enum Activation {
     /// `x/5 + 1/2` between 0 and 1.
     #[serde(rename = "hard_sigmoid_5")]
     HardSigmoid5,
-    /// `x` times the hard sigmoid of slope 1/6.
-    HardSwish,
 }
 
 impl Activation {
@@ -55,7 +53,6 @@ impl WithSimd for Activate<'_> {
             Activation::Swish => each(values, |x| x / (1.0 + math::exp(-x))),
             Activation::HardSigmoid6 => each(values, |x| (x * (1.0 / 6.0) + 0.5).clamp(0.0, 1.0)),
             Activation::HardSigmoid5 => each(values, |x| (x * 0.2 + 0.5).clamp(0.0, 1.0)),
-            Activation::HardSwish => each(values, |x| x * (x * (1.0 / 6.0) + 0.5).clamp(0.0, 1.0)),
         }
     }
 }
@@ -247,15 +244,15 @@ pub(super) fn attend(input: &[f32], stride: usize, heads: usize, scale: f32, out
     }
 }
 
-/// The two likeliest outputs of a row of logits with their probabilities; the first of equal ones.
-pub(super) fn likeliest(logits: &[f32]) -> [(usize, f32); 2] {
+/// The likeliest output of a row of logits, the first of equal ones, and its probability.
+pub(super) fn likeliest(logits: &[f32]) -> (usize, f32) {
     pulp::Arch::new().dispatch(Likeliest(logits))
 }
 
 struct Likeliest<'a>(&'a [f32]);
 
 impl WithSimd for Likeliest<'_> {
-    type Output = [(usize, f32); 2];
+    type Output = (usize, f32);
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
@@ -270,16 +267,7 @@ impl WithSimd for Likeliest<'_> {
             (0..BLOCK).for_each(|k| sums[k] += math::exp(block[k] - top));
         }
         let total = sums.iter().sum::<f32>() + rest.iter().map(|logit| math::exp(logit - top)).sum::<f32>();
-        let mut best = [(0, f32::NEG_INFINITY); 2];
-        for (k, &logit) in self.0.iter().enumerate() {
-            if logit > best[1].1 {
-                best[1] = (k, logit);
-                if logit > best[0].1 {
-                    best.swap(0, 1);
-                }
-            }
-        }
-        best.map(|(k, logit)| (k, math::exp(logit - top) / total))
+        (self.0.iter().position(|&logit| logit == top).unwrap_or(0), 1.0 / total)
     }
 }
 
@@ -328,20 +316,13 @@ mod tests {
             let x = f64::from(i) / 10.0;
             let sigmoid = 1.0 / (1.0 + (-x).exp());
             let hard = |slope: f64| (x * slope + 0.5).clamp(0.0, 1.0);
-            // Φ by Simpson's rule.
-            let step = x / 400.0;
-            let density = |k: i32| (-0.5 * (f64::from(k) * step).powi(2)).exp() / std::f64::consts::TAU.sqrt();
-            let pairs = (0..200).map(|k| density(2 * k) + 4.0 * density(2 * k + 1) + density(2 * k + 2));
-            let normal = 0.5 + step / 3.0 * pairs.sum::<f64>();
             for (activation, expected) in [
                 (Activation::None, x),
                 (Activation::Relu, x.max(0.0)),
-                (Activation::Gelu, x * normal),
                 (Activation::Sigmoid, sigmoid),
                 (Activation::Swish, x * sigmoid),
                 (Activation::HardSigmoid6, hard(1.0 / 6.0)),
                 (Activation::HardSigmoid5, hard(0.2)),
-                (Activation::HardSwish, x * hard(1.0 / 6.0)),
             ] {
                 let mut value = [x as f32];
                 activation.apply(&mut value);
@@ -351,12 +332,23 @@ mod tests {
     }
 
     #[test]
-    fn the_two_likeliest_are_found() {
+    fn gelu_has_its_published_values() {
+        let mut values = [-6.0, -1.0, 0.0, 0.5, 2.0, 6.0];
+        Activation::Gelu.apply(&mut values);
+        for (got, expected) in values.iter().zip([0.0, -0.158_655_25, 0.0, 0.345_731_23, 1.954_499_7, 6.0]) {
+            assert!((got - expected).abs() < 1e-6, "{got} {expected}");
+        }
+    }
+
+    #[test]
+    fn the_likeliest_is_found() {
         let mut logits: Vec<f32> = (0..53).map(wave).collect();
-        (logits[40], logits[50]) = (6.0, 5.0);
-        let total: f32 = logits.iter().map(|logit| logit.exp()).sum();
-        let [first, second] = likeliest(&logits);
-        assert_eq!((first.0, second.0), (40, 50));
-        assert!((first.1 - 6_f32.exp() / total).abs() < 1e-6 && (second.1 - 5_f32.exp() / total).abs() < 1e-6);
+        for place in [40, 52] {
+            logits[place] += 6.0;
+            let total: f32 = logits.iter().map(|logit| logit.exp()).sum();
+            let (best, probability) = likeliest(&logits);
+            let top = logits.iter().copied().fold(f32::MIN, f32::max);
+            assert!(logits[best] == top && (probability - top.exp() / total).abs() < 1e-6, "{place}: {best}");
+        }
     }
 }

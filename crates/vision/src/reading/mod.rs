@@ -12,8 +12,6 @@ mod recognise;
 #[cfg(test)]
 mod tests;
 
-pub use recognise::ReadCharacter;
-
 use crate::network::Pool;
 use crate::preprocessing::resize::{ResizeFilter, window};
 use crate::{Photo, Result};
@@ -33,7 +31,7 @@ const SECOND_SHORT_SIDE: f64 = 736.0;
 /// The detector's sides are multiples of this.
 const GRID: u32 = 32;
 /// What is looked at again reaches so many pixels beyond the lines.
-const MARGIN: f32 = 200.0;
+const MARGIN: f32 = 320.0;
 /// Lines that are read of a photo, at the most: the highest.
 const MOST_LINES: usize = 200;
 /// Lines below this confidence are left out.
@@ -55,8 +53,6 @@ pub struct TextLine {
     /// Corners of the rectangle around it as (x, y) in pixels of the photo, clockwise from the upper left of the upright text.
     /// They may lie a little outside the photo.
     pub corners: [[f32; 2]; 4],
-    /// The characters one by one.
-    pub characters: Vec<ReadCharacter>,
 }
 
 /// Finds and reads text in photos.
@@ -181,14 +177,13 @@ impl TextReader {
         let corners = std::array::from_fn(|k| found.corners[(k + turn) % 4]);
         let [length, height] = Found { corners, ..*found }.sides();
         let picture = crop::cut(photo, &corners, crop::width_of(length, height));
-        let characters = self.buffers.with(|buffers| {
+        let (text, confidence) = self.buffers.with(|buffers| {
             let logits = self.recogniser.run(picture, buffers);
-            let characters = recognise::decode(logits.values(), logits.stride, &self.characters);
+            let read = recognise::decode(logits.values(), logits.stride, &self.characters);
             buffers.give_back(logits);
-            characters
+            read
         });
-        let text: String = characters.iter().map(|read| read.character).collect();
-        TextLine { text: text.trim().to_owned(), confidence: recognise::confidence(&characters), corners, characters }
+        TextLine { text, confidence, corners }
     }
 }
 

@@ -300,31 +300,8 @@ impl Node {
         let (stride, row) = (map.stride, size[1] * map.stride);
         let values = map.values_mut();
         match (&self.weights, op) {
-            (Weights::Products(product, _), Operation::Grow) => {
-                let wide = padded(4 * outputs);
-                for (y, rows) in values.chunks_exact_mut(2 * row).enumerate() {
-                    let sums = buffers.scratch.window(input.size[1] * wide);
-                    product.run(input.row(y), input.stride, sums, PixelGrid::packed(input.size[1]), None);
-                    for (x, sums) in sums.chunks_exact(wide).enumerate() {
-                        for (k, sums) in sums.chunks_exact(*outputs).take(4).enumerate() {
-                            let to = &mut rows[k / 2 * row + (2 * x + k % 2) * stride..][..*outputs];
-                            to.iter_mut().zip(sums).for_each(|(to, sum)| *to = *sum);
-                        }
-                    }
-                    activation.apply(rows);
-                }
-            }
-            (Weights::Products(product, before), _) if window.is_one_pixel() => {
-                let strip = Strip { input, residual: from.get(1).copied(), product, before: before.as_deref() };
-                strip.run(values, stride, *activation, &mut buffers.scratch);
-            }
-            (Weights::Products(product, _), _) => {
-                for (y, output) in values.chunks_exact_mut(row).enumerate() {
-                    let patches = buffers.scratch.window(size[1] * product.inputs());
-                    fill_patches(patches, input, window, y);
-                    product.run(patches, product.inputs(), output, PixelGrid::packed(size[1]), None);
-                    activation.apply(output);
-                }
+            (Weights::Products(product, before), _) => {
+                self.multiply(product, before.as_deref(), from, &mut map, &mut buffers.scratch);
             }
             (Weights::Filter(filter), _) => {
                 filter.run(input.values(), input.size, values);
@@ -380,6 +357,59 @@ impl Node {
         map
     }
 
+    fn multiply(
+        &self,
+        product: &Pointwise,
+        before: Option<&(Pointwise, Activation)>,
+        from: &[&Map],
+        map: &mut Map,
+        scratch: &mut Aligned,
+    ) {
+        let Step { op, activation, window, outputs, .. } = &self.step;
+        let (input, width, stride) = (from[0], map.size[1], map.stride);
+        let row = width * stride;
+        let values = map.values_mut();
+        if *op == Operation::Grow {
+            let wide = padded(4 * outputs);
+            for (y, rows) in values.chunks_exact_mut(2 * row).enumerate() {
+                let sums = scratch.window(input.size[1] * wide);
+                product.run(input.row(y), input.stride, sums, PixelGrid::packed(input.size[1]), None);
+                for (x, sums) in sums.chunks_exact(wide).enumerate() {
+                    for (k, sums) in sums.chunks_exact(*outputs).take(4).enumerate() {
+                        let to = &mut rows[k / 2 * row + (2 * x + k % 2) * stride..][..*outputs];
+                        to.iter_mut().zip(sums).for_each(|(to, sum)| *to = *sum);
+                    }
+                }
+                activation.apply(rows);
+            }
+        } else if window.is_one_pixel() {
+            // Strip by strip: what is between two products never leaves the caches.
+            let inner = before.map_or(0, |before| padded(before.0.outputs()));
+            let strip = (STRIP_VALUES / (input.stride + inner + stride)).max(16);
+            let inputs = input.values().chunks(strip * input.stride);
+            for (k, (output, input_strip)) in values.chunks_mut(strip * stride).zip(inputs).enumerate() {
+                let grid = PixelGrid::packed(output.len() / stride);
+                let residual = from.get(1).map(|map| &map.values()[k * strip * stride..][..output.len()]);
+                if let Some((first, activation)) = before {
+                    let middle = scratch.window(grid.pixels * inner);
+                    first.run(input_strip, input.stride, middle, grid, None);
+                    activation.apply(middle);
+                    product.run(middle, inner, output, grid, residual);
+                } else {
+                    product.run(input_strip, input.stride, output, grid, residual);
+                }
+                activation.apply(output);
+            }
+        } else {
+            for (y, output) in values.chunks_exact_mut(row).enumerate() {
+                let patches = scratch.window(width * product.inputs());
+                fill_patches(patches, input, window, y);
+                product.run(patches, product.inputs(), output, PixelGrid::packed(width), None);
+                activation.apply(output);
+            }
+        }
+    }
+
     fn run_in_place(&self, own: Option<Map>, from: &[&Map], buffers: &mut Buffers) -> Map {
         let other = from[from.len() - 1];
         let mut map = own.unwrap_or_else(|| {
@@ -397,36 +427,6 @@ impl Node {
             });
         }
         map
-    }
-}
-
-/// Products of single pixels, strip by strip: what is between two of them never leaves the caches.
-struct Strip<'a> {
-    input: &'a Map,
-    residual: Option<&'a Map>,
-    product: &'a Pointwise,
-    before: Option<&'a (Pointwise, Activation)>,
-}
-
-impl Strip<'_> {
-    fn run(&self, output: &mut [f32], out: usize, activation: Activation, scratch: &mut Aligned) {
-        let stride = self.input.stride;
-        let inner = self.before.map_or(0, |(product, _)| padded(product.outputs()));
-        let strip = (STRIP_VALUES / (stride + inner + out)).max(16);
-        let inputs = self.input.values().chunks(strip * stride);
-        for (k, (output, input)) in output.chunks_mut(strip * out).zip(inputs).enumerate() {
-            let grid = PixelGrid::packed(output.len() / out);
-            let residual = self.residual.map(|map| &map.values()[k * strip * out..][..output.len()]);
-            if let Some((product, activation)) = self.before {
-                let middle = scratch.window(grid.pixels * inner);
-                product.run(input, stride, middle, grid, None);
-                activation.apply(middle);
-                self.product.run(middle, inner, output, grid, residual);
-            } else {
-                self.product.run(input, stride, output, grid, residual);
-            }
-            activation.apply(output);
-        }
     }
 }
 
