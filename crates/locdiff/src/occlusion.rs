@@ -115,7 +115,12 @@ pub(crate) fn mean_colour(rgb: &[u8]) -> [u8; 3] {
     std::array::from_fn(|k| (pixels.iter().map(|pixel| u64::from(pixel[k])).sum::<u64>() / count) as u8)
 }
 
-pub(crate) fn painted(photo: &Photo, x: (usize, usize), y: (usize, usize), colour: [u8; 3]) -> Result<Photo, LocateError> {
+pub(crate) fn painted(
+    photo: &Photo,
+    x: (usize, usize),
+    y: (usize, usize),
+    colour: [u8; 3],
+) -> Result<Photo, LocateError> {
     let width = photo.width() as usize;
     let mut rgb = photo.rgb().to_vec();
     for row in y.0..y.1 {

@@ -69,7 +69,8 @@ fn tilts_turn_the_networks_density_into_the_calibrated_one() {
     let factors = |evidence, background_weight| Factors { evidence, background_weight, floor: 0.0, map_exponent: 0.0 };
     let [factors, other] = [factors(0.5, 0.25), factors(0.1, 2.0)];
     let probe = Probe { weights: vec![0.0], bias: 0.0 };
-    let out_of_domain = Some(OutOfDomain { probe, factors: other, map_exponents: None, radius_levels: LEVELS, window_km: None });
+    let out_of_domain =
+        Some(OutOfDomain { probe, factors: other, map_exponents: None, radius_levels: LEVELS, window_km: None });
     let tilts = Calibration { factors, out_of_domain, ..plain }.tilts(said, 8).unwrap();
     assert_eq!(tilts.len(), 8);
     for (sample, tilt) in tilts.iter().enumerate() {
