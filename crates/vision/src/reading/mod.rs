@@ -37,7 +37,7 @@ const MOST_LINES: usize = 200;
 /// Lines below this confidence are left out.
 const LEAST_CONFIDENCE: f32 = 0.3;
 /// A line below this confidence is read upside down, too. Those of turned lines are more often upside down.
-const SURE: f32 = 0.6;
+const SURE: f32 = 0.9;
 const SURE_TURNED: f32 = 0.9;
 /// A line that is so many times higher than wide runs down or up.
 const TURNED: f32 = 1.5;
