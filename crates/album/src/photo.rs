@@ -50,7 +50,6 @@ impl AlbumPhoto {
     }
 
     /// With what text in it says of its place.
-    #[must_use]
     pub fn with_evidence(self, evidence: impl Into<Arc<[Evidence]>>) -> Self {
         Self { evidence: evidence.into(), ..self }
     }

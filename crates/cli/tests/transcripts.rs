@@ -286,7 +286,7 @@ impl Player {
             "serve" => {
                 let environment: Vec<_> = self.environment.iter().map(|(name, value)| (&**name, &**value)).collect();
                 self.server = Some(Server::start(&self.folder, &format!("{first} {more}"), &environment));
-                self.session = "Host: localhost\r\n".to_owned();
+                "Host: localhost\r\n".clone_into(&mut self.session);
             }
             "review" => {
                 let server = Server::run(&self.folder, &format!("review {first} {more}"), &[]);

@@ -26,6 +26,7 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 #[must_use]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own in every interface")]
 pub struct LocateOptions {
     /// Views of each photo (crops, colours) that one density is made of. 1 is the photo alone.
     pub views: usize,

@@ -154,6 +154,7 @@ impl<'a> Heif<'a> {
     }
 
     /// Where the bytes of the items with EXIF data (`true`) and XMP lie, in parts. Fails if a part lies elsewhere.
+    #[expect(clippy::type_complexity, reason = "whether it is XMP, and where its parts lie")]
     pub(crate) fn metadata(&self) -> Result<Vec<(bool, Vec<Range<usize>>)>, Reason> {
         let part = |item: &Item| {
             let location = self.locations.iter().find(|location| location.id == item.id)?;

@@ -1,4 +1,9 @@
 //! Files of every kind that hold a location in every way: found, removed, pixels as they were; exiftool agrees.
+#![allow(
+    clippy::case_sensitive_file_extension_comparisons,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "names are the test's own"
+)]
 
 use crate::tags::common::{bare, decoded, fixture, skipped};
 use img_parts::webp::WebP;

@@ -43,8 +43,8 @@ impl Sun {
         let distance_au = 1.000_139_89 + 1e-8 * sum(&DISTANCE, t);
         // Nutation, from the moon's node and the mean longitudes of sun and moon.
         let degrees = |start: f64, rate: f64| (start + rate * centuries).to_radians();
-        let (node, sun) = (degrees(125.04452, -1934.136261), 2.0 * degrees(280.4665, 36_000.7698));
-        let moon = 2.0 * degrees(218.3165, 481_267.8813);
+        let (node, sun) = (degrees(125.04452, -1934.136261), 2.0 * degrees(280.4665, 36_000.769_8));
+        let moon = 2.0 * degrees(218.3165, 481_267.881_3);
         let arcsec = |value: f64| (value / 3600.0).to_radians();
         let nutation = arcsec(-17.20 * node.sin() - 1.32 * sun.sin() - 0.23 * moon.sin() + 0.21 * (2.0 * node).sin());
         let tilt = degrees(23.439_291_1, -0.013_004_2)

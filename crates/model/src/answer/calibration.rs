@@ -280,12 +280,15 @@ const NO_OOD: f64 = 1e-3;
 /// The density of a model that gives places scores, and a gallery's, each with its share.
 type Found = (Option<(Arc<PlaceField>, f64)>, Option<(Kernels, f64)>);
 
+/// What a photo shows of map attributes, and the exponents of their factors.
+type SeenClasses<'a> = (&'a ClassProbabilities, [f64; 3]);
+
 /// A mixture of `exp(e·Y)`, each with a floor and a share, and of what was found with its shares.
 fn density_of(
     globe: &Arc<Globe>,
     parts: Vec<(Coefficients, f64, f64)>,
     (places, gallery): Found,
-    (knowledge, map): (Option<Arc<Knowledge>>, Option<(&ClassProbabilities, [f64; 3])>),
+    (knowledge, map): (Option<Arc<Knowledge>>, Option<SeenClasses<'_>>),
 ) -> Result<Density> {
     let pixels = globe.pixels();
     let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, places: None, gallery: None };

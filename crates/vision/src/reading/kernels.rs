@@ -204,7 +204,7 @@ impl ChannelFilter {
                 }
                 for kx in columns.clone() {
                     let tap = taps[(ky * kernel[1] + kx) * vectors];
-                    let values = &row[(first + kx - columns.start) * pixel + vector..][..(P - 1) * step + 1];
+                    let values = &row[(first + kx - columns.start) * pixel + vector..][..=((P - 1) * step)];
                     for p in 0..P {
                         sums[p] = simd.mul_add_e_f32s(values[p * step], tap, sums[p]);
                     }

@@ -149,7 +149,7 @@ fn unit(tiff: &Tiff<'_>, gps: &Directory, tag: u16) -> Option<f64> {
     let bytes = tiff.value(gps, tag, &[RATIONAL, SIGNED_RATIONAL], MOST_TEXT)?;
     let number = |four: &[u8]| four.first_chunk().map_or(0, |four| tiff.order.read_u32(*four));
     let parts = bytes.as_chunks::<8>().0.iter().map(|eight| (number(eight), number(&eight[4..]).max(1)));
-    let ((mut above, mut below), unit) = parts.zip([1.0, 60.0, 3600.0]).filter(|((above, _), _)| *above > 0).last()?;
+    let ((mut above, mut below), unit) = parts.zip([1.0, 60.0, 3600.0]).rfind(|((above, _), _)| *above > 0)?;
     while above % 10 == 0 && below % 10 == 0 {
         (above, below) = (above / 10, below / 10);
     }

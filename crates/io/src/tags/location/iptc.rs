@@ -38,7 +38,7 @@ pub(super) fn resources(block: &[u8], scrub: &mut LocationScrub) -> Vec<u8> {
     let (mut new, mut at) = (block.to_vec(), 0);
     while let Some([b'8', b'B', b'I', b'M', high, low, name]) = block.get(at..).and_then(<[u8]>::first_chunk::<7>) {
         // The name and the contents each have an even number of bytes.
-        let start = at + 10 + (usize::from(*name) + 2) / 2 * 2;
+        let start = at + 10 + usize::midpoint(usize::from(*name), 2) * 2;
         let Some(size) = block.get(start - 4..start).and_then(<[u8]>::first_chunk) else { break };
         let Some(contents) = block.get(start..start.saturating_add(u32::from_be_bytes(*size) as usize)) else { break };
         let changed = match u16::from_be_bytes([*high, *low]) {
