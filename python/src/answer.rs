@@ -45,7 +45,7 @@ impl Answer {
         self.line[name].as_f64().unwrap_or(f64::NAN)
     }
 
-    fn text(&self, name: &str) -> Option<&str> {
+    fn string(&self, name: &str) -> Option<&str> {
         self.line[name].as_str()
     }
 
@@ -96,7 +96,7 @@ impl Answer {
     /// The photo's name, where it has one.
     #[getter]
     fn photo(&self) -> Option<&str> {
-        self.text("photo")
+        self.string("photo")
     }
 
     /// Where the photo itself says it was taken: reported, never used.
@@ -115,7 +115,7 @@ impl Answer {
     /// The smallest named region that holds at least half of the probability: "Bavaria, Germany", "Germany or Poland".
     #[getter]
     fn headline(&self) -> &str {
-        self.text("headline").unwrap_or_default()
+        self.string("headline").unwrap_or_default()
     }
 
     /// The most probable countries first, each with `code`, `name` and `probability`: those that hold 95 % together, at most 20.
@@ -139,19 +139,19 @@ impl Answer {
     /// The best place in words: the nearest town.
     #[getter]
     fn place(&self) -> &str {
-        self.text("place").unwrap_or_default()
+        self.string("place").unwrap_or_default()
     }
 
     /// The country of the best place, in English; None at sea.
     #[getter]
     fn country(&self) -> Option<&str> {
-        self.text("country")
+        self.string("country")
     }
 
     /// Two letters of ISO 3166 for the country.
     #[getter]
     fn country_code(&self) -> Option<&str> {
-        self.text("country_code")
+        self.string("country_code")
     }
 
     /// Half of all photos with answers like this one were taken within this distance of the best place.
@@ -327,6 +327,6 @@ impl Answer {
     fn __repr__(&self) -> String {
         let best = json_place(&self.line["best"]).map_or(String::new(), |best| best.to_string());
         let half = locdiff_base::kilometres(self.radius_50_km());
-        format!("<Answer {}, 50 % within {half} km of {best}>", self.text("headline").unwrap_or_default())
+        format!("<Answer {}, 50 % within {half} km of {best}>", self.string("headline").unwrap_or_default())
     }
 }
