@@ -60,7 +60,10 @@ impl LikelihoodRatio {
         let ratio = |density: f64, background: f64| ratio(density + floor, background, even).ln() * weight;
         let mut grid: Vec<f64> =
             density.iter().zip(&earth.background).map(|(density, background)| ratio(*density, *background)).collect();
-        for evidence in photo.evidence.iter().map(|own| own.no_narrower_than_km(NARROWEST_ON_GRID_KM)) {
+        // As wide at any point: text alone never makes a location sure enough for a tag.
+        let evidence: Arc<[Evidence]> =
+            photo.evidence.iter().map(|own| own.no_narrower_than_km(NARROWEST_ON_GRID_KM)).collect();
+        for evidence in evidence.iter() {
             let pairs = grid.par_iter_mut().zip(&earth.points);
             pairs.for_each(|(log, point)| *log += weight * evidence.likelihood(*point).ln());
         }
@@ -68,7 +71,7 @@ impl LikelihoodRatio {
         let mean: f64 = weighted.map(|((log, background), area)| log.exp() * background * area).sum();
         let log_mean = mean.ln();
         grid.iter_mut().for_each(|value| *value = (*value - log_mean).exp());
-        Ok(Self { parts, floor, places, evidence: photo.evidence.clone(), even, weight, log_mean, grid })
+        Ok(Self { parts, floor, places, evidence, even, weight, log_mean, grid })
     }
 
     /// At any points.

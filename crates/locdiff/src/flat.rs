@@ -36,7 +36,7 @@ pub struct FlatOptions {
 /// The names of the options that open a locator, that ask about photos, and of albums.
 const NAMES: [&str; 3] = [
     "model encoder device precision gallery geoclip gallery_rule hybrid",
-    "views samples sampler steps guidance seed pool refine hypotheses window_km factors within prior prior_km clue time why max_megapixels",
+    "views samples sampler steps guidance seed pool refine hypotheses window_km factors within prior prior_km clue time why text ignore_text max_megapixels",
     "same_place folder_is_place one_trip known tracks track_offset_s places trust_clocks clock_offset_s",
 ];
 
@@ -123,6 +123,8 @@ mod tests {
         flat.locator.hybrid.radius_km = Some(5.0);
         flat.locate.sampler = Sampler::Ddpm;
         (flat.locate.steps, flat.locate.pool, flat.locate.prior_km) = (200, Some(Pooling::Mean), 7.0);
+        (flat.locate.text, flat.locate.ignore_text) = (false, vec!["Paris".to_owned()]);
+        (flat.locate.clue, flat.locate.why) = (vec!["drives=left".to_owned()], true);
         flat.album.clock_offset_s = Some(3600.0);
         let text = serde_json::to_string(&flat).unwrap();
         assert_eq!(serde_json::from_str::<FlatOptions>(&text).unwrap(), flat);
@@ -145,7 +147,7 @@ mod tests {
             "clock_offset_s":60.0}"#;
         let old: Map<String, Value> = serde_json::from_str(old).unwrap();
         let mut names = FlatOptions::names().concat();
-        names.retain(|name| !["factors", "clue", "time", "why"].contains(name)); // since 0.4
+        names.retain(|name| !["factors", "clue", "time", "why", "text", "ignore_text"].contains(name)); // since 0.4
         names.sort_unstable();
         assert_eq!(old.keys().map(String::as_str).collect::<Vec<_>>(), names);
         for (name, value) in &old {

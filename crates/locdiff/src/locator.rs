@@ -318,7 +318,9 @@ impl Locator {
         let views = photo.views.iter().map(Embedding::values);
         let neighbours = said.retrieved.neighbours();
         let settled = said.retrieved.place();
-        let text: Vec<ReadText> = if options.text { unignored(&photo.text, &options.ignore_text) } else { Vec::new() };
+        // A location from samples or from a gallery knows no text.
+        let uses_text = options.text && settled.is_none();
+        let text: Vec<ReadText> = if uses_text { unignored(&photo.text, &options.ignore_text) } else { Vec::new() };
         let (lines, mut evidence_given) = ReadText::all_evidence(&text);
         evidence_given.extend(options.clues(photo.clue_time())?);
         let mut answer = match &said.evidence {

@@ -17,14 +17,14 @@ impl TagRule {
     /// Every guess becomes a tag.
     pub const GUESSES: Self = Self { sure_within_km: None };
 
-    /// Why an estimate is not sure enough, in words; `odd` says what does not fit it.
+    /// Why an estimate is not sure enough, in words; `odd` says what speaks against it.
     pub fn doubt(&self, can_tell: bool, radius_90_km: f64, odd: Option<&str>) -> Option<String> {
         match self.sure_within_km? {
             _ if !can_tell => Some("I can't tell where it was taken".to_owned()),
             within if radius_90_km.is_nan() || radius_90_km > within => {
                 Some(format!("not sure to within {}", distance(within)))
             }
-            _ => odd.map(|odd| format!("it may not fit the others: {odd}")),
+            _ => odd.map(|odd| format!("it may be wrong: {odd}")),
         }
     }
 }

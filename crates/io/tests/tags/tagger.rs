@@ -73,7 +73,7 @@ fn guesses_are_no_tags() {
     for (line, end) in lines[1..].iter().zip([
         "90 % within 5229 km; no tag: not sure to within 25 km",
         "no tag: I can't tell where it was taken",
-        "no tag: it may not fit the others: it is far off",
+        "no tag: it may be wrong: it is far off",
     ]) {
         assert!(line.0 == Some(Skip::Unsure) && line.1.starts_with("skip") && line.1.ends_with(end), "{line:?}");
     }
