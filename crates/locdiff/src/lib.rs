@@ -11,7 +11,7 @@
 //! let answer = locator.locate("photo.jpg")?;                           // one photo
 //! let options = LocateOptions::new().within("Japan");                  // what is asked: region, prior, clues, hypotheses, seed, sampler
 //! for photo in locator.locate_all(paths, &options)? {                  // many: an iterator, a Result per photo
-//!     match photo.answer { Ok(a) => println!("{}: {}", photo.name, a.place), Err(e) => eprintln!("{e}") }
+//!     match photo.answer { Ok(a) => println!("{}: {}", photo.name, a.headline), Err(e) => eprintln!("{e}") }
 //! }
 //! let trip = locator.locate_album(photos, &AlbumOptions::default())?;
 //! # assert!(answer.radius_50_km > 0.0 && trip.photos.len() == 1);
