@@ -1,6 +1,7 @@
 //! Many photos on one map: how many there are where, and how far they may be from there.
 
 use super::{Colour, Heat, MapImage, Marker, MarkerShape, view::View};
+use crate::cells::Cells;
 use crate::html::CrowdPhoto;
 use crate::{MapError, Raster, Window};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
@@ -10,7 +11,7 @@ const PIXELS: (usize, usize) = (1600, 960);
 const SCALE: f64 = 2.0;
 
 /// A map of photos, fit to be shown 800 pixels wide: discs with numbers of photos, rings for guesses, and colour where the
-/// photos that were placed may have been taken, half of each within its radius of 50 %. Fails on a window that cannot be.
+/// photos that were placed may have been taken. Fails on a window that cannot be.
 pub fn crowd_image(photos: &[CrowdPhoto]) -> Result<MapImage, MapError> {
     let window = Window::of_picture(Window::bounds(&reach(photos), 1.0), PIXELS.0, PIXELS.1)?;
     let mut image = MapImage { meaning: "where they may have been taken", ..MapImage::new(window).scale(SCALE) };
@@ -50,21 +51,20 @@ fn reach(photos: &[CrowdPhoto]) -> Vec<UnitVec> {
     photos.iter().flat_map(around).collect()
 }
 
-/// The expected number of photos per area: a Gaussian for each, half of it within the radius of 50 %.
+/// The expected number of photos per area, on land and near shores: a Gaussian for each photo, cut at twice its radius of 50 %.
 fn spread(photos: &[CrowdPhoto], window: Window) -> Result<Raster, MapError> {
     let cells = window.with_cells((window.rows() / 4).max(1), (window.columns() / 4).max(1))?;
     let (points, least_rad) = (cells.points(), 1.5 * cells.cell_height_deg().to_radians());
+    let is_land: Vec<bool> = points.iter().map(|point| Cells::bundled().at(point.to_latlon()).is_some()).collect();
     let mut values = vec![0.0; points.len()];
     for photo in photos.iter().filter(|photo| is_placed(photo)) {
         let (at, radius) = (photo.place.to_unit(), (photo.radius_50_km / EARTH_RADIUS_KM).max(least_rad));
-        let (peak, rate, rim) =
-            (LN_2 / (PI * radius * radius), 2.0 * LN_2 / (radius * radius), (4.0 * radius).min(PI).cos());
-        for (value, point) in values.iter_mut().zip(&points) {
-            let near = at.dot(*point);
-            if near > rim {
-                *value += peak * (rate * (near - 1.0)).exp();
-            }
-        }
+        let (rate, rim) = (2.0 * LN_2 / (radius * radius), (2.0 * radius).min(PI).cos());
+        let near = points.iter().enumerate().filter(|(cell, point)| is_land[*cell] && at.dot(**point) > rim);
+        let own: Vec<(usize, f64)> = near.map(|(cell, point)| (cell, (rate * (at.dot(*point) - 1.0)).exp())).collect();
+        let area_sr = |cell: usize| cells.cell_area_sr(cell / cells.columns());
+        let total: f64 = own.iter().map(|(cell, value)| area_sr(*cell) * value).sum();
+        own.into_iter().for_each(|(cell, value)| values[cell] += value / total);
     }
     Raster::new(cells, values)
 }
@@ -116,7 +116,7 @@ mod tests {
         let raster = spread(&photos, view.window).unwrap();
         let cells = raster.values().chunks(raster.window().columns()).enumerate();
         let sum: f64 = cells.map(|(row, line)| raster.window().cell_area_sr(row) * line.iter().sum::<f64>()).sum();
-        assert!((sum - 1.0).abs() < 0.05, "{sum}");
+        assert!((sum - 1.0).abs() < 1e-9, "{sum}");
         let (width, height, _) = crate::render::decode_png(&crowd_image(&photos).unwrap().to_png());
         assert_eq!((width, height), (1600, 960));
         assert!(crowd_image(&[]).is_ok() && crowd_image(&photos[3..]).unwrap().heat.is_none());

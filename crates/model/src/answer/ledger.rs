@@ -2,7 +2,10 @@
 
 use crate::answer::{Density, FactorEffect, cell_grid::joint_count, density::Mixture, window::Window};
 use locdiff_base::{kilometres, one_line};
-use locdiff_map::{cells::Cells, places::Countries, places::describe};
+use locdiff_map::{
+    cells::Cells,
+    places::{Countries, Country, describe},
+};
 use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -54,10 +57,13 @@ impl fmt::Display for LedgerRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:+6.2}  {}", self.nats, self.factor)?;
         if !self.says.is_empty() {
-            write!(f, ": {}", one_line(&self.says))?;
+            let says = one_line(&self.says);
+            let repeated = says.strip_prefix(self.factor).and_then(|rest| rest.strip_prefix(": "));
+            write!(f, ": {}", repeated.unwrap_or(&says))?;
         }
         if let Some(AnswerWithout { place, country, probability, moved_km, .. }) = &self.without {
             let far = kilometres(*moved_km);
+            let country = Countries::bundled().by_code(country).map_or(*country, Country::name);
             write!(f, "; without it {place}, {far} km away ({country} {:.0} %)", 100.0 * probability)?;
         }
         Ok(())
