@@ -9,3 +9,4 @@ mod messages;
 mod plot;
 mod recipe;
 mod reproduce;
+mod theory;

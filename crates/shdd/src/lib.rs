@@ -10,7 +10,6 @@
 //! | the place a vector means | [`Codec::decode`], [`Codec::decode_batch`], [`Decoder`] |
 //! | log density, log Z, entropy, modes, samples | [`CodeDensity`] |
 //! | a credible region, the mass of a cap or raster | [`CodeDensity::credible_region`], [`CodeDensity::cap_mass`], [`CodeDensity::raster_mass`] |
-//! | how far noise on a code moves its place | [`drifts_km`] |
 //! | a loss and its gradient | [`Codec::divergence`], [`Divergence`] |
 
 mod cell;
@@ -20,7 +19,6 @@ mod cubature;
 mod decode;
 mod density;
 mod divergence;
-mod drift;
 mod error;
 mod mode;
 mod refine;
@@ -32,6 +30,5 @@ pub use coefficients::Coefficients;
 pub use decode::{Anchors, Decoder};
 pub use density::{CodeDensity, CredibleRegion, RasterMass, RegionCell, WeightedMode};
 pub use divergence::{Divergence, Loss, Zonal};
-pub use drift::{drifts_km, with_noise};
 pub use error::ShddError;
 pub use mode::Mode;

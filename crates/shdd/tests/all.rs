@@ -4,4 +4,3 @@ mod decode;
 mod density;
 mod divergence;
 mod sphere;
-mod theory;

@@ -4,6 +4,7 @@ mod anchors;
 mod diffusion;
 mod drift;
 mod models;
+mod noise;
 #[cfg(test)]
 mod purpose;
 mod reduced;

@@ -1,11 +1,14 @@
 //! Statements of the paper, checked in numbers; where one is loose, what holds instead. docs/method.md says so in words.
 
-use crate::common::codec;
-use locdiff_shdd::sphere::{LatLon, UnitVec, gauss_legendre};
+use locdiff_shdd::sphere::{Degree, LatLon, UnitVec, gauss_legendre};
 use locdiff_shdd::{Codec, Coefficients, Decoder, Divergence};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::{PI, TAU};
+
+fn codec(degree: usize) -> Codec {
+    Codec::new(Degree::new(degree).unwrap())
+}
 
 fn at(lat: f64, lon: f64) -> LatLon {
     LatLon::new(lat, lon).unwrap()

@@ -1,7 +1,7 @@
 //! Is int8 worth it for the bundled encoder? All of its 1×1 convolutions on one thread, in f32 as it has them, and in int8 without what
 //! else they do (ReLU6, residual, border): what int8 could take at the least.
 //!
-//! `cargo run --release -p locdiff-vision --example int8_bench [ROUNDS]`
+//! `cargo run --release --manifest-path lab/Cargo.toml --example int8_bench [ROUNDS]`
 
 use locdiff_nn::inference::{Aligned, Finish, PackedLinear, PixelGrid, Pointwise, padded};
 use locdiff_vision::{EfficientNetLiteConfig, VisionError};

@@ -1,6 +1,6 @@
 //! Photos decoded and resized by a CUDA device, beside the same on the CPU: what the network sees, and what it makes of that.
 //!
-//! `cargo run --release -p locdiff-vision --example decode_check FOLDER PHOTO...`
+//! `cargo run --release --manifest-path lab/Cargo.toml --example decode_check FOLDER PHOTO...`
 //!
 //! For each photo: how many of the network's input values differ (none where the CPU decoded it), the distance between the embeddings of both
 //! inputs by the network in f32 on the CPU, and by the network in bf16 on the device, whose rounding alone is in the third.
