@@ -3,6 +3,7 @@
 mod common;
 mod compare;
 mod datasets;
+mod divergence;
 mod embed_location;
 mod figures;
 mod messages;
@@ -10,3 +11,5 @@ mod plot;
 mod recipe;
 mod reproduce;
 mod theory;
+#[path = "../../crates/shdd/tests/common/zonal.rs"]
+mod zonal;

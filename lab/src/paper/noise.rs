@@ -29,7 +29,7 @@ pub(super) fn drifts_km(
 }
 
 /// A code with Gaussian noise of this variance on every number. Fails on a variance that is not finite.
-pub(super) fn with_noise(code: Coefficients, variance: f64, rng: &mut impl Rng) -> Result<Coefficients, ShddError> {
+pub fn with_noise(code: Coefficients, variance: f64, rng: &mut impl Rng) -> Result<Coefficients, ShddError> {
     let sigma = variance.sqrt();
     Coefficients::new(code.into_vec().into_iter().map(|value| value + sigma * normal(rng)).collect())
 }
