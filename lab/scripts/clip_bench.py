@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A CLIP tower of random weights, ours beside PyTorch's, in one interleaved run.
 
-    cargo build --release -p locdiff-vision --example tower_bench
+    cargo build --release --manifest-path lab/Cargo.toml --example tower_bench
     python scripts/clip_fixtures.py /tmp/b32 ViT-B/32
-    python lab/scripts/clip_bench.py target/release/examples/tower_bench /tmp/b32 BATCH ROUNDS DEVICE [PRECISION]
+    python lab/scripts/clip_bench.py lab/target/release/examples/tower_bench /tmp/b32 BATCH ROUNDS DEVICE [PRECISION]
 
 Needs torch and transformers. On the CPU PyTorch runs f32 and bf16 with as many threads as there are cores, and ONNX Runtime
 f32 where it is installed (with onnx and onnxscript, which export the model); the faster f32 one is the figure to compare
@@ -23,7 +23,7 @@ from transformers import CLIPVisionModelWithProjection
 
 
 def noise(shape):
-    """The same formula stands in crates/vision/examples/tower_bench.rs."""
+    """The same formula stands in lab/examples/tower_bench.rs."""
     numbers = np.arange(np.prod(shape), dtype=np.uint64) * 2654435761 % 2**32
     return (numbers.astype(np.float32) / np.float32(2**31) - 1).reshape(shape)
 

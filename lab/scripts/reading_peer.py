@@ -2,7 +2,7 @@
 """Compares our reader with RapidOCR 3.10 (PP-OCRv6 small) on photos of Im2GPS3k: words found, false words, processor time.
 
     reading_peer.py rapid --photos FOLDER --rows im2gps3k_places365.csv --count 200 --output rapid.jsonl [--models DET REC KEYS]
-    read_text PHOTO... > ours.jsonl                     (crates/vision/examples/read_text.rs, RAYON_NUM_THREADS=1)
+    read_text PHOTO... > ours.jsonl                     (lab/examples/read_text.rs, RAYON_NUM_THREADS=1)
     reading_peer.py compare rapid.jsonl ours.jsonl
 
 `rapid` reads every fifth of the rows 0 to 999 on one thread and writes JSON lines {name, seconds, lines: [{text, confidence,

@@ -70,7 +70,7 @@ pub use factors::{FactorStudy, FactorTable};
 pub use method::Method;
 pub use paper::{
     AnchorTable, DiffusionTable, Experiment, ModelTable, ModelTableKind, PerturbationDrift, ReducedDrift,
-    TimedOperation, TimingTable,
+    TimedOperation, TimingTable, with_noise,
 };
 pub use splits::Splits;
 pub use stopwatch::Stopwatch;

@@ -3,9 +3,13 @@
 mod common;
 mod compare;
 mod datasets;
+mod divergence;
 mod embed_location;
 mod figures;
 mod messages;
 mod plot;
 mod recipe;
 mod reproduce;
+mod theory;
+#[path = "../../crates/shdd/tests/common/zonal.rs"]
+mod zonal;

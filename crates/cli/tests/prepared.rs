@@ -1,9 +1,9 @@
 //! What transcripts begin with: photos, embeddings, tables and models in a folder.
 
-use crate::common::{self, TOWNS, csv, fixture, model_of_towns, read, root, write_npy, write_photos};
+use crate::common::{self, TOWNS, fixture, model_of_towns, read, root, write_npy, write_photos};
 use crate::{belonging, embed, geoclip_models};
 use locdiff_shdd::sphere::EARTH_RADIUS_KM;
-use std::{fmt::Write as _, fs, path::Path};
+use std::{fs, path::Path};
 
 fn write(folder: &Path, name: &str, contents: impl AsRef<[u8]>) {
     fs::write(folder.join(name), contents).unwrap();
@@ -14,38 +14,11 @@ pub(crate) fn text_embeddings(folder: &Path) {
     write(folder, "e.jsonl", "[1.0, 0.0]\n".repeat(120));
 }
 
-pub(crate) fn cut_matrix(folder: &Path) {
-    write(folder, "truncated.npy", b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f8', 'fortr");
-}
-
-pub(crate) fn flat_codes(folder: &Path) {
-    write(folder, "flat.csv", vec![vec!["0"; 144].join(","); 4].join("\n"));
-}
-
-pub(crate) fn two_photos(folder: &Path) {
-    fs::create_dir(folder.join("in")).unwrap();
-    fs::copy(fixture("vision/china.jpg"), folder.join("in/a.jpg")).unwrap();
-    let tagged = root().join("crates/io/tests/tags/fixtures/xmp_gps.jpg");
-    fs::copy(tagged, folder.join("in/gps.jpg")).unwrap();
-}
-
-pub(crate) fn four_rows(folder: &Path) {
-    let row = |k: usize| (0..5).map(|c| ((k * 5 + c) as f32 * 0.7).sin()).collect();
-    write_npy(folder.join("photos.npy"), &(0..4).map(row).collect::<Vec<_>>());
-}
-
 /// A model of the towns, and three photos.
 pub(crate) fn towns_and_few(folder: &Path) {
     model_of_towns(folder);
     let photo = |k: usize| ((0..5).map(|c| f32::from(u8::from(c == k))).collect(), TOWNS[k]);
     write_photos(folder, "few", (0..3).map(photo));
-}
-
-pub(crate) fn geoclip_features(folder: &Path) {
-    let feature = |k: u16| (0..24).map(|c| (f32::from(k * 24 + c) * 0.7).sin()).collect();
-    write_npy(folder.join("f.npy"), &(0..6).map(feature).collect::<Vec<_>>());
-    write_npy(folder.join("e.npy"), &vec![vec![0.5; 10]; 20]); // as many numbers as places have, not photos
-    write(folder, "evil.pth", b"\x80\x02cos\nsystem\n");
 }
 
 /// Photos, and a table that lacks the last of them.
@@ -86,34 +59,6 @@ pub(crate) fn golden_errors(folder: &Path) {
     write(folder, "answers.csv", answers);
 }
 
-/// Two albums: the first with a tag on its first photo, the second without.
-pub(crate) fn album_table(folder: &Path) {
-    let truths: Vec<(f64, f64)> = csv(fixture("toyworld/photos.csv"))[1..]
-        .iter()
-        .map(|row| (row[0].parse().unwrap(), row[1].parse().unwrap()))
-        .collect();
-    let mut text = String::from("row,album,name,time,gps_lat,gps_lon,lat,lon\n");
-    for (k, (row, album)) in [(0, "a"), (0, "a"), (1, "b"), (1, "b")].into_iter().enumerate() {
-        let (lat, lon) = truths[row];
-        let tag = if k == 0 { format!("{lat},{lon}") } else { ",".into() };
-        let _ = writeln!(text, "{row},{album},p{k},2024-05-12T13:{:02}:00+02:00,{tag},{lat},{lon}", 5 * k);
-    }
-    // The last photo is known to be from elsewhere.
-    let strays = text.lines().zip(["stray", "0", "0", "0", "1"]).map(|(line, stray)| format!("{line},{stray}\n"));
-    fs::write(folder.join("strays.csv"), strays.collect::<String>()).unwrap();
-    fs::write(folder.join("times.csv"), text).unwrap();
-}
-
-/// A film that says where and when it was taken, in the folder `trip`.
-pub(crate) fn film(folder: &Path) {
-    let sized = |kind: &[u8], body: &[u8]| [&(body.len() as u32 + 8).to_be_bytes(), kind, body].concat();
-    let mvhd = sized(b"mvhd", &[&[0; 4], &3_798_359_110_u32.to_be_bytes()[..], &[0; 92]].concat()); // 2024-05-12T11:45:10Z
-    let place = [&[0, 18, 0x15, 0xc7], &b"+48.8577+002.2950/"[..]].concat();
-    let moov = sized(b"moov", &[mvhd, sized(b"udta", &sized(b"\xa9xyz", &place))].concat());
-    fs::create_dir(folder.join("trip")).unwrap();
-    fs::write(folder.join("trip/a.mp4"), [sized(b"ftyp", b"isom\0\0\0\0"), moov].concat()).unwrap();
-}
-
 /// Photos of four towns, each town with streets 10 km apart that only the embedding's last numbers tell.
 fn towns(path: &Path, name: &str, first: usize) {
     let photo = |k: usize| {
@@ -136,24 +81,6 @@ pub(crate) fn train_and_test(path: &Path) {
     towns(path, "later", 3000);
     write_npy(path.join("one.npy"), &[vec![1.0; 6]]);
     write_npy(path.join("five.npy"), &vec![vec![1.0; 5]; 120]);
-}
-
-/// 40 photos along the equator, answers 0, 10, 20 … km to the east; rows shuffled, two without an answer.
-pub(crate) fn answers_to_judge(folder: &Path) {
-    let mut truth = "id,lat,lon\n".to_owned();
-    let mut rows = Vec::new();
-    let mut other = "id,lat,lon\n".to_owned();
-    for k in 0..40 {
-        let lon = f64::from(k) * 3.0;
-        writeln!(truth, "p{k},0,{lon}").unwrap();
-        let east = lon + f64::from(k) * 10.0 / 111.19;
-        rows.push(if k >= 38 { format!("p{k},,nan,205,1000") } else { format!("p{k},0,{east},205,1000") });
-        writeln!(other, "p{k},0,{}", lon + 9.0).unwrap();
-    }
-    rows.reverse();
-    fs::write(folder.join("t.csv"), truth).unwrap();
-    fs::write(folder.join("p.csv"), format!("id,lat,lon,radius_50_km,radius_90_km\n{}\n", rows.join("\n"))).unwrap();
-    fs::write(folder.join("q.csv"), other).unwrap();
 }
 
 /// GeoCLIP in a data folder, and rows of features.
@@ -193,24 +120,14 @@ pub(crate) fn of_the_paper(folder: &Path) {
     write_photos(folder, "photos", (0..24).map(photo));
 }
 
-/// A folder with two good photos, a broken one, and everything that is no regular file.
+/// A folder of photos with a pipe, a socket and a folder that may not be read.
 #[cfg(all(unix, feature = "bundled"))]
 pub(crate) fn mixed(folder: &Path) {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::PermissionsExt;
     let photos = folder.join("photos");
-    fs::create_dir_all(photos.join("inner")).unwrap();
-    fs::copy(fixture("vision/rgb.jpg"), photos.join("a.jpg")).unwrap();
-    fs::copy(fixture("vision/rgb.png"), photos.join("inner/b.png")).unwrap();
-    fs::write(photos.join("broken.jpg"), "no photo").unwrap();
-    fs::write(photos.join("notes.txt"), "text").unwrap();
-    symlink("nowhere.jpg", photos.join("dangling.jpg")).unwrap();
-    symlink("loop.jpg", photos.join("loop.jpg")).unwrap();
-    symlink("..", photos.join("inner/up")).unwrap();
-    symlink("a.jpg", photos.join("same.jpg")).unwrap();
-    symlink("/dev/zero", photos.join("zero.jpg")).unwrap();
+    fs::create_dir_all(photos.join("secret")).unwrap();
     make_pipe(&photos);
     std::os::unix::net::UnixListener::bind(photos.join("socket.jpg")).unwrap();
-    fs::create_dir(photos.join("secret")).unwrap();
     fs::set_permissions(photos.join("secret"), fs::Permissions::from_mode(0o0)).unwrap();
 }
 

@@ -3,7 +3,7 @@
 use locdiff_model::{CodeWriter, LossKind, ModelConfig, Objective, QuadraturePoints, chance};
 use locdiff_nn::{Device, Tensor};
 use locdiff_shdd::sphere::{Degree, UnitVec};
-use locdiff_shdd::{Codec, Coefficients, Divergence};
+use locdiff_shdd::{Codec, Coefficients};
 
 /// Fields as a network gives them: codes of places, sharp or flattened, mixed and with noise.
 fn fields(codec: &Codec, truths: &[UnitVec], sharpness: [f64; 3]) -> Vec<Vec<f64>> {
@@ -36,12 +36,17 @@ fn compare(degree: usize, anchors: &QuadraturePoints, truths: &[UnitVec], sharpn
     let (gradient, loss) = (gradient.to_vec().unwrap(), loss.to_vec().unwrap());
     let (mut worst, mut cosine) = (0.0_f64, 1.0_f64);
     for (k, (field, truth)) in fields.into_iter().zip(truths).enumerate() {
-        let exact = codec.divergence(&Divergence::Nll, &Coefficients::new(field).unwrap(), *truth).unwrap();
-        worst = worst.max((exact.value - f64::from(loss[k])).abs());
+        // −log q(truth) = log Z − e·y, with the gradient E_q[Y] − y.
+        let (e, code) = (Coefficients::new(field).unwrap(), codec.harmonics().at(*truth));
+        let density = codec.density(&e).unwrap();
+        let exact = density.log_z() - e.as_slice().iter().zip(&code).map(|(e, y)| e * y).sum::<f64>();
+        let exact_gradient: Vec<f64> =
+            density.mean_parameters().as_slice().iter().zip(&code).map(|(mean, y)| mean - y).collect();
+        worst = worst.max((exact - f64::from(loss[k])).abs());
         let ours = &gradient[k * dim..(k + 1) * dim];
-        let dot: f64 = exact.gradient.iter().zip(ours).map(|(a, b)| a * f64::from(*b)).sum();
+        let dot: f64 = exact_gradient.iter().zip(ours).map(|(a, b)| a * f64::from(*b)).sum();
         let norm = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>().sqrt();
-        let product = norm(&mut exact.gradient.iter().copied()) * norm(&mut ours.iter().map(|v| f64::from(*v)));
+        let product = norm(&mut exact_gradient.iter().copied()) * norm(&mut ours.iter().map(|v| f64::from(*v)));
         cosine = cosine.min(dot / product);
     }
     (worst, cosine)

@@ -1,8 +1,7 @@
 //! Everything that depends on the degree alone, made once: the codec.
 
 use crate::sphere::{Degree, Field, FieldPlan, JetPlan, LatLon, Scalar, SphericalHarmonics, UnitVec};
-use crate::{Coefficients, ShddError, divergence::Zonal, search::Search};
-use std::sync::OnceLock;
+use crate::{Coefficients, ShddError, search::Search};
 
 /// Encodes points as SHDD codes and reads points and densities off coefficient vectors, at one degree L.
 ///
@@ -20,17 +19,16 @@ use std::sync::OnceLock;
 pub struct Codec {
     degree: Degree,
     harmonics: SphericalHarmonics,
-    pub(crate) plan: FieldPlan,
+    plan: FieldPlan,
     pub(crate) jets: JetPlan,
     pub(crate) search: Search,
-    zonal: OnceLock<Zonal>,
 }
 
 impl Codec {
     /// Tables for `degree`.
     pub fn new(degree: Degree) -> Self {
         let (harmonics, plan, jets) = (SphericalHarmonics::new(degree), FieldPlan::new(degree), JetPlan::new(degree));
-        Self { degree, harmonics, plan, jets, search: Search::new(degree), zonal: OnceLock::new() }
+        Self { degree, harmonics, plan, jets, search: Search::new(degree) }
     }
 
     /// The degree L.
@@ -47,11 +45,6 @@ impl Codec {
     pub fn field(&self, e: &Coefficients) -> Result<Field, ShddError> {
         self.check(e)?;
         Ok(self.plan.field(e.as_slice())?)
-    }
-
-    /// Exact constants of a clean code's density (λ_l, log Z, entropy), computed on first use.
-    pub fn zonal(&self) -> &Zonal {
-        self.zonal.get_or_init(|| Zonal::new(self.degree))
     }
 
     /// The code of a place: `e = Y(x)` (the paper's PE_SHDD).

@@ -2,7 +2,7 @@
 //!
 //! A place becomes the coefficients `e = Y(x0)` of a Dirac delta on the sphere; any coefficient vector means a field
 //! `F = e·Y` and a density `q = exp F / Z`. This crate encodes, reads places and densities off vectors with no grid
-//! left in the answer, and measures divergences with exact gradients.
+//! left in the answer.
 //!
 //! | you want | item |
 //! |---|---|
@@ -10,8 +10,6 @@
 //! | the place a vector means | [`Codec::decode`], [`Codec::decode_batch`], [`Decoder`] |
 //! | log density, log Z, entropy, modes, samples | [`CodeDensity`] |
 //! | a credible region, the mass of a cap or raster | [`CodeDensity::credible_region`], [`CodeDensity::cap_mass`], [`CodeDensity::raster_mass`] |
-//! | how far noise on a code moves its place | [`drifts_km`] |
-//! | a loss and its gradient | [`Codec::divergence`], [`Divergence`] |
 
 mod cell;
 mod codec;
@@ -19,8 +17,6 @@ mod coefficients;
 mod cubature;
 mod decode;
 mod density;
-mod divergence;
-mod drift;
 mod error;
 mod mode;
 mod refine;
@@ -31,7 +27,5 @@ pub use codec::Codec;
 pub use coefficients::Coefficients;
 pub use decode::{Anchors, Decoder};
 pub use density::{CodeDensity, CredibleRegion, RasterMass, RegionCell, WeightedMode};
-pub use divergence::{Divergence, Loss, Zonal};
-pub use drift::{drifts_km, with_noise};
 pub use error::ShddError;
 pub use mode::Mode;

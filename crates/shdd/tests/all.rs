@@ -2,6 +2,4 @@
 mod common;
 mod decode;
 mod density;
-mod divergence;
 mod sphere;
-mod theory;

@@ -1,7 +1,8 @@
 //! How far a decoded place moves when its code gets noise.
 
+use super::noise::drifts_km;
 use crate::error::Result;
-use locdiff_shdd::{Codec, Decoder, drifts_km, sphere::EARTH_RADIUS_KM};
+use locdiff_shdd::{Codec, Decoder, sphere::EARTH_RADIUS_KM};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};

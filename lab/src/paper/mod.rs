@@ -4,6 +4,7 @@ mod anchors;
 mod diffusion;
 mod drift;
 mod models;
+mod noise;
 #[cfg(test)]
 mod purpose;
 mod reduced;
@@ -13,6 +14,7 @@ pub use anchors::AnchorTable;
 pub use diffusion::DiffusionTable;
 pub use drift::PerturbationDrift;
 pub use models::{ModelTable, ModelTableKind};
+pub use noise::with_noise;
 pub use reduced::ReducedDrift;
 pub use timing::{TimedOperation, TimingTable};
 

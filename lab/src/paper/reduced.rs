@@ -1,10 +1,11 @@
 //! What the appendix's dimension reduction costs: places decoded from some of their codes' numbers.
 
+use super::noise::with_noise;
 use crate::error::Result;
 use locdiff_base::setting;
 use locdiff_model::ModelConfig;
 use locdiff_shdd::sphere::{LatLon, haversine_km};
-use locdiff_shdd::{Codec, Coefficients, Decoder, with_noise};
+use locdiff_shdd::{Codec, Coefficients, Decoder};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! From a photo's samples to one answer.
 
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, medoid, spherical_mean};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, spherical_mean};
 
 /// How samples become one answer; validation chooses.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +35,12 @@ impl SamplePooling {
         match self {
             Self::Single => samples[0],
             Self::Mean => spherical_mean(samples).unwrap_or(samples[0]),
-            Self::Medoid => medoid(samples).map_or(samples[0], |k| samples[k]),
+            Self::Medoid => {
+                let cost = |p: &UnitVec| samples.iter().map(|q| p.angle_rad(*q)).sum::<f64>();
+                let costs: Vec<f64> = samples.iter().map(cost).collect();
+                let best = (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b]));
+                samples[best.unwrap_or(0)]
+            }
             Self::Densest { width_km } => {
                 let kappa = (EARTH_RADIUS_KM / width_km).powi(2);
                 let at = |p: &UnitVec| samples.iter().map(|q| (kappa * (p.dot(*q) - 1.0)).exp()).sum::<f64>();

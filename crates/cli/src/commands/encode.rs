@@ -57,19 +57,17 @@ impl Encode {
         }
         bar.finish_and_clear();
         let rows = writer.finish()?;
-        if self.json && !to_stdout {
-            let summary = serde_json::json!({
-                "rows": rows, "degree": codec.degree().get(), "dimension": dimension,
-                "dtype": self.dtype.name(), "out": self.out,
-            });
-            output::print_line!("{summary}");
-        } else if !to_stdout {
-            output::print_line!(
-                "{rows} codes of degree {} ({dimension} numbers each) in {}",
-                codec.degree(),
-                self.out.display()
-            );
+        if to_stdout {
+            return Ok(());
         }
-        Ok(())
+        let (degree, out) = (codec.degree(), self.out.display());
+        let summary = serde_json::json!({
+            "rows": rows, "degree": degree.get(), "dimension": dimension, "dtype": self.dtype.name(), "out": self.out,
+        });
+        output::tell(
+            self.json,
+            &summary,
+            &format!("{rows} codes of degree {degree} ({dimension} numbers each) in {out}"),
+        )
     }
 }

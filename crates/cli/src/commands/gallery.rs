@@ -103,14 +103,9 @@ impl Build {
             }
         };
         let (places, dimension) = (gallery.len(), gallery.dimension());
-        if self.json {
-            output::print_line!(
-                "{}",
-                json!({"places": places, "dimension": dimension, "kind": gallery.kind(), "out": folder})
-            );
-        } else {
-            output::print_line!("a gallery of {places} places with {dimension} numbers each in {}", folder.display());
-        }
+        let summary = json!({"places": places, "dimension": dimension, "kind": gallery.kind(), "out": folder});
+        let words = format!("a gallery of {places} places with {dimension} numbers each in {}", folder.display());
+        output::tell(self.json, &summary, &words)?;
         self.reading.settle(bad, count, &folder.join("photos.bad.csv").display().to_string())
     }
 

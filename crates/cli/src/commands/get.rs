@@ -1,13 +1,13 @@
 //! `locdiff get`: published models and encoders by name, into the data folder.
 
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::output::{self, Out, Usage};
+use crate::output::{self, Usage};
 use crate::{progress, say};
 use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff::get::{GetError, GetPlan, GetSettings, Installed, Published};
 use serde_json::json;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -50,7 +50,11 @@ impl Get {
         output::finish_files();
         for name in &self.remove {
             let bytes = Installed::remove(&home, name)?;
-            self.say(&json!({"name": name, "removed_bytes": bytes}), &format!("{name}: removed, {}", size(bytes)))?;
+            output::tell(
+                self.json,
+                &json!({"name": name, "removed_bytes": bytes}),
+                &format!("{name}: removed, {}", size(bytes)),
+            )?;
         }
         self.names.iter().try_for_each(|name| self.get(name, &home))
     }
@@ -63,7 +67,8 @@ impl Get {
         let folder = Installed::models_folder(home);
         if plan.is_empty() {
             let folder = folder.join(name);
-            return self.say(
+            return output::tell(
+                self.json,
                 &json!({"name": name, "folder": folder, "bytes": 0}),
                 &format!("{name} is here already: --force fetches it again"),
             );
@@ -99,7 +104,7 @@ impl Get {
         done?;
         let folder = folder.join(name);
         let text = format!("{name}: {} fetched, in {}", size(came), folder.display());
-        self.say(&json!({"name": name, "folder": folder, "bytes": came}), &text)
+        output::tell(self.json, &json!({"name": name, "folder": folder, "bytes": came}), &text)
     }
 
     fn print_list(&self, home: &Path) -> Result<()> {
@@ -111,17 +116,13 @@ impl Get {
                 "name": what.name, "what": what.what, "licence": what.licence, "needs": what.needs,
                 "folder": own.map(|own| &own.folder), "bytes": own.map(|own| own.bytes),
             });
-            self.say(&value, &format!("{:<24} {state:<14} {}", what.name, what.what))?;
+            output::tell(self.json, &value, &format!("{:<24} {state:<14} {}", what.name, what.what))?;
         }
         for other in here.iter().filter(|one| Published::all().iter().all(|what| what.name != one.name)) {
             let value = json!({"name": other.name, "folder": other.folder, "bytes": other.bytes});
-            self.say(&value, &format!("{:<24} here, {:<8} of your own", other.name, size(other.bytes)))?;
+            output::tell(self.json, &value, &format!("{:<24} here, {:<8} of your own", other.name, size(other.bytes)))?;
         }
         Ok(())
-    }
-
-    fn say(&self, value: &serde_json::Value, text: &str) -> Result<()> {
-        Ok(if self.json { writeln!(Out, "{value}") } else { writeln!(Out, "{text}") }?)
     }
 }
 

@@ -37,12 +37,8 @@ impl ImportGeoclip {
     fn run(self) -> Result<()> {
         output::claim_file(&self.out.join(locdiff_retrieval::geoclip::SETTINGS_FILE))?;
         let places = import(&Sources::open(&self.paths)?, &self.out)?;
-        if self.json {
-            output::print_line!("{}", serde_json::json!({"out": self.out, "gallery_places": places}));
-        } else {
-            let gallery = places.map_or("no gallery".to_owned(), |places| format!("a gallery of {places} places"));
-            output::print_line!("GeoCLIP with {gallery} in {}", self.out.display());
-        }
-        Ok(())
+        let gallery = places.map_or("no gallery".to_owned(), |places| format!("a gallery of {places} places"));
+        let summary = serde_json::json!({"out": self.out, "gallery_places": places});
+        output::tell(self.json, &summary, &format!("GeoCLIP with {gallery} in {}", self.out.display()))
     }
 }

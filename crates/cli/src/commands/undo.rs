@@ -3,6 +3,7 @@
 use crate::{output, verbosity};
 use anyhow::{Result, ensure};
 use clap::Args;
+use locdiff_base::one_line;
 use locdiff_io::tags::{JOURNAL_NAME, undo};
 use serde_json::json;
 use std::path::PathBuf;
@@ -33,11 +34,8 @@ impl UndoArgs {
         let done = undo(&self.journal, self.dry_run)?;
         for (file, what) in &done {
             let done = what.words(self.dry_run);
-            if self.json {
-                output::print_line!("{}", json!({"file": file, "done": done, "refused": what.is_refusal()}));
-            } else {
-                output::print_line!("{}: {done}", locdiff_base::one_line(&file.to_string_lossy()));
-            }
+            let summary = json!({"file": file, "done": done, "refused": what.is_refusal()});
+            output::tell(self.json, &summary, &format!("{}: {done}", one_line(&file.to_string_lossy())))?;
         }
         if done.is_empty() {
             let folder = self.journal.display();

@@ -178,6 +178,12 @@ macro_rules! print_line {
 }
 pub(crate) use print_line;
 
+/// Prints what came of a command: as JSON, or in words.
+pub(crate) fn tell(as_json: bool, summary: &serde_json::Value, words: &str) -> Result<()> {
+    print_line!("{}", if as_json { summary.to_string() } else { words.to_owned() });
+    Ok(())
+}
+
 /// A line for people.
 macro_rules! status {
     ($($words:tt)*) => {

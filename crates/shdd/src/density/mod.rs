@@ -111,7 +111,7 @@ impl CodeDensity<'_> {
     }
 
     /// Quadrature nodes with log q and probability.
-    pub(crate) fn nodes(&self) -> impl Iterator<Item = (UnitVec, f64, f64)> {
+    pub fn nodes(&self) -> impl Iterator<Item = (UnitVec, f64, f64)> {
         nodes_of(&self.leaves, self.log_z)
     }
 

@@ -47,13 +47,6 @@ pub fn spherical_mean(points: &[UnitVec]) -> Option<UnitVec> {
     (norm > 1e-12 * points.len() as f64).then(|| UnitVec::normalized(sum))
 }
 
-/// Index of the point with the smallest sum of distances to all others; `None` for an empty set.
-pub fn medoid(points: &[UnitVec]) -> Option<usize> {
-    let cost = |p: &UnitVec| points.iter().map(|q| p.angle_rad(*q)).sum::<f64>();
-    let costs: Vec<f64> = points.iter().map(cost).collect();
-    (0..points.len()).min_by(|&i, &j| costs[i].total_cmp(&costs[j]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,13 +61,6 @@ mod tests {
     fn empty_and_balanced_sets_have_no_mean() {
         assert_eq!(spherical_mean(&[]), None);
         assert_eq!(spherical_mean(&[at(10.0, 20.0), at(10.0, 20.0).antipode()]), None);
-        assert_eq!(medoid(&[]), None);
-    }
-
-    #[test]
-    fn the_medoid_ignores_an_outlier() {
-        let points = [at(50.0, 10.0), at(50.1, 10.0), at(50.2, 10.0), at(-40.0, 170.0)];
-        assert_eq!(medoid(&points), Some(1));
     }
 
     proptest! {

@@ -7,7 +7,7 @@
 //! | a distance | [`haversine_km`], [`geodesic_km`], [`UnitVec::angle_rad`] |
 //! | what lies near a place | [`LatitudeIndex`] |
 //! | outlines, and whether they hold a place | [`Polygon`], [`PolygonIndex`], [`Unpacker`] |
-//! | a centre or a path | [`spherical_mean`], [`medoid`], [`interpolate`] |
+//! | a centre or a path | [`spherical_mean`], [`interpolate`] |
 //! | points that cover the sphere | [`Grid`], [`Pixels`], [`Pixel`], [`Rings`] |
 //! | all Y_lm at points | [`SphericalHarmonics`] |
 //! | Σ e·Y at points, never storing Y | [`FieldPlan`] |
@@ -35,7 +35,7 @@ mod scalar;
 mod simd;
 mod unpack;
 
-pub use centre::{interpolate, medoid, spherical_mean};
+pub use centre::{interpolate, spherical_mean};
 pub use degree::Degree;
 pub use distance::{EARTH_RADIUS_KM, geodesic_km, haversine_km};
 pub use error::SphereError;

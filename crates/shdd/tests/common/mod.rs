@@ -1,6 +1,8 @@
 //! Shared by the integration tests.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod zonal;
+
 use locdiff_shdd::sphere::{Degree, LatLon, UnitVec};
 use locdiff_shdd::{Codec, Coefficients};
 use rand::SeedableRng;
@@ -32,8 +34,4 @@ pub(crate) fn noisy(codec: &Codec, place: LatLon, scale: f64, sigma: f64, rng: &
 
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
-pub(crate) fn cosine(a: &[f64], b: &[f64]) -> f64 {
-    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }

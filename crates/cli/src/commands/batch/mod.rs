@@ -150,13 +150,9 @@ impl MergeArgs {
         output::claim([&self.out].into_iter().chain(tables).map(PathBuf::as_path), self.json)?;
         let merged = job.merge(&self.out, self.dtype)?;
         let (answered, failed) = (merged.answered, merged.failed);
-        if self.json {
-            status!("{}", json!({ "answered": answered, "failed": failed, "files": merged.files }));
-            return Ok(());
-        }
+        let summary = json!({ "answered": answered, "failed": failed, "files": merged.files });
         let files: Vec<String> = merged.files.iter().map(|file| one_line(&file.to_string_lossy())).collect();
         let answered = counted(answered as usize, "photo");
-        status!("{answered} in {}; {failed} could not be used", files.join(", "));
-        Ok(())
+        output::tell(self.json, &summary, &format!("{answered} in {}; {failed} could not be used", files.join(", ")))
     }
 }

@@ -1,6 +1,6 @@
 //! `locdiff batch plan`: photos into shards.
 
-use crate::output::{self, status};
+use crate::output;
 use crate::request::{AnswerArgs, GalleryRuleArgs, PoolArg, SamplingArgs};
 use crate::{args::named, photos::PhotoArgs, verbosity};
 use anyhow::Result;
@@ -66,14 +66,10 @@ impl Plan {
         }
         let job = Job::plan(&photos, &self.out, self.task, self.options()?, self.shard_photos)?;
         let (count, shards) = (job.photos(), job.shards());
-        if self.json {
-            status!("{}", json!({ "job": self.out, "task": self.task.name(), "photos": count, "shards": shards }));
-            return Ok(());
-        }
+        let summary = json!({ "job": self.out, "task": self.task.name(), "photos": count, "shards": shards });
         let folder = one_line(&self.out.to_string_lossy());
         let (photos, parts) = (counted(count as usize, "photo"), counted(shards as usize, "shard"));
-        status!("{folder}: {photos} in {parts}, 0 to {}", shards - 1);
-        Ok(())
+        output::tell(self.json, &summary, &format!("{folder}: {photos} in {parts}, 0 to {}", shards - 1))
     }
 
     fn options(&self) -> Result<FlatOptions> {

@@ -129,11 +129,9 @@ fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
     let applied = server.apply(&suggestions, &args.journal, guard.stop(), || bar.inc(1));
     bar.finish_and_clear();
     let Applied { done, kept, nothing, stopped, .. } = applied?;
-    if args.json {
-        output::print_line!("{}", json!({ "written": done, "had_place": kept, "gone": nothing, "stopped": stopped }));
-    } else {
-        output::print_line!("{done} written, {kept} had a place already and keep it, {nothing} are gone");
-    }
+    let summary = json!({ "written": done, "had_place": kept, "gone": nothing, "stopped": stopped });
+    let words = format!("{done} written, {kept} had a place already and keep it, {nothing} are gone");
+    output::tell(args.json, &summary, &words)?;
     if done > 0 {
         let (url, journal) = (server.server(), args.journal.display());
         verbosity::note(&format!("`locdiff immich {url} undo --journal {journal}` takes them back"));
@@ -148,11 +146,9 @@ fn take_back(server: &Immich, journal: &Path, as_json: bool) -> Result<()> {
     let undone = server.undo(journal, guard.stop(), || bar.inc(1));
     bar.finish_and_clear();
     let Applied { done, kept, nothing, stopped, .. } = undone?;
-    if as_json {
-        output::print_line!("{}", json!({ "cleared": done, "changed": kept, "nothing": nothing, "stopped": stopped }));
-    } else {
-        output::print_line!("{done} taken back, {kept} were changed since and stay, {nothing} had no place");
-    }
+    let summary = json!({ "cleared": done, "changed": kept, "nothing": nothing, "stopped": stopped });
+    let words = format!("{done} taken back, {kept} were changed since and stay, {nothing} had no place");
+    output::tell(as_json, &summary, &words)?;
     is_whole(stopped)
 }
 

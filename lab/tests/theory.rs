@@ -1,11 +1,15 @@
 //! Statements of the paper, checked in numbers; where one is loose, what holds instead. docs/method.md says so in words.
 
-use crate::common::codec;
-use locdiff_shdd::sphere::{LatLon, UnitVec, gauss_legendre};
-use locdiff_shdd::{Codec, Coefficients, Decoder, Divergence};
+use crate::divergence::{normal, reverse_kl};
+use locdiff_shdd::sphere::{Degree, LatLon, UnitVec, gauss_legendre};
+use locdiff_shdd::{Codec, Coefficients, Decoder};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::{PI, TAU};
+
+fn codec(degree: usize) -> Codec {
+    Codec::new(Degree::new(degree).unwrap())
+}
 
 fn at(lat: f64, lon: f64) -> LatLon {
     LatLon::new(lat, lon).unwrap()
@@ -17,16 +21,12 @@ fn places(count: usize, rng: &mut ChaCha8Rng) -> Vec<LatLon> {
 
 /// A code with normal noise of a deviation on every number.
 fn disturbed(code: &Coefficients, deviation: f64, rng: &mut ChaCha8Rng) -> Coefficients {
-    let normal = |rng: &mut ChaCha8Rng| {
-        let (a, b): (f64, f64) = (rng.random_range(1e-12..1.0), rng.random_range(0.0..TAU));
-        (-2.0 * a.ln()).sqrt() * b.cos()
-    };
     let noise: Vec<f64> = code.as_slice().iter().map(|value| value + deviation * normal(rng)).collect();
     Coefficients::new(noise).unwrap()
 }
 
 fn kl(codec: &Codec, e: &Coefficients, place: UnitVec) -> f64 {
-    codec.divergence(&Divergence::ReverseKl, e, place).unwrap().value
+    reverse_kl(codec, e, place).value
 }
 
 /// Equation (equivalence) and (epsilon-decoder): every vector has one place whose code is nearest by SHDD-KL, a code's own place is

@@ -2,23 +2,22 @@
 //!
 //! By Funk–Hecke `E_p[Y_lm] = λ_l Y_lm(x0)` with `λ_l = E_p[P_l(cos γ)]`, a one-dimensional integral.
 
-use crate::sphere::{Degree, gauss_legendre};
+use locdiff_shdd::sphere::{Degree, gauss_legendre};
 use std::f64::consts::{PI, TAU};
 
 /// λ_l, log Z and the negative entropy of a clean code's density.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Zonal {
+pub(crate) struct Zonal {
     /// `λ_0…λ_L`.
-    pub lambda: Vec<f64>,
+    pub(crate) lambda: Vec<f64>,
     /// log Z_p.
-    pub log_z: f64,
+    pub(crate) log_z: f64,
     /// −H(p) in nats, per steradian.
-    pub negative_entropy: f64,
+    pub(crate) negative_entropy: f64,
 }
 
 impl Zonal {
     /// By composite Gauss–Legendre quadrature over the angle, fine near the peak.
-    pub fn new(degree: Degree) -> Self {
+    pub(crate) fn new(degree: Degree) -> Self {
         let lmax = degree.get();
         let (x, w) = gauss_legendre(16);
         let sigma = 1.0 / degree.curvature().sqrt();
@@ -46,15 +45,6 @@ impl Zonal {
         let log_z = top + z.ln();
         Self { lambda: sums.iter().map(|s| s / z).collect(), log_z, negative_entropy: mean / z - log_z }
     }
-
-    /// The mean parameters of a clean code's density: λ_l times the code.
-    pub fn mean_parameters(&self, code: &[f64]) -> Vec<f64> {
-        let mut mean = code.to_vec();
-        for (l, lambda) in self.lambda.iter().enumerate() {
-            mean[l * l..(l + 1) * (l + 1)].iter_mut().for_each(|v| *v *= lambda);
-        }
-        mean
-    }
 }
 
 /// P_0…P_L at t.
@@ -67,18 +57,13 @@ fn legendre_at(t: f64, out: &mut [f64]) {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn constants_match_the_method_page() {
-        for (l, log_z, lambda, minus_entropy) in [(23, 38.896, 0.958, 5.925), (47, 173.621, 0.989, 8.722)] {
-            let zonal = Zonal::new(Degree::new(l).unwrap());
-            assert!((zonal.log_z - log_z).abs() < 6e-4, "{}", zonal.log_z);
-            assert!((zonal.lambda[l] - lambda).abs() < 6e-4, "{}", zonal.lambda[l]);
-            assert!((zonal.negative_entropy - minus_entropy).abs() < 6e-4, "{}", zonal.negative_entropy);
-            assert!((zonal.lambda[0] - 1.0).abs() < 1e-14);
-        }
+#[test]
+fn constants_match_the_method_page() {
+    for (l, log_z, lambda, minus_entropy) in [(23, 38.896, 0.958, 5.925), (47, 173.621, 0.989, 8.722)] {
+        let zonal = Zonal::new(Degree::new(l).unwrap());
+        assert!((zonal.log_z - log_z).abs() < 6e-4, "{}", zonal.log_z);
+        assert!((zonal.lambda[l] - lambda).abs() < 6e-4, "{}", zonal.lambda[l]);
+        assert!((zonal.negative_entropy - minus_entropy).abs() < 6e-4, "{}", zonal.negative_entropy);
+        assert!((zonal.lambda[0] - 1.0).abs() < 1e-14);
     }
 }

@@ -1,6 +1,6 @@
 //! Our side of `lab/scripts/clip_bench.py`: a CLIP tower on pictures of noise, a batch for each line of standard input.
 //!
-//! `cargo run --release -p locdiff-vision --example tower_bench FOLDER BATCH DEVICE [PRECISION]`
+//! `cargo run --release --manifest-path lab/Cargo.toml --example tower_bench FOLDER BATCH DEVICE [PRECISION]`
 //!
 //! FOLDER as `scripts/clip_fixtures.py FOLDER NAME` writes it. Prints the first picture's embedding, then for each line
 //! the milliseconds of a batch from pixels in memory to embeddings in memory, and on CUDA those of the pass alone, with

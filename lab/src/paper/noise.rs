@@ -1,24 +1,13 @@
-//! How far decoded places move when their codes get noise.
+//! Places decoded from codes with noise on every number.
 
-use crate::sphere::{LatLon, UnitVec, haversine_km};
-use crate::{Codec, Coefficients, Decoder, ShddError};
+use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
+use locdiff_shdd::{Codec, Coefficients, Decoder, ShddError};
 use rand::{Rng, RngExt};
 use std::f64::consts::TAU;
 
 /// How far in km the decoded places of `n` random ones are from them, after normal noise of that variance on every
 /// coefficient; `progress` receives how many are done. Fails if the decoder fails.
-///
-/// ```
-/// use locdiff_shdd::{Codec, Decoder, drifts_km};
-/// use locdiff_shdd::sphere::Degree;
-/// use rand::SeedableRng;
-/// let codec = Codec::new(Degree::new(23)?);
-/// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(0);
-/// let drifts = drifts_km(&codec, &Decoder::Exact { window_rad: None }, 0.01, 20, &mut rng, |_| ())?;
-/// assert!(drifts.iter().all(|km| *km < 100.0));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn drifts_km(
+pub(super) fn drifts_km(
     codec: &Codec,
     decoder: &Decoder,
     variance: f64,
@@ -49,4 +38,18 @@ pub fn with_noise(code: Coefficients, variance: f64, rng: &mut impl Rng) -> Resu
 fn normal(rng: &mut impl Rng) -> f64 {
     let radius = (-2.0 * (1.0 - rng.random_range(0.0..1.0f64)).ln()).sqrt();
     radius * (TAU * rng.random_range(0.0..1.0f64)).cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    #[test]
+    fn noise_moves_places_by_less_than_100_km() {
+        let codec = Codec::new(locdiff_shdd::sphere::Degree::new(23).unwrap());
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(0);
+        let drifts = drifts_km(&codec, &Decoder::Exact { window_rad: None }, 0.01, 20, &mut rng, |_| ()).unwrap();
+        assert!(drifts.iter().all(|km| *km < 100.0));
+    }
 }
