@@ -1,4 +1,4 @@
-//! Where on Earth was this photo taken? A photo in, places with calibrated probabilities out.
+//! Finds where on Earth a photo was taken: locations with calibrated probabilities.
 //!
 //! ```
 //! # #[cfg(feature = "bundled")] {
@@ -7,10 +7,10 @@
 //! # std::fs::copy("china.jpg", std::env::temp_dir().join("photo.jpg")).unwrap();
 //! # std::env::set_current_dir(std::env::temp_dir()).unwrap();
 //! # let (paths, photos) = (["photo.jpg"], ["photo.jpg"]);
-//! let locator = Locator::open(&LocatorOptions::default())?;            // model, encoder, device, precision, gallery: what is opened
+//! let locator = Locator::open(&LocatorOptions::default())?;            // sets model, encoder, device, precision, gallery
 //! let answer = locator.locate("photo.jpg")?;                           // one photo
-//! let options = LocateOptions::new().within("Japan");                  // what is asked: region, prior, clues, hypotheses, seed, sampler
-//! for photo in locator.locate_all(paths, &options)? {                  // many: an iterator, a Result per photo
+//! let options = LocateOptions::new().within("Japan");                  // sets region, prior, clues, hypotheses, seed, sampler
+//! for photo in locator.locate_all(paths, &options)? {                  // many photos: an iterator with a Result per photo
 //!     match photo.answer { Ok(a) => println!("{}: {}", photo.name, a.place), Err(e) => eprintln!("{e}") }
 //! }
 //! let trip = locator.locate_album(photos, &AlbumOptions::default())?;
@@ -25,19 +25,19 @@
 //! | many photos | [`Locator::locate_all`], [`Source`], [`Run::with_control`] |
 //! | a whole album at once | [`Locator::locate_album`], [`AlbumAnswer`] |
 //! | a model, an encoder, a gallery of your own | [`LocatorOptions`] |
-//! | to add what is also known | [`LocateOptions::within`], [`LocateOptions::prior`], [`LocateOptions::knowledge`] |
+//! | to state what else is known | [`LocateOptions::within`], [`LocateOptions::prior`], [`LocateOptions::knowledge`] |
 //! | maps of an answer | [`AnswerMap`], [`AnswerFiles`], [`AlbumFiles`] |
-//! | several photos of one place, one answer | [`Locator::locate_together`] |
+//! | one answer for several photos of one location | [`Locator::locate_together`] |
 //! | the whole density | [`Answer::density`], [`Density`], [`DensityGrid`] |
-//! | the backward process | [`Locator::sampled_steps`] |
-//! | which parts of a photo speak for its place | [`Locator::occlusion`] |
-//! | what gives its location away | [`Locator::exposure`] |
-//! | probabilities that hold, for a model of your own | [`CalibrateRequest`] |
+//! | the steps of sampling | [`Locator::sampled_steps`] |
+//! | the parts of a photo that support its location | [`Locator::occlusion`] |
+//! | everything that gives a photo's location away | [`Locator::exposure`] |
+//! | a calibration of your own model | [`CalibrateRequest`] |
 //! | millions of photos, files of embeddings | [`batch`], [`embed`] |
 //! | to review and write locations | [`review`], the module `immich` (feature `immich`) |
 //! | published models | the module `get` (feature `get`) |
 //!
-//! SHDD codes by themselves are the crate `locdiff-shdd`.
+//! The crate `locdiff-shdd` has SHDD codes alone.
 
 mod album;
 #[cfg(feature = "maps")]
