@@ -84,8 +84,7 @@ impl AlbumAnswer {
         self.answer.hypotheses.get(1..).unwrap_or_default()
     }
 
-    /// Returns the answer as one JSON object. `probability` and `alternatives` repeat `hypotheses` under names of earlier
-    /// releases.
+    /// Returns the answer as one JSON object. `probability` and `alternatives` repeat `hypotheses` under names of earlier releases.
     pub fn to_json(&self) -> serde_json::Value {
         let mut object = serde_json::to_value(self).unwrap_or_default();
         object["probability"] = self.probability().into();

@@ -40,8 +40,7 @@ impl TimeSource {
 /// `source`. [`PhotoTime::at`] has an example.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PhotoTime {
-    /// Seconds since 1970: UTC if the offset is known, otherwise by an assumed offset. For a day, its beginning; meaningless for
-    /// an unknown time.
+    /// Seconds since 1970: UTC if the offset is known, otherwise by an assumed offset. For a day, its beginning; meaningless for an unknown time.
     pub seconds: f64,
     /// Source of the time.
     pub source: TimeSource,
@@ -75,8 +74,8 @@ impl PhotoTime {
         Self { seconds, source: TimeSource::Table, ahead_s: 0.0, is_utc: true }
     }
 
-    /// Reads a time from a table's text, as [`parse_time`] does. A time without an offset is a clock's. A date, or a midnight
-    /// without an offset, is a day. Fails if the text is no time.
+    /// Reads a time from a table's text, as [`parse_time`] does. A time without an offset is a clock's. A date, or a midnight without an offset,
+    /// is a day. Fails if the text is no time.
     pub fn read(text: &str, offset: Option<&str>) -> Result<Self> {
         let (seconds, is_utc) = parse_time(text, offset)?;
         let is_number = text.trim().parse::<f64>().is_ok();
@@ -117,8 +116,7 @@ impl PhotoTime {
         Self { seconds: self.seconds + self.ahead_s - offset_s, ahead_s: 0.0, is_utc: true, ..self }
     }
 
-    /// Returns the time as ISO 8601: with a `Z` if the offset is known, otherwise as the clock shows it. A day is a date, an
-    /// unknown time `None`.
+    /// Returns the time as ISO 8601: with a `Z` if the offset is known, otherwise as the clock shows it. A day is a date, an unknown time `None`.
     pub fn text(&self) -> Option<String> {
         let seconds = self.seconds + self.ahead_s;
         let is_known = self.source != TimeSource::Unknown && SECONDS.contains(&seconds);

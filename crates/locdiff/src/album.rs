@@ -45,9 +45,9 @@ impl AlbumRun {
 }
 
 impl Locator {
-    /// Answers all photos of an album, each from all photos of its trip and their GPS tags. Pauses and jumps cut the album into
-    /// trips, unless [`AlbumOptions::one_trip`] is set. A photo alone in its trip gets the answer of [`Locator::locate`]. Fails
-    /// if an album cannot honour an option, or for a reason that concerns no single photo.
+    /// Answers all photos of an album, each from all photos of its trip and their GPS tags. Pauses and jumps cut the album into trips, unless
+    /// [`AlbumOptions::one_trip`] is set. A photo alone in its trip gets the answer of [`Locator::locate`]. Fails if an album cannot honour an
+    /// option, or for a reason that concerns no single photo.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -73,8 +73,8 @@ impl Locator {
         self.locate_album_with(sources, options, Control::new())
     }
 
-    /// Does what [`Locator::locate_album`] does, with run control. Fails likewise, and with
-    /// [`ErrorKind::Stopped`](crate::ErrorKind::Stopped) if it is stopped.
+    /// Does what [`Locator::locate_album`] does, with run control. Fails likewise, and with [`ErrorKind::Stopped`](crate::ErrorKind::Stopped) if
+    /// it is stopped.
     pub fn locate_album_with(
         &self,
         sources: Vec<Source>,

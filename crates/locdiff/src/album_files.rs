@@ -129,8 +129,8 @@ impl<'a> AlbumFiles<'a> {
         gpx(self.name, &fitting.map(point).collect::<Vec<_>>(), true)
     }
 
-    /// Returns an HTML page with a map and a time slider, as one file that needs no network. `pictures` are JPEG thumbnails in
-    /// the order of the answers.
+    /// Returns an HTML page with a map and a time slider, as one file that needs no network. `pictures` are JPEG thumbnails in the order of the
+    /// answers.
     pub fn html(&self, pictures: &[Option<&[u8]>]) -> Vec<u8> {
         let mut page = TrackMap::new(labelled(&format!("LocDiff: {}", self.name)));
         for (answer, &k) in self.answers().zip(&self.order) {

@@ -24,8 +24,7 @@ const VIDEO_KM: f64 = 0.05;
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
 pub struct AlbumOptions {
-    /// Options of each photo. Regions, priors, windows, sampling and the number of hypotheses are for single photos: an album
-    /// refuses them.
+    /// Options of each photo. Regions, priors, windows, sampling and the number of hypotheses are for single photos: an album refuses them.
     #[serde(skip)]
     pub photos: LocateOptions,
     /// Whether all photos are of one location, whenever they were taken.

@@ -88,17 +88,17 @@ impl AlbumRow {
 }
 
 impl Source {
-    /// Reads the photos of an album's table, with their embeddings from a file. The table has the column `time`, and may have
-    /// `row` (of the embedding, from 0), `album`, `name`, `gps_lat`, `gps_lon` and `camera`. Fails if the table cannot be read,
-    /// or a row has a bad time or no embedding.
+    /// Reads the photos of an album's table, with their embeddings from a file. The table has the column `time`, and may have `row` (of the
+    /// embedding, from 0), `album`, `name`, `gps_lat`, `gps_lon` and `camera`. Fails if the table cannot be read, or a row has a bad time or no
+    /// embedding.
     pub fn album_rows(table: &Path, file: &Arc<RowFile>) -> Result<Vec<Self>, LocateError> {
         AlbumRow::read(table)?.iter().map(|row| row.source(file)).collect()
     }
 }
 
 impl Locator {
-    /// Reads the albums of a table with known locations, in the order of their first rows. Fails if files cannot be read or do
-    /// not belong together, a row has no location, or the table is empty.
+    /// Reads the albums of a table with known locations, in the order of their first rows. Fails if files cannot be read or do not belong
+    /// together, a row has no location, or the table is empty.
     pub fn album_trips(
         &self,
         embeddings: &Path,

@@ -24,8 +24,8 @@ const MOST_PANELS: usize = 12;
 const GALLERY_COLUMNS: &str =
     "answered_by gallery_share match_row match_name match_lat match_lon match_km match_similarity";
 
-/// Output files of a run: a table, maps, pictures. Each is a file for all photos, or a folder with a file for each photo, except
-/// the table and the trace. See [`AnswerFiles`].
+/// Output files of a run: a table, maps, pictures. Each is a file for all photos, or a folder with a file for each photo, except the table and
+/// the trace. See [`AnswerFiles`].
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct AnswerTargets {
@@ -88,8 +88,8 @@ impl AnswerTargets {
 /// A file to be written: its path, what it holds, and whether it is a photo's own in a folder that may have to be made.
 type Document = (PathBuf, Vec<u8>, bool);
 
-/// Writer of answers into [`AnswerTargets`]. It writes the table and the page of many photos itself. It returns all else as
-/// documents: a path, the contents, and whether the file belongs into a folder that may not exist.
+/// Writer of answers into [`AnswerTargets`]. It writes the table and the page of many photos itself. It returns all else as documents: a path,
+/// the contents, and whether the file belongs into a folder that may not exist.
 ///
 /// ```
 /// # #[cfg(feature = "bundled")] {
@@ -123,8 +123,8 @@ pub struct AnswerFiles {
 }
 
 impl AnswerFiles {
-    /// Prepares the files for `count` photos, with a gallery's columns if one is used. Fails if the table or the page's pictures
-    /// cannot be written.
+    /// Prepares the files for `count` photos, with a gallery's columns if one is used. Fails if the table or the page's pictures cannot be
+    /// written.
     pub fn new(targets: AnswerTargets, count: usize, with_gallery: bool) -> Result<Self, LocateError> {
         let gallery = GALLERY_COLUMNS.split(' ').filter(|_| with_gallery);
         let columns: Vec<&str> = ANSWER_COLUMNS.split(' ').chain(gallery).chain(TAG_COLUMNS.split(' ')).collect();
@@ -152,8 +152,8 @@ impl AnswerFiles {
         })
     }
 
-    /// Adds an answer and its trace, with a JPEG thumbnail, and returns the documents about this photo alone. Fails if the table
-    /// cannot be written, or the answer has no density.
+    /// Adds an answer and its trace, with a JPEG thumbnail, and returns the documents about this photo alone. Fails if the table cannot be
+    /// written, or the answer has no density.
     pub fn add(
         &mut self,
         answer: &Answer,
@@ -254,8 +254,7 @@ impl AnswerFiles {
         self.documents.push((path, bytes, is_folder));
     }
 
-    /// Completes the table and the page. Returns the paths written and the documents about all photos. Fails if a file cannot be
-    /// written.
+    /// Completes the table and the page. Returns the paths written and the documents about all photos. Fails if a file cannot be written.
     pub fn finish(self) -> Result<(Vec<PathBuf>, Vec<Document>), LocateError> {
         let (mut written, mut documents) = (Vec::new(), Vec::new());
         let picture = self.targets.picture_of_all(self.count).map(Path::to_owned);

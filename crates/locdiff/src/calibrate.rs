@@ -102,8 +102,8 @@ impl CalibrateRequest {
         self.export.clone().unwrap_or_else(|| crate::home::by_name(&self.model)).join(CALIBRATION_FILE)
     }
 
-    /// Fits a calibration and writes it; a stopped run leaves the old one. Fails if files cannot be used or do not belong
-    /// together, there are too few rows, the device fails, or the run is stopped.
+    /// Fits a calibration and writes it; a stopped run leaves the old one. Fails if files cannot be used or do not belong together, there are too
+    /// few rows, the device fails, or the run is stopped.
     pub fn run(&self, control: Control<'_>) -> Result<Calibration, LocateError> {
         let (file, truth, order) = self.embeddings.open()?;
         let (groups, names) = groups(self, file.rows(), order.as_deref())?;

@@ -56,8 +56,8 @@ impl EmbeddedPhoto {
         Self { name: None, gps: None, taken: Taken::default(), views, retrieval: None, text: Vec::new(), key: 0 }
     }
 
-    /// Combines photos of one location: the density is the geometric mean of theirs. That is cautious, as such photos err
-    /// together. Their own metadata is left out. There must be at least as many samples as views.
+    /// Combines photos of one location: the density is the geometric mean of theirs. That is cautious, as such photos err together. Their own
+    /// metadata is left out. There must be at least as many samples as views.
     ///
     /// ```
     /// use locdiff::{EmbeddedPhoto, Embedding};

@@ -15,9 +15,9 @@ const MOST_PARTS: usize = 3;
 type Exposed = Result<Vec<LocationFinding>, LocateError>;
 
 impl Locator {
-    /// Lists everything that gives the location of a photo or video away, the smallest radius first. `with_parts` adds parts of
-    /// the picture, see [`Locator::occlusion`]. A picture that cannot be decoded is a finding without a radius. Fails if the file
-    /// cannot be read, and as [`Locator::answer`] does.
+    /// Lists everything that gives the location of a photo or video away, the smallest radius first. `with_parts` adds parts of the picture, see
+    /// [`Locator::occlusion`]. A picture that cannot be decoded is a finding without a radius. Fails if the file cannot be read, and as
+    /// [`Locator::answer`] does.
     pub fn exposure(&self, file: &Path, with_parts: bool, options: &LocateOptions) -> Exposed {
         let found = Self::exposure_by_tags(file)?;
         let is_film = MediaKind::of(file) == MediaKind::Video;
@@ -37,8 +37,8 @@ impl Locator {
         Ok(measured(LocationScrub::read(file).map_err(LocateError::of_source)?.findings))
     }
 
-    /// Returns a JPEG file without metadata in which text is painted over: all text, or text about places. Returns `None` for a
-    /// video, or if there is no such text. Fails as [`Locator::exposure`] does, and if the photo cannot be decoded.
+    /// Returns a JPEG file without metadata in which text is painted over: all text, or text about places. Returns `None` for a video, or if
+    /// there is no such text. Fails as [`Locator::exposure`] does, and if the photo cannot be decoded.
     pub fn covered(&self, file: &Path, all: bool, options: &LocateOptions) -> Result<Option<Vec<u8>>, LocateError> {
         if MediaKind::of(file) == MediaKind::Video {
             return Ok(None);

@@ -55,8 +55,8 @@ impl Locator {
         self.with_mix(open_retriever(gallery, options.geoclip.as_deref(), device, progress)?, names)
     }
 
-    /// Adds a gallery: answers come from a mixture of both densities (LocDiff+kNN). The calibration gives the gallery's weight;
-    /// without one it is cautious. Fails if the gallery is of another encoder.
+    /// Adds a gallery: answers come from a mixture of both densities (LocDiff+kNN). The calibration gives the gallery's weight; without one it is
+    /// cautious. Fails if the gallery is of another encoder.
     pub fn with_gallery(self, gallery: Box<dyn Retriever>) -> Result<Self, LocateError> {
         self.with_mix(gallery, Vec::new())
     }

@@ -31,8 +31,7 @@ impl Hybrid {
         Ok(self.retriever.check_embeddings(name, columns, encoder)?)
     }
 
-    /// Finds the location of a photo from the model's prediction and its samples. Fails if the embedding has another size, or the
-    /// gallery fails.
+    /// Finds the location of a photo from the model's prediction and its samples. Fails if the embedding has another size, or the gallery fails.
     pub fn settle(
         &self,
         codec: &Codec,
@@ -61,8 +60,8 @@ impl LocatorOptions {
         self.gallery.as_ref().map(open).transpose()
     }
 
-    /// Opens LocDiff-H alone, if there is a gallery and its rule is `hybrid` or `paper`. Fails as
-    /// [`LocatorOptions::open_retriever`] does, and if a change does not fit the rule.
+    /// Opens LocDiff-H alone, if there is a gallery and its rule is `hybrid` or `paper`. Fails as [`LocatorOptions::open_retriever`] does, and if
+    /// a change does not fit the rule.
     pub fn open_hybrid(&self, device: &Device, progress: impl FnMut(usize)) -> Result<Option<Hybrid>, LocateError> {
         let rule = match self.gallery_rule {
             GalleryRule::Mix => return Ok(None),

@@ -35,9 +35,9 @@ impl FilesInMemory<'_> {
 }
 
 impl Locator {
-    /// Opens a locator from files in memory, on the CPU. The encoder is `encoder.json` and `model.safetensors`; the model is
-    /// `config.json`, `model.safetensors` and `calibration.json`. Messages call them "`called` encoder" and "`called` model".
-    /// Fails if files cannot be used, or do not belong together.
+    /// Opens a locator from files in memory, on the CPU. The encoder is `encoder.json` and `model.safetensors`; the model is `config.json`,
+    /// `model.safetensors` and `calibration.json`. Messages call them "`called` encoder" and "`called` model". Fails if files cannot be used, or
+    /// do not belong together.
     pub fn from_memory(called: &str, encoder: [&[u8]; 2], model: [&[u8]; 3]) -> Result<Self, LocateError> {
         let (device, files) = (Device::cpu(), FilesInMemory { called, encoder, model });
         let (model, calibration) = files.model(&device)?;

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use std::{fmt::Write, sync::Arc};
 
 impl LocatorOptions {
-    /// Locates each row of a file of embeddings, with the model's verdict on its truth if the model is calibrated. A calibrated
-    /// model answers as [`crate::Locator::locate_all`] does, another by its samples. Fails if a folder cannot be used, embeddings
-    /// do not fit, or the numbers of truths and rows differ.
+    /// Locates each row of a file of embeddings, with the model's verdict on its truth if the model is calibrated. A calibrated model answers as
+    /// [`crate::Locator::locate_all`] does, another by its samples. Fails if a folder cannot be used, embeddings do not fit, or the numbers of
+    /// truths and rows differ.
     pub fn judge_rows(
         &self,
         file: &RowFile,

@@ -214,8 +214,8 @@ impl LocateOptions {
         Self { hypotheses, ..self }
     }
 
-    /// Reads the regions and files that the options name, once for many calls. Otherwise every call reads them. Fails if a region
-    /// or prior cannot be used, or options are out of range or contradict each other.
+    /// Reads the regions and files that the options name, once for many calls. Otherwise every call reads them. Fails if a region or prior cannot
+    /// be used, or options are out of range or contradict each other.
     pub fn resolved(&self) -> Result<Self, LocateError> {
         let mut known = self.region(Region::parse)?;
         if let Some(path) = &self.prior {

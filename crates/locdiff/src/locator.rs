@@ -69,9 +69,8 @@ impl PhotoEvidence {
 }
 
 impl Locator {
-    /// Combines an open model and encoder. Without a calibration, probabilities are the network's own. Without an encoder, it
-    /// takes embeddings only. A model without densities answers from samples only: see [`LocateOptions::pool`]. Fails if the
-    /// encoder does not fit the model.
+    /// Combines an open model and encoder. Without a calibration, probabilities are the network's own. Without an encoder, it takes embeddings
+    /// only. A model without densities answers from samples only: see [`LocateOptions::pool`]. Fails if the encoder does not fit the model.
     pub fn new(model: Model, calibration: Option<Calibration>, encoder: Option<Encoder>) -> Result<Self, LocateError> {
         let config = model.config();
         if let Some(encoder) = &encoder
@@ -108,8 +107,7 @@ impl Locator {
         Failure::NoDensities { loss: self.model().config().loss.name().to_owned() }.into()
     }
 
-    /// Embeds a photo, or its views if the options ask for several. Fails if there is no encoder, an option is out of range, or
-    /// the device fails.
+    /// Embeds a photo, or its views if the options ask for several. Fails if there is no encoder, an option is out of range, or the device fails.
     pub fn embed(&self, photo: &Photo, options: &LocateOptions) -> Result<EmbeddedPhoto, LocateError> {
         options.check()?;
         embed(self.encoder.as_ref(), photo, options)
@@ -119,8 +117,8 @@ impl Locator {
         self.model().params().device().is_cuda()
     }
 
-    /// Answers an embedded photo. Fails if the embedding has another size or encoder, an option is out of range, knowledge leaves
-    /// no location, or the device fails.
+    /// Answers an embedded photo. Fails if the embedding has another size or encoder, an option is out of range, knowledge leaves no location, or
+    /// the device fails.
     pub fn answer(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Answer, LocateError> {
         let options = &options.resolved()?;
         self.check_photo(photo, options)?;

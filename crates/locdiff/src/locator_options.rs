@@ -6,8 +6,7 @@ use locdiff_nn::{DeviceSpec, Precision};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Options of a locator: model, encoder, device, precision, gallery. The default is the bundled model and encoder, on the best
-/// device.
+/// Options of a locator: model, encoder, device, precision, gallery. The default is the bundled model and encoder, on the best device.
 ///
 /// ```
 /// # #[cfg(feature = "bundled")] {

@@ -11,8 +11,7 @@ const PARTS: usize = 8;
 const SAMPLES: usize = 24;
 const STEPS: usize = 16;
 
-/// Effect of each part of a photo on its location, by [`Locator::occlusion`]: the log density there, minus that with the part
-/// painted over.
+/// Effect of each part of a photo on its location, by [`Locator::occlusion`]: the log density there, minus that with the part painted over.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Occlusion {
@@ -27,8 +26,8 @@ pub struct Occlusion {
 }
 
 impl Locator {
-    /// Paints over one part of a photo after the other, in its mean colour, and measures the change in log density. A photo of 8
-    /// × 6 parts takes the time of 49 photos. Half of the neighbours is painted too. Fails as [`Locator::answer`] does.
+    /// Paints over one part of a photo after the other, in its mean colour, and measures the change in log density. A photo of 8 × 6 parts takes
+    /// the time of 49 photos. Half of the neighbours is painted too. Fails as [`Locator::answer`] does.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -72,8 +71,8 @@ impl Locator {
         Ok(Occlusion { at: whole.best, rows, columns, nats })
     }
 
-    /// Returns the backward process of 24 samples, noisiest step first: the time step, and the location of each sample's code.
-    /// Fails as [`Locator::answer`] does.
+    /// Returns the backward process of 24 samples, noisiest step first: the time step, and the location of each sample's code. Fails as
+    /// [`Locator::answer`] does.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {

@@ -11,8 +11,7 @@ use locdiff_vision::Encoder;
 use std::path::{Path, PathBuf};
 
 impl LocatorOptions {
-    /// Opens the model alone, with its calibration if it has one. Fails if the folder cannot be used, or there is no bundled
-    /// model.
+    /// Opens the model alone, with its calibration if it has one. Fails if the folder cannot be used, or there is no bundled model.
     pub fn open_model(&self, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
         match &self.model {
             Some(folder) => open_model(folder, device),

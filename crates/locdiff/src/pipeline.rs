@@ -100,8 +100,8 @@ impl<'a> EmbedSources<'a> {
         self.embedder.control.is_stopped()
     }
 
-    /// Returns the next photos, or `None` after the last or if it was stopped. Fails for reasons that concern no single photo:
-    /// settings, the device.
+    /// Returns the next photos, or `None` after the last or if it was stopped. Fails for reasons that concern no single photo: settings, the
+    /// device.
     pub fn next_block(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
         let next = if self.embedder.in_batches { Self::next_batch } else { Self::next_each };
         let control = self.embedder.control;

@@ -6,8 +6,7 @@ use locdiff_model::{TraceStep, answer::Answer};
 use serde_json::Value;
 use std::{collections::VecDeque, sync::Arc};
 
-/// Iterator over answers by [`Locator::locate_all`], one item per photo in their order. A failure that concerns no single photo
-/// is its last item.
+/// Iterator over answers by [`Locator::locate_all`], one item per photo in their order. A failure that concerns no single photo is its last item.
 #[must_use]
 pub struct Run<'a> {
     locator: &'a Locator,
@@ -80,8 +79,8 @@ impl Locator {
         photos
     }
 
-    /// Answers photos of one location together, by the geometric mean of their densities. Fails as [`Locator::locate_with`] does,
-    /// and if any photo cannot be used.
+    /// Answers photos of one location together, by the geometric mean of their densities. Fails as [`Locator::locate_with`] does, and if any
+    /// photo cannot be used.
     pub fn locate_together<'a>(
         &'a self,
         photos: impl IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
@@ -109,8 +108,8 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// Returns the next block of photos, or `None` after the last or if the run was stopped. Fails for reasons that concern no
-    /// single photo: options, knowledge that leaves no location, the device.
+    /// Returns the next block of photos, or `None` after the last or if the run was stopped. Fails for reasons that concern no single photo:
+    /// options, knowledge that leaves no location, the device.
     pub fn next_block(&mut self) -> Result<Option<Vec<Located>>, LocateError> {
         if self.is_over {
             return Ok(None);

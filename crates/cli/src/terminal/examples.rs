@@ -86,8 +86,8 @@ pub(crate) fn faults(command: &Command, text: &str) -> Vec<String> {
     faults
 }
 
-/// What is wrong with the help of a command and of all below it: no example, flags that are not there, a `-h` that fits no screen, or
-/// one that hides flags although there is room.
+/// What is wrong with the help of a command and of all below it: no example, flags that are not there, a `-h` that fits no screen, or one that
+/// hides flags although there is room.
 #[cfg(test)]
 fn faults_of_help(command: &Command, text: &str, path: &str, faults: &mut Vec<String>) {
     const SCREEN: std::ops::RangeInclusive<usize> = 24..=40;

@@ -131,9 +131,8 @@ impl Job {
 }
 
 impl Job {
-    /// Creates a job folder: the photos in their order, `shard_photos` in each shard. Fails with [`BatchError::Exists`] if
-    /// the folder holds a job. Fails if another run uses the folder, it cannot be written, a photo is in no file, or an option is
-    /// out of range.
+    /// Creates a job folder: the photos in their order, `shard_photos` in each shard. Fails with [`BatchError::Exists`] if the folder holds a
+    /// job. Fails if another run uses the folder, it cannot be written, a photo is in no file, or an option is out of range.
     pub fn plan(
         photos: &Photos,
         folder: &Path,

@@ -27,9 +27,8 @@ pub struct Merged {
 }
 
 impl Job {
-    /// Writes all parts into one file, in the photos' order. Answers become `.csv` or `.jsonl`, embeddings `.safetensors` or
-    /// `.npy` with tables of locations and failures. Fails if parts are missing, damaged or made by different programs, or a file
-    /// cannot be written.
+    /// Writes all parts into one file, in the photos' order. Answers become `.csv` or `.jsonl`, embeddings `.safetensors` or `.npy` with tables
+    /// of locations and failures. Fails if parts are missing, damaged or made by different programs, or a file cannot be written.
     pub fn merge(&self, out: &Path, dtype: Dtype) -> Result<Merged> {
         let end = out.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         let kinds = match (self.task(), end.as_deref()) {
@@ -42,8 +41,8 @@ impl Job {
         Err(BatchError::Format { path: out.to_owned(), kinds })
     }
 
-    /// Returns a shard's part: a JSON object for each photo, the embeddings one after another, and their length. Fails if the
-    /// part is missing or damaged.
+    /// Returns a shard's part: a JSON object for each photo, the embeddings one after another, and their length. Fails if the part is missing or
+    /// damaged.
     pub fn part(&self, shard: u32) -> Result<(Vec<Value>, Vec<f32>, usize)> {
         self.check_shard(shard)?;
         let part = whole_part(self, shard)?;

@@ -23,9 +23,9 @@ pub struct Runs {
 }
 
 impl Worker {
-    /// Makes the parts of shards one after another. A shard that another run works on is skipped; if it is the only one, the call
-    /// fails. Fails if the job has no such shard, its manifest is damaged, a file cannot be written, or the device fails. Photos
-    /// that cannot be used get a line with the reason.
+    /// Makes the parts of shards one after another. A shard that another run works on is skipped; if it is the only one, the call fails. Fails if
+    /// the job has no such shard, its manifest is damaged, a file cannot be written, or the device fails. Photos that cannot be used get a line
+    /// with the reason.
     pub fn run(
         &self,
         job: &Job,

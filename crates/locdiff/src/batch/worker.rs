@@ -23,8 +23,8 @@ enum Kind {
 }
 
 impl Worker {
-    /// Opens the job's model or encoder on a device; `auto` prefers the device that the job names. Fails if a folder cannot be
-    /// used, or the device fails.
+    /// Opens the job's model or encoder on a device; `auto` prefers the device that the job names. Fails if a folder cannot be used, or the
+    /// device fails.
     pub fn open(job: &Job, device: DeviceSpec) -> Result<Self> {
         let settings = job.settings();
         settings.check_no_album()?;

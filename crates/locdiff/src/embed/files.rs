@@ -21,8 +21,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EmbedFiles {
-    /// Embeddings, one row per photo that can be used: `.safetensors` (tensors `embeddings`, `augmented_1`, …), `.npy`, `.csv` or
-    /// `.jsonl`.
+    /// Embeddings, one row per photo that can be used: `.safetensors` (tensors `embeddings`, `augmented_1`, …), `.npy`, `.csv` or `.jsonl`.
     pub embeddings: PathBuf,
     /// CSV with row, path, lat, lon and the location's source.
     pub locations: PathBuf,

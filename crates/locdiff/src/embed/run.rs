@@ -58,9 +58,9 @@ impl<'a> EmbedRun<'a> {
         self.files.check(self.settings, photos.chain(inputs.iter().map(AsRef::as_ref)))
     }
 
-    /// Embeds the photos and writes the files. `progress` is called after each photo and batch, from any thread. Returns `None`
-    /// if `stop` became true; finished photos stay in the journal. Fails if another run uses the journal, a file cannot be
-    /// written, the encoder fails, or no photo can be used.
+    /// Embeds the photos and writes the files. `progress` is called after each photo and batch, from any thread. Returns `None` if `stop` became
+    /// true; finished photos stay in the journal. Fails if another run uses the journal, a file cannot be written, the encoder fails, or no photo
+    /// can be used.
     pub fn run(
         &self,
         encoder: &Encoder,

@@ -117,8 +117,8 @@ impl Stage {
 }
 
 impl Installed {
-    /// Returns the data folder: `LOCDIFF_HOME`, otherwise `locdiff` in `XDG_DATA_HOME`, otherwise `~/.local/share/locdiff`
-    /// (Windows: in `LOCALAPPDATA`). `None` if none of these is set.
+    /// Returns the data folder: `LOCDIFF_HOME`, otherwise `locdiff` in `XDG_DATA_HOME`, otherwise `~/.local/share/locdiff` (Windows: in
+    /// `LOCALAPPDATA`). `None` if none of these is set.
     pub fn data_folder() -> Option<PathBuf> {
         data_folder()
     }
@@ -147,8 +147,8 @@ impl Installed {
         Ok(found)
     }
 
-    /// Removes a downloaded model and partial downloads of it. Returns the number of bytes freed. Fails if nothing of that name
-    /// was downloaded, or a folder cannot be removed.
+    /// Removes a downloaded model and partial downloads of it. Returns the number of bytes freed. Fails if nothing of that name was downloaded,
+    /// or a folder cannot be removed.
     pub fn remove(home: &Path, name: &str) -> Result<u64, GetError> {
         let models = models_folder(home);
         let fetched = Self::all(home)?.into_iter().filter(|one| one.folder.join(ORIGIN_FILE).is_file());

@@ -65,8 +65,8 @@ struct Wanted {
 }
 
 impl GetPlan {
-    /// Plans the download of a name and what it needs, except what is installed. Asks for sizes. Fails if the name is unknown,
-    /// there is no network, a server answers wrongly, or a folder lacks files.
+    /// Plans the download of a name and what it needs, except what is installed. Asks for sizes. Fails if the name is unknown, there is no
+    /// network, a server answers wrongly, or a folder lacks files.
     pub fn new(name: &str, settings: GetSettings) -> Result<Self, GetError> {
         let mut plan = Self { remote: Remote::new(), things: Vec::new(), settings };
         for what in with_needs(name)? {
@@ -100,8 +100,8 @@ impl GetPlan {
         self.things().map(|(_, all, done)| all - done).sum()
     }
 
-    /// Downloads and installs everything. `progress` receives the current name and new bytes; `false` stops, and received data is
-    /// kept. Fails if connections break repeatedly, a hash differs, or the disk is full.
+    /// Downloads and installs everything. `progress` receives the current name and new bytes; `false` stops, and received data is kept. Fails if
+    /// connections break repeatedly, a hash differs, or the disk is full.
     pub fn run(&self, progress: &mut dyn FnMut(&str, u64) -> bool) -> Result<(), GetError> {
         for (what, files) in &self.things {
             let stage = Stage::begin(&self.settings.home, what.name)?;

@@ -135,8 +135,7 @@ impl Published {
         &TABLE
     }
 
-    /// Returns the approximate gigabytes to download for a name and what it needs. `None` if all is installed, or the name is
-    /// unknown.
+    /// Returns the approximate gigabytes to download for a name and what it needs. `None` if all is installed, or the name is unknown.
     pub fn missing_gb(name: &str) -> Option<f64> {
         let what = TABLE.iter().find(|what| what.name == name)?;
         let is_here = |name: &str| data_folder().is_some_and(|home| models_folder(&home).join(name).is_dir());

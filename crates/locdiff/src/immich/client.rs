@@ -47,8 +47,8 @@ enum Ask<'a> {
 }
 
 impl Immich {
-    /// Prepares a client of a server such as `http://127.0.0.1:2283` or `https://photos.example`. Sends nothing yet. Certificates
-    /// are checked by your own authorities (PEM), or by Mozilla's list. Fails if the address or the authorities cannot be read.
+    /// Prepares a client of a server such as `http://127.0.0.1:2283` or `https://photos.example`. Sends nothing yet. Certificates are checked by
+    /// your own authorities (PEM), or by Mozilla's list. Fails if the address or the authorities cannot be read.
     ///
     /// ```
     /// use locdiff::immich::{ApiKey, Immich};
@@ -90,8 +90,7 @@ impl Immich {
         &self.server
     }
 
-    /// Lists the selected photos. `seen` receives their number so far. Fails if the server does not answer, refuses, or is not
-    /// immich.
+    /// Lists the selected photos. `seen` receives their number so far. Fails if the server does not answer, refuses, or is not immich.
     pub fn assets(&self, filter: &AssetFilter, mut seen: impl FnMut(usize)) -> Result<Vec<Asset>> {
         let mut found = Vec::new();
         let mut page = 1;
@@ -129,8 +128,7 @@ impl Immich {
         }
     }
 
-    /// Downloads a photo's preview, a JPEG or WebP of about 1440 pixels, or its thumbnail if `small`. Fails as [`Immich::assets`]
-    /// does.
+    /// Downloads a photo's preview, a JPEG or WebP of about 1440 pixels, or its thumbnail if `small`. Fails as [`Immich::assets`] does.
     pub fn preview(&self, id: &str, small: bool) -> Result<Vec<u8>> {
         let size = if small { "thumbnail" } else { "preview" };
         let path = self.path(id, &format!("/thumbnail?size={size}"))?;
@@ -285,8 +283,8 @@ impl ApiKey {
         Ok(Self(text.to_owned()))
     }
 
-    /// Reads a key from a file, otherwise from [`ApiKey::VARIABLE`]. Fails if there is neither, the file cannot be read, or the
-    /// text is not a key.
+    /// Reads a key from a file, otherwise from [`ApiKey::VARIABLE`]. Fails if there is neither, the file cannot be read, or the text is not a
+    /// key.
     pub fn find(file: Option<&Path>) -> Result<Self> {
         if let Some(file) = file {
             let text = locdiff_base::read_text_bounded(file, 10_000)

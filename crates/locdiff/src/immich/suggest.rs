@@ -97,8 +97,8 @@ pub struct Suggester {
 }
 
 impl Suggester {
-    /// Keeps embeddings in a file next to `file`, and accepts suggestions that are sure by the rule. Fails if the embeddings'
-    /// file cannot be read or written.
+    /// Keeps embeddings in a file next to `file`, and accepts suggestions that are sure by the rule. Fails if the embeddings' file cannot be read
+    /// or written.
     pub fn new(locator: Locator, server: Arc<Immich>, file: &Path, rule: TagRule, trust_clocks: bool) -> Result<Self> {
         let mut path = file.as_os_str().to_owned();
         path.push(".photos.jsonl");
@@ -113,8 +113,8 @@ impl Suggester {
         self.cache().count()
     }
 
-    /// Suggests locations for one trip; locations next to it are `known`. `seen` is called for each photo. A photo without a
-    /// readable preview is left out. Fails if it is stopped, the server or the model fails, or an embedding cannot be kept.
+    /// Suggests locations for one trip; locations next to it are `known`. `seen` is called for each photo. A photo without a readable preview is
+    /// left out. Fails if it is stopped, the server or the model fails, or an embedding cannot be kept.
     pub fn trip(
         &self,
         trip: &[&Timed],

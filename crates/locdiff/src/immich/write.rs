@@ -49,9 +49,8 @@ pub struct Applied {
 }
 
 impl Immich {
-    /// Writes the accepted suggestions. A photo that has a location by now is left alone. A second run continues where the first
-    /// stopped. Fails if another run uses the journal, or the server does not answer or refuses. The journal lists all that was
-    /// written.
+    /// Writes the accepted suggestions. A photo that has a location by now is left alone. A second run continues where the first stopped. Fails
+    /// if another run uses the journal, or the server does not answer or refuses. The journal lists all that was written.
     pub fn apply(
         &self,
         suggestions: &Suggestions,
@@ -81,8 +80,8 @@ impl Immich {
         Ok(applied)
     }
 
-    /// Undoes a journal's entries, the last first. Finished entries leave the journal. Fails if the journal is invalid or of
-    /// another server, or the server does not answer or refuses.
+    /// Undoes a journal's entries, the last first. Finished entries leave the journal. Fails if the journal is invalid or of another server, or
+    /// the server does not answer or refuses.
     pub fn undo(&self, journal: &Path, stop: &AtomicBool, mut done: impl FnMut()) -> Result<Applied> {
         let _lock = OutputLock::file(journal)?;
         let mut journal = Journal::at(journal);

@@ -47,8 +47,8 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl FolderReview {
-    /// Prepares the review of a folder; no photo is read yet. Tagged copies go to `copies`, and photos that are sure by the rule
-    /// are accepted. Fails if a track cannot be read, or a setting is out of range.
+    /// Prepares the review of a folder; no photo is read yet. Tagged copies go to `copies`, and photos that are sure by the rule are accepted.
+    /// Fails if a track cannot be read, or a setting is out of range.
     pub fn new(
         locator: Locator,
         folder: PathBuf,
@@ -69,8 +69,7 @@ impl FolderReview {
         Ok(Self { folder, photos, copies, rule, options, keys, locator, album, thumbnails, clocks, trips, track })
     }
 
-    /// Returns the file of a session's actions, and creates its private folder. Fails if the folder cannot be written, or a link
-    /// is in the way.
+    /// Returns the file of a session's actions, and creates its private folder. Fails if the folder cannot be written, or a link is in the way.
     pub fn acts(folder: &Path) -> ReviewResult<PathBuf> {
         let own = Self::own_file(folder, "acts.jsonl")?;
         let parent = folder.join(OWN);

@@ -55,8 +55,7 @@ pub struct ReviewSession<B> {
 }
 
 impl<B: ReviewBackend> ReviewSession<B> {
-    /// Opens a session and restores the decisions in its file, if it exists. Fails if the file is not such a journal, or another
-    /// process uses it.
+    /// Opens a session and restores the decisions in its file, if it exists. Fails if the file is not such a journal, or another process uses it.
     pub fn open(backend: B, log: &Path) -> ReviewResult<Self> {
         let lock = OutputLock::file(log).map_err(ReviewError::of)?;
         let journal: Journal<ReviewAction> = Journal::at(log);
@@ -144,8 +143,8 @@ impl<B: ReviewBackend> ReviewSession<B> {
         Ok((None, Some(words?)))
     }
 
-    /// Writes an action to disk, then applies it. Fails if the action is invalid, concerns unknown or tagged photos, or the
-    /// journal cannot be written.
+    /// Writes an action to disk, then applies it. Fails if the action is invalid, concerns unknown or tagged photos, or the journal cannot be
+    /// written.
     pub fn act(&self, act: ReviewAction) -> ReviewResult<()> {
         let mut state = self.lock();
         act.check().map_err(ReviewError::of)?;

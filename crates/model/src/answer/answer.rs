@@ -37,8 +37,7 @@ pub struct Answer {
     pub hypotheses: Vec<Hypothesis>,
     /// Probability that the best location is right within 750 km; NaN without a density.
     pub locatability: f64,
-    /// Whether `locatability` reaches the calibration's threshold. False without a density, or if the headline is more than one
-    /// continent.
+    /// Whether `locatability` reaches the calibration's threshold. False without a density, or if the headline is more than one continent.
     pub can_tell: bool,
     /// The regions and the file of weights that the answer was restricted by, as they were given. Left out of JSON if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -491,8 +491,7 @@ impl Density {
         self.mass_within_km(place, COUNTRY_KM).clamp(0.0, 1.0)
     }
 
-    /// Returns at most `most` locations, the most probable first: maxima of the probability in a window, each with that
-    /// probability.
+    /// Returns at most `most` locations, the most probable first: maxima of the probability in a window, each with that probability.
     pub fn peaks(&self, window_km: f64, most: usize) -> Vec<Peak> {
         self.peaks_after(None, window_km, most)
     }

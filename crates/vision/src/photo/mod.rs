@@ -37,9 +37,9 @@ pub struct Photo {
 }
 
 impl Photo {
-    /// Reads and decodes a file: JPEG, PNG, WebP, TIFF, GIF (its first frame) or BMP, detected by content. HEIC and AVIF need
-    /// libheif. RAW files give their largest JPEG preview. XMP sidecars count ([`PhotoFacts`]). Colours become sRGB. Fails with a
-    /// [`VisionError`] that names the file.
+    /// Reads and decodes a file: JPEG, PNG, WebP, TIFF, GIF (its first frame) or BMP, detected by content. HEIC and AVIF need libheif. RAW files
+    /// give their largest JPEG preview. XMP sidecars count ([`PhotoFacts`]). Colours become sRGB. Fails with a [`VisionError`] that names the
+    /// file.
     pub fn open(path: &Path, limits: &PhotoLimits) -> Result<Self> {
         let contents = Self::contents(path, limits)?;
         let photo = Self::decode(&contents, &path.display().to_string(), limits)?;

@@ -131,8 +131,8 @@ pub(crate) struct MergeArgs {
     job: PathBuf,
     /// Write answers to .csv or .jsonl, embeddings to .safetensors or .npy
     ///
-    /// Columns are those of `locate --csv` and `locate --json`. Embeddings get the tables that `embed` writes. For Parquet use `locdiff.batch.merge`
-    /// in Python
+    /// Columns are those of `locate --csv` and `locate --json`. Embeddings get the tables that `embed` writes. For Parquet use
+    /// `locdiff.batch.merge` in Python
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
     /// Number type of embeddings: f16, f32 or f64

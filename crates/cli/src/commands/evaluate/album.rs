@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct AlbumArgs {
     /// Evaluate albums instead: a table with time, lat and lon
     ///
-    /// Further columns, if known: album, row (of --embeddings), gps_lat, gps_lon, camera, stray. Baselines for photos without a tag: the nearest tag
-    /// in time, interpolation in time, single photos. Intervals resample albums
+    /// Further columns, if known: album, row (of --embeddings), gps_lat, gps_lon, camera, stray. Baselines for photos without a tag: the nearest
+    /// tag in time, interpolation in time, single photos. Intervals resample albums
     #[arg(long, value_name = "FILE.csv", requires = "embeddings", conflicts_with_all = ["truth", "predictions", "codes", "html", "csv"])]
     pub(super) album: Option<PathBuf>,
     /// Take the photos of an album as of one location

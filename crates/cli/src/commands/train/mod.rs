@@ -31,8 +31,8 @@ pub(crate) struct Train {
     /// Tensor to read, if a safetensors file holds several
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
-    /// Another copy of the same photos (other crops): a tensor of the same file, or a file. Repeat for several [default: augmented_1, augmented_2 …
-    /// that `embed --augment` made]
+    /// Another copy of the same photos (other crops): a tensor of the same file, or a file. Repeat for several [default: augmented_1, augmented_2
+    /// … that `embed --augment` made]
     #[arg(long, value_name = "NAME")]
     augmented: Vec<String>,
     /// Ignore the copies in the file
