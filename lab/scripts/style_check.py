@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lists sentences that break the style rules: a list to judge by eye, not a gate.
     lab/scripts/style_check.py [FILE…]      default: README, docs (without results.md) and the other pages for people
-Reads Markdown, Rust (doc comments and text in quotes) and Python (docstrings). Prints FILE:LINE, the rule and the sentence."""
+Reads Markdown, Rust (doc comments and messages), snapshots of help and Python (docstrings). Prints FILE:LINE, the rule and the sentence."""
 import re
 import sys
 from pathlib import Path
@@ -67,16 +67,36 @@ def markdown(text):
 
 
 def rust(text):
-    """(line, paragraph) of doc comments, and of help texts, which are doc comments, too."""
-    start, held = 0, []
+    """(line, paragraph) of doc comments without their code, and of messages: strings of five words and more."""
+    text = text.split("#[cfg(test)]")[0]
+    start, held, code = 0, [], False
     for number, line in enumerate(text.splitlines() + [""], 1):
         found = re.match(r"\s*//[/!] ?(.*)", line)
-        if found and found[1].strip() and not found[1].lstrip().startswith(("```", "|", "#")):
+        code ^= bool(found and found[1].lstrip().startswith("```"))
+        if found and found[1].strip() and not code and not found[1].lstrip().startswith(("```", "|", "#")):
             start = start if held else number
             held.append(found[1].strip())
         elif held:
             yield start, " ".join(held)
             held = []
+    text = re.sub(r"//.*", "", text)
+    for found in re.finditer(r'"((?:[^"\\\n]|\\.)*)"', text, re.S):
+        words = re.sub(r"\\\s+|\\n", " ", found[1])
+        if len(words.split()) > 4:
+            yield text[: found.start()].count("\n") + 1, re.sub(r"\{[^}]*\}", "X", words)
+
+
+def snapshot(text):
+    """(line, paragraph) of a help: what each flag does, and what follows the examples."""
+    start, held = 0, []
+    for number, line in enumerate(text.splitlines() + [""], 1):
+        is_text = line.startswith("          ") or (line[:1].strip() and not line.startswith("Usage"))
+        if held and not is_text:
+            yield start, " ".join(held)
+            held = []
+        if is_text:
+            start = start if held else number
+            held.append(line.strip())
 
 
 def python(text):
@@ -105,7 +125,7 @@ def main():
         pages += sorted(page for page in (ROOT / "docs").glob("*.md") if page.name != "results.md")
     count = 0
     for page in pages:
-        read = {".rs": rust, ".py": python, ".pyi": python}.get(page.suffix, markdown)
+        read = {".rs": rust, ".py": python, ".pyi": python, ".snap": snapshot}.get(page.suffix, markdown)
         for line, paragraph in read(page.read_text()):
             for sentence in sentences(paragraph):
                 for fault in faults(sentence):

@@ -11,7 +11,7 @@ pub enum BaselineError {
     Setting(#[from] BadSetting),
     #[error("{method}: the loss is {loss} at step {step}; the embeddings may hold huge values")]
     Diverged { method: &'static str, step: u32, loss: f64 },
-    #[error("the {set} embeddings have {columns} numbers, those to train on {training}: one encoder must make all")]
+    #[error("the {set} embeddings have {columns} numbers, those to train on {training}: one encoder must make both")]
     Encoders { set: &'static str, columns: usize, training: usize },
     #[error("{row}, seed {seed}: {source}")]
     Row { row: String, seed: u64, source: Box<BaselineError> },

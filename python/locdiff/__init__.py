@@ -1,4 +1,4 @@
-"""Where on Earth was this photo taken? A photo in, places with calibrated probabilities out.
+"""Find where on Earth a photo was taken: locations with calibrated probabilities, from the picture alone.
 
 >>> import locdiff
 >>> answer = locdiff.Locator().locate(photo)
@@ -9,13 +9,14 @@ True
 >>> answer.radius_50_km < answer.radius_90_km
 True
 
-Everything that takes longer than a moment runs without the GIL; `set_threads(1)` is best where many Python threads call at once.
+Long calls release the GIL and use all cores. If many Python threads call at once, `set_threads(1)` is best.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Iterable, NoReturn, Sequence
+import itertools
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NoReturn, Sequence
 
 from ._locdiff import (
     Answer,
@@ -70,6 +71,7 @@ __all__ = [
     "compare",
     "evaluate",
     "locate",
+    "locate_iter",
     "set_threads",
     "threads",
     "to_geodataframe",
@@ -83,7 +85,7 @@ def _bundled() -> Locator:
 
 
 def locate(photo: Photo, **options: Unpack[LocateOptions]) -> Answer:
-    """The answer for a photo by the bundled model, which is opened on first use; options as `Locator.locate`.
+    """Locate a photo with the bundled model, which is opened on first use. Options are those of `Locator.locate`.
 
     >>> locate(photo, within="Japan").country_code
     'JP'
@@ -91,13 +93,66 @@ def locate(photo: Photo, **options: Unpack[LocateOptions]) -> Answer:
     return _bundled().locate(photo, **options)
 
 
+def locate_iter(
+    photos: Iterable[Photo],
+    *,
+    locator: Locator | None = None,
+    block: int = 64,
+    progress: bool | Callable[[int, int | None], object] = False,
+    **options: Unpack[LocateOptions],
+) -> Iterator[Answer | PhotoError]:
+    """Locate photos one after the other: an iterator over answers, in the order of the photos.
+
+    A photo that cannot be read is a `PhotoError` in its position. At most `block` answers are in memory, and `photos` is read
+    block by block, so it may be a generator. `progress=True` shows a bar and needs the package tqdm. A function
+    gets the number of finished photos and their count, which is None for a generator. Answers equal those of `Locator.locate_many`.
+
+    >>> [answer.country_code for answer in locate_iter([photo, photo], within="Japan")]
+    ['JP', 'JP']
+    >>> steps = []
+    >>> found = list(locate_iter([photo, "nowhere.jpg", photo], block=2, progress=lambda done, count: steps.append((done, count))))
+    >>> [isinstance(answer, Answer) for answer in found], steps
+    ([True, False, True], [(2, 3), (3, 3)])
+    """
+    if block < 1:
+        raise SettingError(f"block = {block} cannot be used: give 1 or more")
+    count = len(photos) if isinstance(photos, Sequence) else None
+    tell = progress if callable(progress) else None
+    if progress is True:
+        from tqdm.auto import tqdm
+
+        bar = tqdm(total=count, unit="photo")
+    else:
+        bar = None
+    chosen = locator or _bundled()
+    rest, done = iter(photos), 0
+    try:
+        while part := list(itertools.islice(rest, block)):
+            answers = chosen.locate_many(part, **options)
+            done += len(part)
+            if bar is not None:
+                bar.update(len(part))
+            if tell is not None:
+                tell(done, count)
+            yield from answers
+    finally:
+        if bar is not None:
+            bar.close()
+
+
 def compare(*arguments: object, **settings: object) -> NoReturn:
-    """Rivals on the same embeddings are in the laboratory, `locdiff-lab compare`: this raises an error that says so."""
+    """Raise an error: the comparison with other methods is `locdiff-lab compare`."""
     raise LocDiffError("compare is not in this package: build the laboratory and run `locdiff-lab compare` (lab/README.md)")
 
 
 def to_geodataframe(answers: Iterable[Answer | LocDiffError], *, regions: bool = False) -> geopandas.GeoDataFrame:
-    """Answers as a GeoDataFrame of points, or with `regions` of their 50 and 90 % regions. Errors have rows without a geometry.
+    """Convert answers to a GeoDataFrame of points, or with `regions` of their 50 and 90 % regions. Errors have no geometry.
+
+    Plot it with geopandas and matplotlib; `examples/plot.py` is a whole program:
+
+        frame = locdiff.to_geodataframe(locdiff.locate_iter(photos), regions=True)
+        axes = frame.plot(column="probability", alpha=0.3, cmap="Blues", legend=True)
+        axes.figure.savefig("answers.png")
 
     >>> frame = to_geodataframe([locate(photo)])
     >>> list(frame.columns)[:4]

@@ -1,4 +1,4 @@
-"""Small types that answers and arguments are made of."""
+"""Types of answers and arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """A place on Earth, in degrees.
+    """A location on Earth, in degrees.
 
     >>> Place(39.99, 116.27).lat
     39.99
@@ -25,7 +25,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A place it may be: `place` is the nearest town, `probability` that of the window about it.
+    """A possible location: `place` is the nearest town, `probability` that of the window around it.
 
     >>> Hypothesis(39.99, 116.27, 0.5, "near Beijing").lat
     39.99
@@ -38,17 +38,17 @@ class Hypothesis:
 
 
 class ImageLike(Protocol):
-    """What is taken for an image of PIL's."""
+    """Protocol of a PIL image."""
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height."""
+        """Return width and height."""
 
     def convert(self, mode: str, /) -> Any:
-        """The image in another mode."""
+        """Return the image in another mode."""
 
     def getexif(self) -> Any:
-        """Its EXIF data."""
+        """Return the EXIF data."""
 
 
 StrPath: TypeAlias = "Union[str, os.PathLike[str]]"
@@ -56,7 +56,7 @@ Photo: TypeAlias = "Union[str, os.PathLike[str], bytes, bytearray, NDArray[numpy
 
 
 class LocateOptions(TypedDict, total=False):
-    """Options of `Locator.locate` and its like: those of the command, with its defaults."""
+    """Options of `Locator.locate`, `locate_many` and `locate_embeddings`: those of the command, with its defaults."""
 
     within: str | Sequence[str] | None
     prior: StrPath | None

@@ -1,4 +1,4 @@
-"""Photos by the million: a job is a folder of shards that any engine can run.
+"""Jobs of millions of photos: folders of shards that any engine can run.
 
 >>> import locdiff.batch, tempfile, pathlib
 >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -34,7 +34,7 @@ def run(
     root: StrPath | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, int]:
-    """Makes the parts of some shards, or of all; see `Runner.run`."""
+    """Make the parts of some shards, or of all; see `Runner.run`."""
     return Runner(job, device=device, root=root).run(None if shards is None else list(shards), progress=progress)
 
 
@@ -42,7 +42,7 @@ _runners: dict[tuple[str, str, int, int], Runner] = {}
 
 
 def run_shard(job: StrPath, shard: int, *, device: str = "auto", root: StrPath | None = None) -> dict[str, int]:
-    """Makes the part of one shard; the model is opened once in a process. What Spark, Dask and others call.
+    """Make the part of one shard, for Spark, Dask and others. The model is opened once in a process.
 
     A shard that another run works on counts as busy.
     """
@@ -65,7 +65,7 @@ def _make(runner: Runner, shard: int) -> dict[str, int]:
 
 
 def merge(job: StrPath, out: StrPath) -> dict[str, Any]:
-    """Writes all parts into one file: answers as .csv, .jsonl or .parquet, embeddings as .safetensors, .npy or .parquet.
+    """Write all parts into one file: answers as .csv, .jsonl or .parquet, embeddings as .safetensors, .npy or .parquet.
 
     Parquet is written with pyarrow, a row group a shard.
     """

@@ -1,4 +1,4 @@
-"""LocDiff on Ray: whole jobs in shards, or callables for `map_batches`.
+"""LocDiff on Ray: jobs in shards, or callables for `map_batches`.
 
     locdiff.batch.plan("archive/", "job")
     locdiff.ray.locate("job")                       # any number of times, until every part is there
@@ -26,7 +26,7 @@ Batch = dict[str, "NDArray[Any]"]
 
 
 class _ShardActor:
-    """Opens model and encoder once, then makes parts."""
+    """Actor that opens model and encoder once, then makes parts."""
 
     def __init__(self, job: str, device: str, root: str | None, threads: int | None) -> None:
         if threads is not None:
@@ -48,7 +48,7 @@ def locate(
     retries: int = 3,
     progress: Any = None,
 ) -> dict[str, int]:
-    """Makes all missing parts of a job by actors with so many cores and GPUs each, as many as fit or `actors`.
+    """Make all missing parts of a job by `actors` actors, or as many as fit, each with these cores and GPUs.
 
     An actor that dies is replaced, and its shard given to another; a driver that dies is started again with the same call:
     parts that are there are skipped. `progress(done, count)` is called after each shard.
@@ -104,11 +104,11 @@ def locate(
 
 
 embed = locate
-"""The same for a job that embeds: what is made of the photos stands in the job."""
+"""Alias of `locate` for a job that embeds: the job itself has the task."""
 
 
 class _OnBatches:
-    """A locator that is opened once in an actor."""
+    """Base of callables that open a locator once in an actor."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class _OnBatches:
         self.options = options
 
     def photos(self, batch: Batch) -> Sequence[Any]:
-        """The column of photos: paths, bytes or arrays."""
+        """Return the column of photos: paths, bytes or arrays."""
         names = (self.column,) if self.column else ("path", "bytes", "image", "photo", "jpg", "item")
         for name in names:
             if name in batch:
@@ -136,7 +136,7 @@ class _OnBatches:
 
 
 class Locate(_OnBatches):
-    """Adds lat, lon, radius_50_km, radius_90_km, probability, locatability, can_tell, place, country, headline and error to batches.
+    """Add lat, lon, radius_50_km, radius_90_km, probability, locatability, can_tell, place, country, headline and error to batches.
 
     For `Dataset.map_batches(Locate, batch_format="numpy", compute=ActorPoolStrategy(size=n))`. The photos are in a column of paths,
     bytes or arrays. A photo that cannot be read is a row with an error.
@@ -152,7 +152,7 @@ class Locate(_OnBatches):
 
 
 class Embed(_OnBatches):
-    """Adds an embedding and an error to batches; as `Locate`."""
+    """Add an embedding and an error to batches, as `Locate` does for answers."""
 
     def __call__(self, batch: Batch) -> Batch:
         import numpy

@@ -1,4 +1,4 @@
-"""What calls give beside the answers for single photos: frozen dataclasses, made of the JSON that the command prints."""
+"""Results of calls, except answers of single photos: frozen dataclasses, made from the command's JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["AlbumAnswer", "Calibration", "Evaluation", "TrainingRun"]
 
 
 def _read(kind: Any, value: Any) -> Any:
-    """A value of JSON as a type says: null is None, or NaN where a number is wanted; names that are not known are left out."""
+    """Convert a JSON value to a type: null is None, or NaN for a number. Unknown names are left out."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
         return None if value is None else _read(parts[0], value)
@@ -40,23 +40,23 @@ def _read(kind: Any, value: Any) -> Any:
 
 
 class Record:
-    """A result that is also JSON. `record["name"]` is the way of the last release, and works in this one."""
+    """A result that is also JSON. `record["name"]` still works, as in earlier releases."""
 
     _json: ClassVar[str] = ""
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """The record that `to_json` wrote."""
+        """Read a record that `to_json` wrote."""
         made: Self = _read(cls, json.loads(text))
         object.__setattr__(made, "_json", text)
         return made
 
     def to_json(self) -> str:
-        """It as JSON, as the command prints it."""
+        """Return the JSON that the command prints."""
         return self._json or json.dumps(dataclasses.asdict(typing.cast(Any, self)))
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as a dictionary."""
+        """Return the record as a dictionary."""
         given: dict[str, Any] = json.loads(self.to_json())
         return given
 
@@ -71,14 +71,14 @@ class Record:
 
 @dataclass(frozen=True)
 class PhotoTime:
-    """When a photo was taken: seconds since 1970, and who says so (table, exif, clock, name; order: NaN seconds)."""
+    """Time of a photo: seconds since 1970 and their source (table, exif, clock, name; order: NaN seconds)."""
 
     seconds: float
     source: str
 
     @property
     def utc(self) -> datetime.datetime:
-        """The moment; without an offset (`clock`, `name`) it is by the camera's clock.
+        """Return the moment; without an offset (`clock`, `name`) it is by the camera's clock.
 
         >>> PhotoTime(1715514310.0, "exif").utc.isoformat()
         '2024-05-12T11:45:10+00:00'
@@ -88,7 +88,7 @@ class PhotoTime:
 
 @dataclass(frozen=True)
 class Outlier:
-    """What is wrong with a photo of an album, and how sure that is."""
+    """Fault of a photo in an album, with its probability."""
 
     probability: float
     reason: str
@@ -96,7 +96,7 @@ class Outlier:
 
 @dataclass(frozen=True)
 class RegionShare:
-    """A country, a state or a continent, and the probability that the photo was taken there.
+    """A country, state or continent, with the probability that the photo was taken there.
 
     >>> RegionShare("France", 0.4, code="FR").name
     'France'
@@ -110,7 +110,7 @@ class RegionShare:
 
 @dataclass(frozen=True)
 class AlbumAnswer(Record):
-    """Where a photo of an album was taken, by all photos of its album: what an `Answer` says, and why.
+    """Answer for a photo of an album: what an `Answer` has, and the reason.
 
     `to_json` is the line of `locdiff album --json`.
     """
@@ -164,7 +164,7 @@ class Best:
 
 @dataclass(frozen=True)
 class TrainingRun(Record):
-    """What became of `train`: the model is in `out`, the best one in `out/best`."""
+    """Result of `train`: the model is in `out`, the best one in `out/best`."""
 
     out: str
     step: int
@@ -176,7 +176,7 @@ class TrainingRun(Record):
 
 @dataclass(frozen=True)
 class Fit:
-    """What a calibration was fitted on, and how well it fits there; regions and radii are those of 10, 20 … 90 %."""
+    """Data and fit of a calibration; regions and radii are those of 10, 20 … 90 %."""
 
     n: int
     out_of_domain: int
@@ -205,7 +205,7 @@ class Calibration(Record):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its interval."""
+    """A number with its confidence interval."""
 
     value: float
     low: float
@@ -222,7 +222,7 @@ class RadiusShare:
 
 @dataclass(frozen=True)
 class ErrorQuantile:
-    """The distance that a share of photos is nearer than."""
+    """The distance that a share of photos is within, in km."""
 
     p: float
     km: Estimate
@@ -230,7 +230,7 @@ class ErrorQuantile:
 
 @dataclass(frozen=True)
 class Scores:
-    """What distances say."""
+    """Summary of distances from the truth."""
 
     n: int
     missing: int
@@ -243,7 +243,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """How intervals were made."""
+    """Method of the confidence intervals."""
 
     replicates: int
     confidence: float
@@ -252,7 +252,7 @@ class Bootstrap:
 
 @dataclass(frozen=True)
 class Rules:
-    """How distances are measured and counted."""
+    """Rules of distances and accuracy."""
 
     distance: str
     edge_counts: bool
@@ -261,7 +261,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Likelihood:
-    """How probable the truths were held to be."""
+    """Log densities of the truths."""
 
     n: int
     nats: Estimate
@@ -270,7 +270,7 @@ class Likelihood:
 
 @dataclass(frozen=True)
 class ReliabilityPoint:
-    """A promise, and the share of truths that kept it."""
+    """A stated probability, and the share of truths within it."""
 
     promised: float
     observed: float
@@ -280,7 +280,7 @@ class ReliabilityPoint:
 
 @dataclass(frozen=True)
 class ReliabilityCurve:
-    """Whether regions or radii hold what they promise."""
+    """Calibration of regions or radii."""
 
     curve: tuple[ReliabilityPoint, ...]
     mean_absolute_error: float
@@ -289,7 +289,7 @@ class ReliabilityCurve:
 
 @dataclass(frozen=True)
 class Prdc:
-    """Precision, recall, density and coverage of the answers as a cloud of points."""
+    """Precision, recall, density and coverage of the answers as a set of points."""
 
     precision: float
     recall: float
@@ -325,7 +325,7 @@ class Breakdown:
 
 @dataclass(frozen=True)
 class Lag:
-    """Moran's I of the errors of pairs of photos so far apart."""
+    """Moran's I of the errors of photo pairs at a distance."""
 
     from_km: float
     to_km: float
@@ -336,7 +336,7 @@ class Lag:
 
 @dataclass(frozen=True)
 class Correlogram:
-    """Whether neighbours err alike."""
+    """Spatial correlation of errors."""
 
     n: int
     lags: tuple[Lag, ...]
@@ -344,7 +344,7 @@ class Correlogram:
 
 @dataclass(frozen=True)
 class Evaluation(Record):
-    """Answers judged by the truth: what `locdiff evaluate --json` prints."""
+    """Comparison of answers with the truth: what `locdiff evaluate --json` prints."""
 
     name: str
     truth: str

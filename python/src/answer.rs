@@ -11,9 +11,8 @@ use pyo3::{prelude::*, pybacked::PyBackedBytes};
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 
-/// Where a photo was taken, as far as can be told.
-///
-/// It pickles: its fields as they are, its density as what it is made of, the photo's embedding and how the locator was opened.
+/// Answer for a photo: locations with probabilities and radii. It pickles: its fields as they are, its density as what it is made of, the
+/// photo's embedding and how the locator was opened.
 #[pyclass(frozen, module = "locdiff")]
 pub(crate) struct Answer {
     /// The line of `locate --json`.
@@ -93,20 +92,20 @@ pub(crate) fn _unpickle_answer(
 
 #[pymethods]
 impl Answer {
-    /// The photo's name, where it has one.
+    /// Name of the photo, if it has one.
     #[getter]
     fn photo(&self) -> Option<&str> {
         self.string("photo")
     }
 
-    /// Where the photo itself says it was taken: reported, never used.
+    /// Location in the photo's metadata: reported, never used.
     #[getter]
     fn gps<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let at = self.line.get("gps").filter(|at| !at.is_null()).map(json_place).transpose().or_data()?;
         at.map(|at| place(py, at)).transpose()
     }
 
-    /// The best place: `answer.best.lat`, `answer.best.lon`.
+    /// Best location in degrees: `answer.best.lat`, `answer.best.lon`.
     #[getter]
     fn best<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         place(py, json_place(&self.line["best"]).or_data()?)
@@ -136,86 +135,86 @@ impl Answer {
         from_json(py, &self.line["continents"].to_string())
     }
 
-    /// The best place in words: the nearest town.
+    /// Best location in words: the nearest town.
     #[getter]
     fn place(&self) -> &str {
         self.string("place").unwrap_or_default()
     }
 
-    /// The country of the best place, in English; None at sea.
+    /// Country of the best location, in English; None at sea.
     #[getter]
     fn country(&self) -> Option<&str> {
         self.string("country")
     }
 
-    /// Two letters of ISO 3166 for the country.
+    /// ISO 3166 code of the country, two letters.
     #[getter]
     fn country_code(&self) -> Option<&str> {
         self.string("country_code")
     }
 
-    /// Half of all photos with answers like this one were taken within this distance of the best place.
+    /// Distance in km within which half of all photos with such answers were taken.
     #[getter]
     fn radius_50_km(&self) -> f64 {
         self.number("radius_50_km")
     }
 
-    /// The same for nine in ten.
+    /// Distance in km within which nine in ten photos with such answers were taken.
     #[getter]
     fn radius_90_km(&self) -> f64 {
         self.number("radius_90_km")
     }
 
-    /// Area of the smallest region that holds the place with probability ½.
+    /// Area in km² of the smallest region that holds half of the probability.
     #[getter]
     fn area_50_km2(&self) -> f64 {
         self.number("area_50_km2")
     }
 
-    /// The same with probability 0.9.
+    /// Area in km² of the smallest region that holds 90 % of the probability.
     #[getter]
     fn area_90_km2(&self) -> f64 {
         self.number("area_90_km2")
     }
 
-    /// The radius of the window that the density was seen through.
+    /// Radius in km of the circle that the best location holds most probability in.
     #[getter]
     fn window_km(&self) -> f64 {
         self.number("window_km")
     }
 
-    /// Places it may be, the most probable first; the first is the best place.
+    /// Possible locations, the most probable first; the first is the best location.
     #[getter]
     fn hypotheses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let each = self.line["hypotheses"].as_array().into_iter().flatten();
         PyList::new(py, each.map(|found| hypothesis(py, found)).collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The probability that the best place is right to within 750 km.
+    /// Probability that the best location is right within 750 km.
     #[getter]
     fn locatability(&self) -> f64 {
         self.number("locatability")
     }
 
-    /// Whether that is enough for an answer to mean something.
+    /// Whether `locatability` reaches the calibration's threshold.
     #[getter]
     fn can_tell(&self) -> bool {
         self.line["can_tell"].as_bool().unwrap_or_default()
     }
 
-    /// The probability that the photo is of the kind that the model was trained for.
+    /// Probability that the photo is of the kind that the model was trained on.
     #[getter]
     fn familiarity(&self) -> f64 {
         self.number("familiarity")
     }
 
-    /// What the photo adds to knowing nothing about it, in nats.
+    /// Information of the photo in nats (natural units of information).
     #[getter]
     fn information_nats(&self) -> f64 {
         self.number("information_nats")
     }
 
-    /// The regions and the file of weights that the answer was restricted by, as they were given.
+    /// Regions and prior that restrict the answer, as given.
     #[getter]
     fn restricted_by(&self) -> Vec<&str> {
         self.line["restricted_by"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
@@ -227,13 +226,13 @@ impl Answer {
         self.line.get("text").map(|lines| from_json(py, &lines.to_string())).transpose()
     }
 
-    /// What each factor of the density did, with `why=True`; else None.
+    /// Effect of each factor of the density, with `why=True`; otherwise None.
     #[getter]
     fn ledger<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.line.get("ledger").map(|rows| from_json(py, &rows.to_string())).transpose()
     }
 
-    /// What a gallery had to do with it, where one was asked.
+    /// Contribution of a gallery, if one is used.
     #[getter]
     fn gallery<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.line.get("gallery").map(|word| from_json(py, &word.to_string())).transpose()
@@ -253,7 +252,7 @@ impl Answer {
         Ok(1 << density_of(&*self.whole(py)?).healpix_depth())
     }
 
-    /// Log density per steradian at places, in degrees.
+    /// Return the log density per steradian at locations in degrees: `answer.log_density(48.86, 2.35)`.
     fn log_density<'py>(
         &self,
         py: Python<'py>,
@@ -269,39 +268,39 @@ impl Answer {
         Ok(PyArray1::from_vec(py, values))
     }
 
-    /// The probability within a distance of a place.
+    /// Return the probability within a distance in km: `answer.mass_within_km(48.86, 2.35, 100)`.
     fn mass_within_km(&self, py: Python<'_>, lat: f64, lon: f64, radius_km: f64) -> PyResult<f64> {
         let centre = LatLon::new(lat, lon).or_setting()?;
         let answer = self.whole(py)?;
         compute(py, move || density_of(&answer).mass_within_km(centre, radius_km))
     }
 
-    /// The answer as JSON: the line that `locdiff locate --json` prints.
+    /// Return the answer as JSON: the line that `locdiff locate --json` prints.
     fn to_json(&self) -> String {
         self.line.to_string()
     }
 
-    /// The same as a dictionary.
+    /// Return the answer as a dictionary.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         from_json(py, &self.to_json())
     }
 
-    /// Regions of 50 and 90 % and the hypotheses as a GeoJSON FeatureCollection.
+    /// Return the 50 and 90 % regions and the hypotheses as a GeoJSON FeatureCollection.
     fn to_geojson<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         from_json(py, &self.draw(py, |map| Ok(map.geojson()))?)
     }
 
-    /// The same for Google Earth.
+    /// Return the regions and the hypotheses as KML, for Google Earth.
     fn to_kml(&self, py: Python<'_>) -> PyResult<String> {
         self.draw(py, |map| Ok(map.kml()))
     }
 
-    /// A page with a map to look at, which needs no network.
+    /// Return an HTML page with a map that needs no network: `Path("map.html").write_text(answer.to_html())`.
     fn to_html(&self, py: Python<'_>) -> PyResult<String> {
         self.draw(py, |map| Ok(map.html()))
     }
 
-    /// A map as a picture: the bytes of a PNG file.
+    /// Return a map as the bytes of a PNG file: `Path("map.png").write_bytes(answer.to_png())`.
     fn to_png<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.draw(py, |map| map.png())?))
     }

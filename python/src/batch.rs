@@ -15,7 +15,7 @@ use pyo3::{prelude::*, types::PyDict};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Makes a job in a new folder from photos: paths of files, folders, tables and tar shards. Gives what `describe` gives.
+/// Create a job folder from photos: paths of files, folders, tables and tar shards. Returns what `describe` returns.
 #[pyfunction]
 #[pyo3(signature = (photos, out, *, task="locate", shard_photos=1000, path_column=None, **settings))]
 pub(crate) fn plan<'py>(
@@ -40,7 +40,7 @@ pub(crate) fn plan<'py>(
     describe_job(py, &made.map_err(batch)?)
 }
 
-/// What is known of a job: task, photos, shards, those whose part is missing, and its settings.
+/// Describe a job: task, photos, shards, missing parts and settings.
 #[pyfunction]
 pub(crate) fn describe(py: Python<'_>, job: PathBuf) -> PyResult<Bound<'_, PyAny>> {
     let job = Job::open(job).map_err(batch)?;
@@ -55,7 +55,7 @@ fn describe_job<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyAny>> 
     from_json(py, &about.to_string())
 }
 
-/// Writes all parts into one .csv or .jsonl file, or .safetensors or .npy of a job that embeds.
+/// Write all parts into one .csv or .jsonl file, or .safetensors or .npy for embeddings.
 #[pyfunction]
 pub(crate) fn merge(py: Python<'_>, job: PathBuf, out: PathBuf) -> PyResult<Bound<'_, PyAny>> {
     let merged = compute(py, || Job::open(job).and_then(|job| job.merge(&out, Dtype::F32)))?;
@@ -64,7 +64,7 @@ pub(crate) fn merge(py: Python<'_>, job: PathBuf, out: PathBuf) -> PyResult<Boun
     from_json(py, &about.to_string())
 }
 
-/// What came of a shard: a list with a dictionary for each photo, and the embeddings of a job that makes them, else None.
+/// Return a shard's part: a dictionary for each photo, and the embeddings or None.
 #[pyfunction]
 pub(crate) fn part(
     py: Python<'_>,
@@ -82,7 +82,7 @@ pub(crate) fn part(
     Ok((objects, Some(array)))
 }
 
-/// Makes parts of a job: model and encoder are opened once, for any number of shards.
+/// Worker on a job's shards, which opens model and encoder once.
 #[pyclass(frozen, module = "locdiff.batch")]
 pub(crate) struct Runner {
     job: Job,
@@ -92,7 +92,7 @@ pub(crate) struct Runner {
 
 #[pymethods]
 impl Runner {
-    /// Opens what a job asks for.
+    /// Open the job's model or encoder.
     #[new]
     #[pyo3(signature = (job, *, device="auto", root=None))]
     fn new(py: Python<'_>, job: PathBuf, device: &str, root: Option<PathBuf>) -> PyResult<Self> {
@@ -105,8 +105,8 @@ impl Runner {
         Ok(Self { job, worker, device: device.to_owned() })
     }
 
-    /// Makes the parts of some shards, or of all; one that is there and whole is skipped, and one that another run works on is left
-    /// to it where several are asked for. `progress(photos)` is called as photos are read.
+    /// Make the parts of some shards, or of all. Finished parts, and shards that another run works on, are skipped. `progress(photos)` is
+    /// called as photos are read.
     #[pyo3(signature = (shards=None, *, progress=None))]
     fn run<'py>(
         &self,

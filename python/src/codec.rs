@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Codes of places: spherical harmonics up to a degree.
+/// Codec of locations: spherical harmonics up to a degree.
 #[pyclass(frozen, module = "locdiff")]
 pub(crate) struct Codec {
     inner: Arc<locdiff_shdd::Codec>,
@@ -37,7 +37,7 @@ impl Codec {
 
 #[pymethods]
 impl Codec {
-    /// A codec of a degree L: codes have (L + 1)² numbers.
+    /// Create a codec of degree L: codes have (L + 1)² numbers.
     #[new]
     fn new(degree: usize) -> PyResult<Self> {
         Ok(Self { inner: Arc::new(locdiff_shdd::Codec::new(Degree::new(degree).or_setting()?)) })
@@ -59,7 +59,8 @@ impl Codec {
         (self.degree(),)
     }
 
-    /// The codes of places in degrees, one row a place: float32 or, with `dtype="float64"`, float64.
+    /// Encode locations in degrees, one row each: `Codec(23).encode([48.86], [2.35])`. Codes are float32, or with `dtype="float64"`
+    /// float64.
     #[pyo3(signature = (lat, lon, dtype="float32"))]
     fn encode<'py>(
         &self,
@@ -76,8 +77,8 @@ impl Codec {
         }
     }
 
-    /// The places that codes mean, an array of [N, 2]: the highest maximum of each density, or with `window_km` the one with most
-    /// probability within that distance.
+    /// Decode codes to locations, an array [N, 2] in degrees: the maximum of each density, or with `window_km` the location with most
+    /// probability in that radius.
     #[pyo3(signature = (codes, window_km=None))]
     fn decode<'py>(
         &self,
@@ -100,7 +101,7 @@ impl Codec {
         array(py, &modes.iter().map(|mode| mode.place()).collect::<Vec<_>>())
     }
 
-    /// The density of one code.
+    /// Return the density of one code.
     fn density(&self, code: PyArrayLike1<'_, f64, AllowTypeChange>) -> PyResult<Density> {
         let values: Vec<f64> = code.as_array().iter().copied().collect();
         let dimension = self.inner.degree().dimension();

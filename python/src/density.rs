@@ -10,7 +10,7 @@ use pyo3::{prelude::*, types::PyList};
 use rand::SeedableRng;
 use std::sync::Arc;
 
-/// A probability density on Earth, `exp(e·Y)` over its integral: what a vector of coefficients means.
+/// Probability density on Earth of a coefficient vector: `exp(e·Y)` over its integral.
 #[pyclass(frozen, module = "locdiff")]
 pub(crate) struct Density {
     codec: Arc<Codec>,
@@ -30,7 +30,7 @@ impl Density {
 
 #[pymethods]
 impl Density {
-    /// Log density per steradian at places, in degrees.
+    /// Return the log density per steradian at locations in degrees.
     fn log_density<'py>(
         &self,
         py: Python<'py>,
@@ -41,7 +41,7 @@ impl Density {
         Ok(PyArray1::from_vec(py, self.with(py, |density| density.log_density(&points))?))
     }
 
-    /// Density per steradian on the pixels of HEALPix, in nested order; nside is a power of two up to 1024.
+    /// Return the density per steradian on HEALPix pixels, in nested order; nside is a power of two up to 1024.
     fn healpix<'py>(&self, py: Python<'py>, nside: u32) -> PyResult<Bound<'py, PyArray1<f64>>> {
         if !nside.is_power_of_two() || nside > 1024 {
             let message = format!("nside = {nside} cannot be used: a power of two up to 1024");
@@ -52,24 +52,24 @@ impl Density {
         Ok(PyArray1::from_vec(py, values))
     }
 
-    /// Differential entropy in nats, per steradian: log 4π ≈ 2.531 for the uniform density.
+    /// Return the differential entropy in nats, per steradian: log 4π ≈ 2.531 for the uniform density.
     fn entropy(&self, py: Python<'_>) -> PyResult<f64> {
         self.with(py, |density| density.entropy())
     }
 
-    /// Area and radius, in km² and km, of the smallest region that holds a probability.
+    /// Return area (km²) and radius (km) of the smallest region that holds a probability.
     fn region(&self, py: Python<'_>, probability: f64) -> PyResult<(f64, f64)> {
         let region = self.with(py, |density| density.credible_region(probability))?.or_setting()?;
         Ok((region.area_km2, region.radius_km))
     }
 
-    /// The probability within a distance of a place.
+    /// Return the probability within a distance of a location, in km.
     fn mass_within_km(&self, py: Python<'_>, lat: f64, lon: f64, radius_km: f64) -> PyResult<f64> {
         let centre = LatLon::new(lat, lon).or_setting()?.to_unit();
         self.with(py, |density| density.cap_mass(centre, radius_km / EARTH_RADIUS_KM))?.or_setting()
     }
 
-    /// Local maxima, the most probable first: pairs of place and probability.
+    /// Return local maxima, the most probable first: pairs of location and probability.
     #[pyo3(signature = (most=5))]
     fn modes<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyList>> {
         let modes = self.with(py, |density| density.modes(most))?;
@@ -77,7 +77,7 @@ impl Density {
         PyList::new(py, pairs.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// Places drawn from it, an array of [N, 2].
+    /// Draw locations, an array [N, 2] in degrees.
     #[pyo3(signature = (count, seed=0))]
     fn sample<'py>(&self, py: Python<'py>, count: usize, seed: u64) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let places: Vec<LatLon> = self.with(py, |density| {

@@ -9,7 +9,7 @@ use locdiff_retrieval::gallery::{GalleryBuilder, PhotoRetriever, Retriever, Vect
 use pyo3::{prelude::*, types::PyList};
 use std::path::PathBuf;
 
-/// Photos whose places are known, searched by their embeddings.
+/// Gallery of located photos, searched by their embeddings.
 #[pyclass(frozen, module = "locdiff")]
 pub(crate) struct Gallery {
     inner: PhotoRetriever,
@@ -18,14 +18,14 @@ pub(crate) struct Gallery {
 
 #[pymethods]
 impl Gallery {
-    /// The gallery in a folder.
+    /// Open the gallery in a folder.
     #[new]
     fn new(py: Python<'_>, folder: PathBuf) -> PyResult<Self> {
         let opened = compute(py, || locdiff_retrieval::gallery::Gallery::open(&folder).and_then(PhotoRetriever::new))?;
         Ok(Self { inner: opened.or_model()?, folder })
     }
 
-    /// Builds a gallery from a file of embeddings and a file of their places, row by row, into a new folder.
+    /// Build a gallery in a new folder from a file of embeddings and a file of their locations, row by row.
     #[staticmethod]
     #[pyo3(signature = (embeddings, locations, out, *, tensor=None, dtype="f16"))]
     fn build(
@@ -60,7 +60,7 @@ impl Gallery {
         self.inner.gallery().dimension()
     }
 
-    /// For each row of an array of float32 [N, D] the most similar photos: lists of (row, place, cosine), rows counted from 0.
+    /// Find the most similar photos for each row of a float32 array [N, D]: lists of (row, location, cosine), rows from 0.
     #[pyo3(signature = (embeddings, most=5))]
     fn search<'py>(&self, py: Python<'py>, embeddings: Matrix<'py, f32>, most: usize) -> PyResult<Bound<'py, PyList>> {
         let rows: Vec<Vec<f32>> = embeddings.as_array().rows().into_iter().map(|row| row.to_vec()).collect();

@@ -33,8 +33,8 @@ impl Table {
     }
 }
 
-/// Judges predictions by the truth, both files (matched by id where both have one) or arrays of [N, 2] in degrees, in which a row of
-/// NaN is no answer. Gives what `locdiff evaluate --json` prints.
+/// Compare predictions with the truth. Both are files (matched by id if both have one) or arrays [N, 2] in degrees; a row of NaN is
+/// unanswered. Returns what `locdiff evaluate --json` prints.
 #[pyfunction]
 #[pyo3(signature = (truth, predictions, *, preset="plonk", replicates=1000, seed=0))]
 pub(crate) fn evaluate<'py>(

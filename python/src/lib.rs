@@ -20,8 +20,8 @@ mod training;
 use pyo3::{prelude::*, types::PyString};
 use std::{ffi::OsString, sync::mpsc, time::Duration};
 
-/// Runs the command `locdiff` with arguments, the first of which is the program's name, and returns its exit code. Ctrl-C asks a command that
-/// saves what it has to stop (130); for another, `KeyboardInterrupt` is raised, and it goes on in its thread until the process ends.
+/// Run the command `locdiff` with arguments, the first of which is the program's name, and return its exit code. Ctrl-C stops a command
+/// that saves its work (130). For other commands it raises `KeyboardInterrupt`, and the command goes on in its thread.
 #[pyfunction]
 fn run_command(py: Python<'_>, arguments: Vec<Bound<'_, PyString>>) -> PyResult<u8> {
     /// How often signals are looked for.

@@ -18,7 +18,7 @@ use pyo3::types::{PyDict, PyList};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{collections::HashMap, path::PathBuf};
 
-/// An encoder, a model and its calibration: everything between a photo and an answer.
+/// An encoder, a model and its calibration: `locdiff.Locator().locate("photo.jpg")`.
 #[pyclass(frozen, module = "locdiff")]
 pub(crate) struct Locator {
     inner: locdiff::Locator,
@@ -145,9 +145,9 @@ fn in_blocks<T: Send>(
 
 #[pymethods]
 impl Locator {
-    /// Opens a model and its encoder: folders, or those inside the package. With a gallery beside the model: a folder, or with
-    /// GeoCLIP's folder a file of places; `gallery_rule` is mix (LocDiff+kNN), hybrid (LocDiff-H) or paper, `hybrid` changes the
-    /// latter two. `precision="int8"` makes transformer encoders faster on the CPU.
+    /// Open a model and its encoder: folders or names, or those inside the package. A gallery is a folder; with GeoCLIP's folder it is a
+    /// file of locations. `gallery_rule` is mix (LocDiff+kNN), hybrid (LocDiff-H) or paper; `hybrid` changes the last two.
+    /// `precision="int8"` speeds up transformer encoders on the CPU.
     #[new]
     #[pyo3(signature = (model=None, encoder=None, *, device="auto", precision=None, gallery=None, geoclip=None, gallery_rule="mix", hybrid=None))]
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
@@ -174,32 +174,32 @@ impl Locator {
         Ok(Self { inner, opened: anchored(FlatOptions::new(asked, LocateOptions::default()))?.locator })
     }
 
-    /// The model and encoder inside the package.
+    /// Open the model and encoder inside the package.
     #[staticmethod]
     #[pyo3(signature = (*, device="auto"))]
     fn bundled(py: Python<'_>, device: &str) -> PyResult<Self> {
         Self::new(py, None, None, device, None, None, None, "mix", None)
     }
 
-    /// Numbers of an embedding.
+    /// Length of an embedding.
     #[getter]
     fn embedding_dim(&self) -> usize {
         self.inner.model().config().embedding_dim
     }
 
-    /// The encoder's name and hash.
+    /// Name and hash of the encoder.
     #[getter]
     fn encoder(&self) -> Option<String> {
         self.inner.encoder().map(|encoder| encoder.fingerprint().to_string())
     }
 
-    /// Where it runs.
+    /// Device of the model.
     #[getter]
     fn device(&self) -> String {
         self.inner.model().params().device().to_string()
     }
 
-    /// The answer for a photo: a path, bytes, a PIL image or an array.
+    /// Locate a photo (a path, bytes, a PIL image or an array): `locator.locate("photo.jpg", within="Japan", clue=["language=Japanese"])`.
     #[pyo3(signature = (photo, **options))]
     fn locate(&self, photo: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Answer> {
         let mut found = None;
@@ -207,8 +207,8 @@ impl Locator {
         found.ok_or_else(|| locate(LocateError::stopped()))
     }
 
-    /// A list with an answer for each photo, in their order; a photo that cannot be read is a `PhotoError` in its place.
-    /// `progress(done, count)` is called after every few photos.
+    /// Locate photos: a list with an answer for each, in their order. A photo that cannot be read is a `PhotoError`. `progress(done,
+    /// count)` is called after every few photos. See `locdiff.locate_iter` for an iterator.
     #[pyo3(signature = (photos, *, progress=None, **options))]
     fn locate_many<'py>(
         &self,
@@ -219,8 +219,9 @@ impl Locator {
         self.answers(photos.py(), sources(photos)?, options, progress)
     }
 
-    /// A list with an `AlbumAnswer` for each photo of a trip after all others were heard, in their order. A photo that cannot be
-    /// read is a `PhotoError` in its place. `progress(done, count)` is called as photos are read.
+    /// Locate the photos of a trip together: a list with an `AlbumAnswer` for each, in their order. A photo that cannot be read is a
+    /// `PhotoError`. `progress(done, count)` is called as photos are read. Example: `locator.album(photos, gps=[(48.86, 2.35), None,
+    /// None])`.
     #[pyo3(signature = (photos, *, times=None, gps=None, progress=None, **options))]
     fn album<'py>(
         &self,
@@ -252,7 +253,7 @@ impl Locator {
         PyList::new(py, each.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// A photo's embedding, an array of float32.
+    /// Return a photo's embedding, a float32 array.
     #[pyo3(signature = (photo, *, max_megapixels=None))]
     fn embed<'py>(
         &self,
@@ -264,7 +265,7 @@ impl Locator {
         found.ok_or_else(|| locate(LocateError::stopped()))
     }
 
-    /// A list with an embedding for each photo, in their order; a photo that cannot be read is a `PhotoError` in its place.
+    /// Return a list with an embedding for each photo, in their order. A photo that cannot be read is a `PhotoError`.
     #[pyo3(signature = (photos, *, progress=None, max_megapixels=None))]
     fn embed_many<'py>(
         &self,
@@ -281,7 +282,7 @@ impl Locator {
         Ok(found)
     }
 
-    /// A list with an answer for each row of an array of float32 [N, D], made by the model's encoder.
+    /// Locate each row of a float32 array [N, D] of embeddings, made by the model's encoder.
     #[pyo3(signature = (embeddings, *, progress=None, **options))]
     fn locate_embeddings<'py>(
         &self,

@@ -66,7 +66,7 @@ fn give(pool: ThreadPool) {
     }); // another is dropped without the lock
 }
 
-/// Sets how many threads each call computes with; 1 is best where many Python threads call at once. Answers do not depend on it.
+/// Set the number of threads of each call. Answers do not depend on it; 1 is best if many Python threads call at once.
 #[pyfunction]
 pub(crate) fn set_threads(count: usize) -> PyResult<()> {
     if count == 0 || count > 4096 {
@@ -80,7 +80,7 @@ pub(crate) fn set_threads(count: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// How many threads each call computes with.
+/// Return the number of threads of each call.
 #[pyfunction]
 pub(crate) fn threads() -> usize {
     with_pools(|pools| pools.threads)

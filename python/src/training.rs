@@ -34,10 +34,10 @@ fn settings(preset: &str, columns: usize, given: Option<&Bound<'_, PyDict>>) -> 
     serde_json::from_value(config).or_setting()
 }
 
-/// Trains a model on a file of embeddings and a file of their places, row by row, in a new folder.
+/// Train a model on a file of embeddings and a file of their locations, row by row, in a new folder.
 ///
-/// `progress` is called with a dictionary: step, steps, loss, learning_rate and steps_per_second, or step and accuracy after a
-/// validation. Other keyword arguments are settings of the run, such as `steps=500` or `degree=23`.
+/// `progress` receives a dictionary: step, steps, loss, learning_rate and steps_per_second, or step and accuracy after a validation. Other
+/// keyword arguments are settings of the run, such as `steps=500` or `degree=23`.
 #[pyfunction]
 #[pyo3(signature = (embeddings, locations, out, *, preset="default", validation_share=0.0, tensor=None, resume=false, device="auto", progress=None, **settings))]
 #[expect(clippy::too_many_arguments, reason = "each is a keyword argument")]
@@ -109,13 +109,11 @@ impl<'py> IntoPyObject<'py> for Told {
     }
 }
 
-/// Makes a model's probabilities hold, with embeddings of photos whose places are known; the calibration is written into the
-/// model's folder, whole or not at all: a call that is interrupted leaves the old one as it is. `progress(done, count)` is called
-/// as embeddings are read.
+/// Calibrate a model on embeddings of photos with known locations, and write the calibration into its folder. An interrupted call leaves
+/// the old one. `progress(done, count)` is called as embeddings are read.
 ///
-/// `groups` names a column of the truths, every collection of which counts the same; `rows` a file of rows to use;
-/// `out_of_domain` a pair of embeddings and truths of photos of another kind; `gallery` (and `geoclip`) a gallery whose share is
-/// fitted, too; `export` another folder to write model and calibration into.
+/// `groups`: a column of the truths with each photo's collection. `rows`: a file of rows to use. `out_of_domain`: embeddings and truths of
+/// photos of another kind. `gallery` (and `geoclip`): a gallery whose weight is fitted too. `export`: another folder to write to.
 #[pyfunction]
 #[pyo3(signature = (model, embeddings, truth, *, tensor=None, samples=None, seed=None, groups=None, rows=None, out_of_domain=None, gallery=None, geoclip=None, export=None, device="auto", progress=None))]
 #[expect(clippy::too_many_arguments, reason = "each is a keyword argument")]

@@ -95,6 +95,18 @@ def test_bad_photos_are_values(locator: locdiff.Locator, china: str, tmp_path: P
         locator.locate(broken)
 
 
+def test_an_iterator_gives_the_same_answers_block_by_block(locator: locdiff.Locator, china: str) -> None:
+    photos: list[str] = [china, "nowhere.jpg", china]
+    steps: list[tuple[int, int | None]] = []
+    found = locdiff.locate_iter(iter(photos), locator=locator, block=2, progress=lambda done, count: steps.append((done, count)))
+    said = [answer.to_json() if isinstance(answer, locdiff.Answer) else str(answer) for answer in found]
+    several = locator.locate_many(photos)
+    assert said == [answer.to_json() if isinstance(answer, locdiff.Answer) else str(answer) for answer in several]
+    assert steps == [(2, None), (3, None)]
+    with pytest.raises(locdiff.SettingError, match="block"):
+        next(locdiff.locate_iter(photos, block=0))
+
+
 def test_embeddings_answer_as_their_photos(locator: locdiff.Locator, photos: list[str]) -> None:
     few = photos[:5]
     embeddings = numpy.stack([locator.embed(photo) for photo in few])

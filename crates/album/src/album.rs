@@ -91,8 +91,8 @@ impl Album {
         let answer = |photo: &AlbumPhoto| {
             let mut answer = self.read_cloud(photo, &cloud);
             answer.because = match tags.first() {
-                Some(tag) => format!("{}, of the same place, has a GPS tag", tag.name),
-                None => format!("{count} photos of one place together"),
+                Some(tag) => format!("{}, of the same location, has a GPS tag", tag.name),
+                None => format!("{count} photos of one location together"),
             };
             answer.verdict = truth.map(|truth| self.judge((&place, &cloud), answer.best, truth));
             answer
@@ -223,14 +223,14 @@ fn outlier(photo: &AlbumPhoto, after: &PhotoPosterior, answer: &AlbumAnswer, tag
             let km = tag.gps.map_or(0.0, |other| haversine_km(other, gps));
             format!(": {} from {}, {} away in time", distance(km), tag.name, duration(gap(tag)))
         });
-        let tag = if photo.gps.is_some() { "its GPS tag" } else { "where the track has it" };
+        let tag = if photo.gps.is_some() { "its GPS tag" } else { "its location on the track" };
         let reason =
             format!("{tag} does not fit the photos around it{against}; a wrong tag, a wrong clock or another trip");
         return Some(Outlier { probability: after.wrong_tag, reason });
     }
     if !photo.is_placed() && after.stray > NAMED {
         let reason = format!(
-            "it does not look like the places around it in time, rather {}: another trip, or a wrong clock",
+            "it does not look like the photos around it in time, but like {}: another trip, or a wrong clock",
             describe(answer.alone.unwrap_or(answer.best))
         );
         return Some(Outlier { probability: after.stray, reason });

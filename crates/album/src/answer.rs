@@ -6,33 +6,33 @@ use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;
 use std::ops::Deref;
 
-/// Where a photo was taken, by all photos of its album: an [`Answer`], and what the album adds.
+/// Answer for a photo of an album: an [`Answer`] from all photos, and what the album adds.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct AlbumAnswer {
-    /// The answer; its GPS tag counted.
+    /// The answer, which uses the photo's GPS tag.
     #[serde(flatten)]
     pub answer: Answer,
-    /// When it was taken, and who says so.
+    /// Time of the photo, with its source.
     pub time: PhotoTime,
-    /// What the photo alone would have answered.
+    /// Location that the photo alone would have got.
     pub alone: Option<LatLon>,
-    /// How far from that the album moved it.
+    /// Distance that the album moved it from there, in km.
     pub moved_km: f64,
-    /// Why, in one sentence.
+    /// Reason for the answer, in one sentence.
     pub because: String,
-    /// The probability that it is from elsewhere: another trip, another time; 0 if it has a tag of its own.
+    /// Probability that the photo is from another trip or time; 0 if it has a GPS tag.
     pub elsewhere: f64,
-    /// What may be wrong with it, less surely than an outlier.
+    /// A possible fault, less probable than an outlier.
     pub hint: Option<Outlier>,
-    /// Whether something is wrong with it.
+    /// A probable fault of its tag or time.
     pub outlier: Option<Outlier>,
-    /// The trip that it belongs to, from 1, where its album falls into several.
+    /// Number of its trip, from 1, if the album has several.
     pub trip: Option<usize>,
-    /// The verdict on the truth, if that is known.
+    /// Verdict on the truth, if it is known.
     #[serde(skip)]
     pub verdict: Option<Verdict>,
-    /// The log of the density that the photo alone gives it.
+    /// Log density of the location by the photo alone.
     #[serde(skip)]
     pub alone_log_density: Option<f64>,
 }
@@ -48,9 +48,9 @@ impl Deref for AlbumAnswer {
 /// A photo that does not fit the album.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outlier {
-    /// How sure that is.
+    /// Probability of the fault.
     pub probability: f64,
-    /// What is wrong, and what may be the cause.
+    /// Description, with a possible cause.
     pub reason: String,
 }
 
@@ -62,29 +62,29 @@ impl AlbumAnswer {
         Self { answer, time, alone, moved_km, because, elsewhere, hint, outlier, trip, verdict, alone_log_density }
     }
 
-    /// The answer of a photo that is alone in its album.
+    /// Wraps the answer of a photo that is alone in its album.
     pub fn without_others(mut answer: Answer, time: PhotoTime) -> Self {
         answer.from_density = None;
-        let because = "its own image; there are no other photos".to_owned();
+        let because = "its own picture; there are no other photos".to_owned();
         Self { alone: Some(answer.best), because, ..Self::new(answer, time) }
     }
 
-    /// The photo's name.
+    /// Returns the photo's name.
     pub fn name(&self) -> &str {
         self.answer.photo.as_deref().unwrap_or_default()
     }
 
-    /// The probability around the best place.
+    /// Returns the probability around the best location.
     pub fn probability(&self) -> f64 {
         self.answer.hypotheses.first().map_or(0.0, |first| first.probability)
     }
 
-    /// Other places it may be, the most probable first.
+    /// Returns other possible locations, the most probable first.
     pub fn alternatives(&self) -> &[Hypothesis] {
         self.answer.hypotheses.get(1..).unwrap_or_default()
     }
 
-    /// As one JSON object. `probability` and `alternatives` say again what `hypotheses` say: names of earlier releases.
+    /// Returns the answer as one JSON object. `probability` and `alternatives` repeat `hypotheses` under names of earlier releases.
     pub fn to_json(&self) -> serde_json::Value {
         let mut object = serde_json::to_value(self).unwrap_or_default();
         object["probability"] = self.probability().into();

@@ -15,7 +15,7 @@ pub enum AlbumError {
     Settings { reason: String },
     #[error("{file}: {reason}")]
     Track { file: String, reason: String },
-    #[error("'{text}' is no time: write it as 2024-05-12T13:45:10+02:00 or 2024:05:12 13:45:10")]
+    #[error("'{text}' is not a time: write it as 2024-05-12T13:45:10+02:00 or 2024:05:12 13:45:10")]
     Time { text: String },
 }
 

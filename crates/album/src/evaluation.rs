@@ -215,7 +215,7 @@ impl AlbumScores {
         let _ = writeln!(text, "in regions          {} %", percent(&self.in_regions));
         text.push_str("−log density in nats per steradian (uniform 2.531); ahead: the album's is less by so much\n");
         let _ = writeln!(text, "can't tell          {} photos; at sea {}", self.cannot_tell, self.at_sea);
-        let _ = writeln!(text, "said not to fit     {} photos", self.outliers);
+        let _ = writeln!(text, "do not fit          {} photos", self.outliers);
         if let Some(strays) = &self.strays {
             let _ = writeln!(
                 text,

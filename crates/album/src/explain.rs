@@ -63,13 +63,16 @@ pub(crate) fn because(
         }
     }
     if posterior.stray > 0.5 {
-        return "its own image: it does not fit the photos around it".to_owned();
+        return "its own picture: it does not fit the photos around it".to_owned();
     }
     if moved > 50.0 && photo.soft.iter().any(|soft| soft.holds(place)) {
-        return format!("the place stated for its time; by its look alone it would be {} away", distance(moved));
+        return format!(
+            "the location stated for its time; from its picture alone it would be {} away",
+            distance(moved)
+        );
     }
     if moved > 50.0 {
         return format!("the photos around it in time point here; alone it would be {} away", distance(moved));
     }
-    "its own image; the photos around it agree".to_owned()
+    "its own picture; the photos around it agree".to_owned()
 }

@@ -1,23 +1,23 @@
-//! Places for a whole album at once: from images, some GPS tags, times, how people travel, likeness to tagged photos.
+//! Locations for all photos of an album: from pictures, some GPS tags, times, travel habits and similar tagged photos.
 //!
 //! | you want | item |
 //! |---|---|
 //! | answers for an album | [`Album::answers`], [`AlbumPhoto`], [`AlbumAnswer`] |
-//! | one answer for views of one place | [`Album::same_place`] |
+//! | one answer for several photos of one location | [`Album::same_place`] |
 //! | trips of a folder or a library | [`trips`], [`cut`], [`Album::answers_in_trips`] |
 //! | photos without a time | [`Album::untimed`], [`AlbumPlaces`] |
-//! | places known beside the photos' tags | [`KnownPlace`], [`Album::answers_knowing`] |
+//! | known locations in addition to GPS tags | [`KnownPlace`], [`Album::answers_knowing`] |
 //! | cameras whose clocks are off | [`Album::wrong_clocks`], [`set_clocks`] |
 //! | times of photos | [`parse_time`], [`time_in_name`], [`PhotoTime`] |
-//! | a place for a time, by a log of positions | [`Track`], [`Album::clocks_by_track`] |
+//! | locations from a GPS track | [`Track`], [`Album::clocks_by_track`] |
 //! | towns, regions and time zones | [`SoftPlace`], [`AlbumPhoto::offset_h`] |
-//! | what photo managers do instead | [`by_time`] |
-//! | how well radii hold for an album's own tags | [`Album::left_out`] |
-//! | how good answers are, beside those | [`AlbumScores`], [`AlbumTrip`], [`Judging`] |
-//! | what the model assumes | [`AlbumSettings`] |
+//! | the baselines of photo managers | [`by_time`] |
+//! | how often radii hold for an album's own tags | [`Album::left_out`] |
+//! | how good answers are, compared with those | [`AlbumScores`], [`AlbumTrip`], [`Judging`] |
+//! | the settings of the model | [`AlbumSettings`] |
 //!
-//! Places known of other times give each photo a prior (a mixture of Gaussians, fitted to how real people stay, return and leave); what photos
-//! look like goes from photo to photo on a grid of the globe (Gauss–Legendre rings, on which jumps are exact: one factor for each degree).
+//! Known locations at other times give each photo a prior: a mixture of Gaussians, fitted to how people stay, return and leave. Image evidence
+//! passes from photo to photo on Gauss–Legendre rings of the globe. There a jump is exact: one factor for each degree.
 
 mod album;
 mod answer;

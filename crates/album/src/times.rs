@@ -23,7 +23,7 @@ pub enum TimeSource {
 }
 
 impl TimeSource {
-    /// The source in words.
+    /// Returns the source in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Table => "the table",
@@ -40,12 +40,11 @@ impl TimeSource {
 /// `source`. [`PhotoTime::at`] has an example.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PhotoTime {
-    /// Seconds since 1970 to reckon with: of UTC where the offset is known, else by the offset that is assumed. A day's are of its
-    /// beginning; those of an unknown time say nothing.
+    /// Seconds since 1970: UTC if the offset is known, otherwise by an assumed offset. For a day, its beginning; meaningless for an unknown time.
     pub seconds: f64,
-    /// Who says so.
+    /// Source of the time.
     pub source: TimeSource,
-    /// How far the photo's own clock is ahead of them, where the offset is assumed.
+    /// Seconds that the photo's own clock is ahead, if the offset is assumed.
     pub ahead_s: f64,
     /// Whether the offset from UTC is known.
     pub is_utc: bool,
@@ -63,10 +62,10 @@ const MESSAGES: [&str; 8] =
     ["whatsapp", "signal-", "telegram", "photo_2", "viber", "snapchat", "screenshot", "screen shot"];
 
 impl PhotoTime {
-    /// No time.
+    /// An unknown time.
     pub const UNKNOWN: Self = Self { seconds: 0.0, source: TimeSource::Unknown, ahead_s: 0.0, is_utc: false };
 
-    /// A time of UTC from a table.
+    /// Creates a UTC time from seconds since 1970.
     ///
     /// ```
     /// assert_eq!(locdiff_album::PhotoTime::at(86_400.0).seconds, 86_400.0);
@@ -75,8 +74,8 @@ impl PhotoTime {
         Self { seconds, source: TimeSource::Table, ahead_s: 0.0, is_utc: true }
     }
 
-    /// The time that a text of a table says, as [`parse_time`] reads it; without an offset it is some clock's. A date alone, or with a
-    /// midnight that has no offset, is a day. Fails if the text is no time.
+    /// Reads a time from a table's text, as [`parse_time`] does. A time without an offset is a clock's. A date, or a midnight without an offset,
+    /// is a day. Fails if the text is no time.
     pub fn read(text: &str, offset: Option<&str>) -> Result<Self> {
         let (seconds, is_utc) = parse_time(text, offset)?;
         let is_number = text.trim().parse::<f64>().is_ok();
@@ -94,7 +93,7 @@ impl PhotoTime {
         Self { seconds, source: TimeSource::Day, ..Self::UNKNOWN }
     }
 
-    /// Whether it is a moment: neither a day nor unknown. Only photos of a moment stand in order.
+    /// Returns whether it is a moment: neither a day nor unknown. Only such photos are in order of time.
     pub fn is_moment(&self) -> bool {
         !matches!(self.source, TimeSource::Day | TimeSource::Unknown)
     }
@@ -117,7 +116,7 @@ impl PhotoTime {
         Self { seconds: self.seconds + self.ahead_s - offset_s, ahead_s: 0.0, is_utc: true, ..self }
     }
 
-    /// As ISO 8601: of UTC, with a `Z`, where the offset is known, else as the clock had it; a date for a day; `None` for an unknown time.
+    /// Returns the time as ISO 8601: with a `Z` if the offset is known, otherwise as the clock shows it. A day is a date, an unknown time `None`.
     pub fn text(&self) -> Option<String> {
         let seconds = self.seconds + self.ahead_s;
         let is_known = self.source != TimeSource::Unknown && SECONDS.contains(&seconds);
@@ -128,12 +127,12 @@ impl PhotoTime {
         })
     }
 
-    /// The time as ISO 8601 if the offset from UTC is known.
+    /// Returns the time as ISO 8601 if the offset from UTC is known.
     pub fn utc(&self) -> Option<String> {
         self.text().filter(|_| self.is_utc)
     }
 
-    /// The source of the time in words.
+    /// Returns the source of the time in words.
     pub fn words(&self) -> &'static str {
         match self.source {
             TimeSource::Clock if self.is_utc => "the camera's clock in the time zone given",

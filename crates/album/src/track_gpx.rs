@@ -82,13 +82,13 @@ pub(crate) fn read(text: &str) -> Result<LogPoints, String> {
     if let Some((line, ..)) = open {
         points.leave_out(format!("line {line}: a point that does not end"));
     }
-    if is_gpx { Ok(points) } else { Err("it is no GPX: it has no element gpx".to_owned()) }
+    if is_gpx { Ok(points) } else { Err("it is not GPX: it has no element gpx".to_owned()) }
 }
 
 fn place(inner: &str) -> Result<LatLon, String> {
     let number = |name: &str| {
         let text = attribute(inner, name);
-        text.trim().parse::<f64>().map_err(|_| format!("'{}' is no {name}", excerpt(text)))
+        text.trim().parse::<f64>().map_err(|_| format!("'{}' is not a valid {name}", excerpt(text)))
     };
     LatLon::new(number("lat")?, number("lon")?).map_err(|error| error.to_string())
 }

@@ -119,13 +119,13 @@ pub(crate) fn of_document(from: impl Read) -> Result<LogPoints, String> {
             let feature = serde_json::json!({ "geometry": document.geometry, "properties": document.properties });
             numbered("feature", &[feature], &mut log, of_feature);
         }
-        _ => return Err("it is no GPX, no GeoJSON of features, no Timeline.json and no Records.json".to_owned()),
+        _ => return Err("it is not GPX, GeoJSON of features, Timeline.json or Records.json".to_owned()),
     }
     Ok(log)
 }
 
 fn read<T: for<'a> Deserialize<'a>>(from: impl Read) -> Result<T, String> {
-    serde_json::from_reader(from).map_err(|error| format!("it is no log of positions: {error}"))
+    serde_json::from_reader(from).map_err(|error| format!("it is not a GPS track: {error}"))
 }
 
 /// The points of each; what cannot be read is left out, with its number.
@@ -147,7 +147,7 @@ fn of_location(location: &Location) -> Result<Option<TrackPoint>, String> {
     let time = match (&location.timestamp, &location.timestamp_ms) {
         (Some(text), _) => utc(text)?,
         (None, Some(text)) => {
-            let ms: i64 = text.parse().map_err(|_| format!("'{}' is no number of milliseconds", excerpt(text)))?;
+            let ms: i64 = text.parse().map_err(|_| format!("'{}' is not a number of milliseconds", excerpt(text)))?;
             ms as f64 / 1000.0
         }
         (None, None) => return Ok(None),
@@ -206,8 +206,8 @@ fn number(value: &Value) -> Option<f64> {
 /// A place such as "48.8577°, 2.2950°", "geo:48.85,2.29" or an object with one.
 fn place(value: &Value) -> Result<LatLon, String> {
     let text = value.as_str().or_else(|| value.get("latLng").or_else(|| value.get("LatLng"))?.as_str());
-    let text = text.ok_or_else(|| format!("'{}' is no place", excerpt(&value.to_string())))?;
-    let bad = || format!("'{}' is no place", excerpt(text));
+    let text = text.ok_or_else(|| format!("'{}' is not a location", excerpt(&value.to_string())))?;
+    let bad = || format!("'{}' is not a location", excerpt(text));
     let plain = text.trim().trim_start_matches("geo:").replace('°', "");
     let (lat, lon) = plain.split_once(',').ok_or_else(bad)?;
     let degrees = |text: &str| text.trim().parse::<f64>().map_err(|_| bad());
@@ -247,7 +247,7 @@ fn line(coordinates: &Value, times: &Value, points: &mut Vec<TrackPoint>) -> Res
 }
 
 fn position(at: &Value, time: &Value) -> Result<TrackPoint, String> {
-    let bad = || format!("'{}' is no longitude and latitude", excerpt(&at.to_string()));
+    let bad = || format!("'{}' is not a longitude and latitude", excerpt(&at.to_string()));
     let degrees = |k: usize| at[k].as_f64().ok_or_else(bad);
     let place = LatLon::new(degrees(1)?, degrees(0)?).map_err(|error| error.to_string())?;
     let text = time.as_str().map_or_else(|| time.to_string(), str::to_owned);

@@ -84,13 +84,13 @@ fn seconds(text: &str) -> Result<f64, String> {
     };
     match (part(0, Some(2)), part(2, Some(4)), part(4, None)) {
         (Some(h), Some(m), Some(s)) if h < 24.0 && m < 60.0 && s < 61.0 => Ok(3600.0 * h + 60.0 * m + s),
-        _ => Err(format!("'{}' is no time", excerpt(text))),
+        _ => Err(format!("'{}' is not a time", excerpt(text))),
     }
 }
 
 /// `ddmm.mmm,N,dddmm.mmm,E`
 fn place([lat, ns, lon, ew]: [&str; 4]) -> Result<LatLon, String> {
-    let bad = || format!("'{}' is no place", excerpt(&[lat, ns, lon, ew].join(",")));
+    let bad = || format!("'{}' is not a location", excerpt(&[lat, ns, lon, ew].join(",")));
     let degrees = |text: &str| {
         let value = text.parse::<f64>().ok().filter(|value| *value >= 0.0)?;
         let whole = (value / 100.0).floor();

@@ -39,5 +39,7 @@ impl LogPoints {
 
 /// A time; logs are of UTC if they give no offset.
 pub(crate) fn utc(text: &str) -> Result<f64, String> {
-    parse_time(text, Some("+00:00")).map(|(seconds, _)| seconds).map_err(|_| format!("'{}' is no time", excerpt(text)))
+    parse_time(text, Some("+00:00"))
+        .map(|(seconds, _)| seconds)
+        .map_err(|_| format!("'{}' is not a time", excerpt(text)))
 }

@@ -93,7 +93,7 @@ impl Album {
         answer.answer.can_tell &= alone.can_tell && answer.locatability >= self.settings.can_tell_from;
         answer.alone = Some(alone.best);
         answer.elsewhere = 1.0 - belongs;
-        answer.because = format!("{time}: its own image; the locations of the album count a little");
+        answer.because = format!("{time}: its own picture; the locations of the album count a little");
         answer.alone_log_density = alone.alone_log_density;
         Ok(answer)
     }

@@ -114,7 +114,7 @@ fn good_points_of_bad_logs_are_used() {
     assert!(half.len() >= 2 && half.faults()[0].contains("cut off"), "{half:?}");
     let records = r#"{"locations":[{"timestamp":"x"},{"latitudeE7":480000000,"longitudeE7":20000000,"timestampMs":"1715508600000"}]}"#;
     let track = Track::parse(records.as_bytes(), "log").unwrap();
-    assert_eq!((track.len(), &track.faults()[0][..]), (1, "log: 1 point left out (location 1: 'x' is no time)"));
+    assert_eq!((track.len(), &track.faults()[0][..]), (1, "log: 1 point left out (location 1: 'x' is not a time)"));
     let both = Track::joined([track, Track::parse(cut.as_bytes(), "other").unwrap()]);
     assert_eq!((both.len(), both.faults().len()), (4, 2));
 }

@@ -41,7 +41,7 @@ pub fn read_bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 
 /// [`read_bounded`] as text. Fails as [`read_bounded`] does, and for bytes that are not UTF-8.
 pub fn read_text_bounded(path: &Path, most: u64) -> io::Result<String> {
-    let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text");
+    let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text");
     String::from_utf8(read_bounded(path, most)?).map_err(not_text)
 }
 

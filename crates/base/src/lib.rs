@@ -1,24 +1,24 @@
-//! What every crate of LocDiff may stand on: it knows no geography, no network and no other crate of ours.
+//! Files, locks, errors and text for all crates of LocDiff. It depends on none of them.
 //!
 //! | you want | item |
 //! |---|---|
 //! | an output file that appears whole or not at all | [`AtomicFile`] |
-//! | why it could not be written, in one line | [`WriteError`] |
-//! | acts in a file, so that they can be undone | [`Journal`], [`JournalError`] |
-//! | the file that a name in such a file means, never one outside a folder | [`inside`] |
-//! | a file of our own that leads nowhere else | [`own_file`], [`name_count`] |
-//! | files and folders that nobody else may read | [`private`], [`make_folder`], [`make_private_folder`], [`AtomicFile::create_like`] |
+//! | the reason why it cannot be written, in one line | [`WriteError`] |
+//! | a journal of actions, so that they can be undone | [`Journal`], [`JournalError`] |
+//! | a name resolved inside a folder, never outside it | [`inside`] |
+//! | a file that is no link | [`own_file`], [`name_count`] |
+//! | files and folders that only their owner may read | [`private`], [`make_folder`], [`make_private_folder`], [`AtomicFile::create_like`] |
 //! | standard output that may be closed or full | [`StandardOutput`] |
-//! | an output that no other run writes to meanwhile | [`OutputLock`], [`LockError`] |
+//! | a lock that keeps other runs from an output | [`OutputLock`], [`LockError`] |
 //! | the error for a setting out of range | [`BadSetting`], [`setting`] |
 //! | an enum whose values a user chooses by name | [`Named`] |
 //! | the tensors of a safetensors file, one by one | [`TensorFile`], [`TensorHeader`] |
-//! | floating-point numbers as files hold them | [`Element`] |
-//! | a file of a user's, regular and no larger than agreed | [`read_bounded`], [`read_text_bounded`], [`special_kind`] |
+//! | floating-point numbers in files | [`Element`] |
+//! | a user's file, checked to be regular and within a size | [`read_bounded`], [`read_text_bounded`], [`special_kind`] |
 //! | dates and times of the calendar | [`civil_time`], [`days_from_civil`], [`read_time`] |
-//! | where a command's time goes | [`timed`], [`tell_times`] |
+//! | the time of each stage of a command | [`timed`], [`tell_times`] |
 //! | text inside HTML, SVG and XML | [`escape_markup`] |
-//! | text from outside on one line of a message | [`one_line`], [`excerpt`], [`display_name`], [`counted`] |
+//! | untrusted text on one line of a message | [`one_line`], [`excerpt`], [`display_name`], [`counted`] |
 
 mod atomic;
 mod bounded;

@@ -14,7 +14,7 @@ pub(crate) struct EmbeddingsArgs {
     /// Embeddings of the photos, one row per photo: .safetensors or .npy, f16 or f32
     #[arg(long, value_name = "FILE")]
     pub(crate) embeddings: PathBuf,
-    /// Tensor of a safetensors file that holds several
+    /// Tensor to read, if a safetensors file holds several
     #[arg(long, value_name = "NAME")]
     pub(crate) tensor: Option<String>,
 }
@@ -37,7 +37,7 @@ pub(crate) fn warn_of_trained(model: &Path, file: &RowFile) -> Result<()> {
     if let Some(share) = trained_share(model, file)?.filter(|share| *share > 0.0) {
         let (name, model, percent) = (file.name(), model.display(), (100.0 * share).ceil());
         say::warning(&format!(
-            "{name}: {model} was trained on {percent} % of these rows, so the result is too good: use rows that it has not seen"
+            "{name}: {model} was trained on {percent} % of these rows, so the result is too good: use rows that it was not trained on"
         ));
     }
     Ok(())

@@ -11,21 +11,30 @@ pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
     ("Program", &["completions", "man", "version", "help"]),
 ];
 
+/// Groups that `-h` lists command by command; the others get one line each.
+const BRIEF: usize = 2;
+
 /// The command with its help in groups.
 pub(crate) fn list(command: Command) -> Command {
     let heading = *command.get_styles().get_header();
     let name_style = *command.get_styles().get_literal();
-    let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
-    for (group, names) in GROUPS {
-        write!(text, "\n{heading}{group}:{heading:#}\n").expect("writing to a String cannot fail");
-        for name in names {
+    let (mut short, mut long) = (String::new(), String::new());
+    for (k, (group, names)) in GROUPS.iter().enumerate() {
+        let mut text = format!("{heading}{group}:{heading:#}\n");
+        for name in *names {
             let about = command.find_subcommand(name).and_then(Command::get_about);
-            let about = about.map_or("Print this, or the help of a command".to_owned(), ToString::to_string);
+            let about = about.map_or("Print this help, or the help of a command".to_owned(), ToString::to_string);
             writeln!(text, "  {name_style}{name:<11}{name_style:#}  {about}").expect("writing to a String cannot fail");
         }
+        long += &format!("{text}\n");
+        short += &if k < BRIEF { text + "\n" } else { format!("{heading}{group}:{heading:#} {}\n", names.join(", ")) };
     }
-    write!(text, "\n{heading}Options:{heading:#}\n{{options}}{{after-help}}").expect("writing to a String cannot fail");
-    command.help_template(text)
+    let template = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}";
+    let template = format!("{template}{heading}Options:{heading:#}\n{{options}}{{after-help}}");
+    command
+        .before_help(short.trim_end().to_owned())
+        .before_long_help(long.trim_end().to_owned())
+        .help_template(template)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use terminal::manual::{Completions, Man};
 use terminal::program::{self, Everywhere, Program, described};
 
-/// LocDiff says where on Earth a photo was taken: places with calibrated probabilities, from the picture alone, on your own machine
+/// Find where on Earth a photo was taken, with calibrated probabilities, on your own machine
 #[derive(Debug, Parser)]
 #[command(name = "locdiff", version, max_term_width = 100, propagate_version = true)]
 pub(crate) struct Cli {
@@ -30,55 +30,55 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Say where photos were taken: places with probabilities, radii, maps
+    /// Find where photos were taken: locations with probabilities, radii and maps
     Locate(Box<commands::locate::Locate>),
-    /// Say where the photos of a trip were taken: by their look, times and some GPS tags
+    /// Find where the photos of a trip were taken, from pictures, times and a few GPS tags
     Album(Box<commands::album::Album>),
-    /// Look at the places of a folder's photos on a page: tick, correct, write, take back
+    /// Check a folder's locations in the browser: correct them, write tags, undo
     Review(commands::review::Review),
-    /// Suggest places for the photos of an immich server, review, write, take them back
+    /// Suggest locations for the photos of an immich server: review, write, undo
     Immich(commands::immich::ImmichArgs),
-    /// Locate or embed photos by the million, in shards that any machine can run
+    /// Locate or embed millions of photos, in shards that any machine can run
     #[command(subcommand)]
     Batch(commands::batch::Batch),
-    /// Answer over HTTP, with a page to drop photos on: the same answers as `locate`
+    /// Answer over HTTP, with a page to drop photos on
     Serve(Box<commands::serve::Serve>),
-    /// Say what gives a photo's location away, and write copies without that metadata
+    /// Show what gives a photo's location away, and write copies without that metadata
     Expose(Box<commands::expose::Expose>),
-    /// Take back the tags that `locate --write-exif` and `--xmp` wrote
+    /// Remove the tags that LocDiff wrote, and restore the files
     Undo(commands::undo::UndoArgs),
     /// Turn photos into embeddings, with their locations: a training set from a folder
     Embed(Box<commands::embed::Embed>),
-    /// Look at image encoders
+    /// Inspect image encoders
     #[command(subcommand)]
     Encoder(commands::encoder::EncoderCommand),
-    /// Build and search galleries of places with embeddings
+    /// Build and search galleries of located photos
     #[command(subcommand)]
     Gallery(commands::gallery::GalleryCommand),
-    /// Fetch published models and encoders by name: GeoCLIP, CLIP
+    /// Download published models and encoders by name: GeoCLIP, CLIP
     Get(commands::get::Get),
-    /// Bring in models of others
+    /// Convert models of other projects
     #[command(subcommand)]
     Import(commands::import::Import),
     /// Train a model on embeddings and locations
     Train(Box<commands::train::Train>),
-    /// Calibrate a model's probabilities, with photos whose places are known
+    /// Calibrate a model's probabilities on photos with known locations
     Calibrate(commands::calibrate::Calibrate),
-    /// Judge places by the truth: accuracy by published rules, calibration, report
+    /// Compare answers with the truth: accuracy by published rules, calibration, report
     Evaluate(Box<commands::evaluate::Evaluate>),
-    /// Turn places into SHDD codes
+    /// Turn locations into SHDD codes (coefficient vectors)
     Encode(commands::encode::Encode),
-    /// Read places off coefficient vectors
+    /// Turn SHDD codes (coefficient vectors) into locations
     Decode(commands::decode::Decode),
-    /// Describe the density that a coefficient vector means: regions, modes, map
+    /// Describe the density of a coefficient vector: regions, modes, map
     Density(commands::density::DensityArgs),
-    /// Sample places for embeddings with a trained model
+    /// Sample locations for embeddings with a trained model
     Sample(Box<commands::sample::Sample>),
-    /// Print what a shell needs to complete commands and flags
+    /// Print the script that completes commands and flags in a shell
     Completions(Completions),
     /// Print the manual page, or write one for every command
     Man(Man),
-    /// Say what this program was built from, and what it finds here: CUDA, model, encoder
+    /// Print the version, the build, and what is found here: CUDA, model, encoder
     Version(commands::version::Version),
 }
 

@@ -10,17 +10,18 @@ use std::path::PathBuf;
 /// How photos are found and read.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PhotoArgs {
-    /// Column of the paths in a CSV [default: path, file, file_name, filename, image, photo or img]
-    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    /// CSV column with the paths [default: path, file, file_name, filename, image, photo or img]
+    #[arg(long, value_name = "NAME")]
     path_column: Option<String>,
-    /// Where the pictures of a published list are (MP16, YFCC, OSV-5M …): a folder, with the .zip, .tar and .parquet files in it, or such
-    /// a file; PHOTOS is one list then, whose rows name pictures and places. May be repeated
-    #[arg(long, value_name = "WHERE", hide_short_help = true)]
+    /// Find the pictures of a published list here (MP16, YFCC, OSV-5M …). Repeat for several
+    ///
+    /// Give a folder with .zip, .tar and .parquet files, or one such file. PHOTOS is then one list of pictures and locations
+    #[arg(long, value_name = "WHERE")]
     images: Vec<PathBuf>,
-    /// Largest photo, in millions of pixels
-    #[arg(long, value_name = "N", default_value_t = LocateOptions::default().max_megapixels, value_parser = clap::value_parser!(u32).range(1..=4000), hide_short_help = true)]
+    /// Refuse photos with more than N million pixels
+    #[arg(long, value_name = "N", default_value_t = LocateOptions::default().max_megapixels, value_parser = clap::value_parser!(u32).range(1..=4000))]
     max_megapixels: u32,
-    /// End with exit code 0 though some photos could not be used
+    /// Exit with 0 even if some photos cannot be used
     #[arg(long)]
     allow_bad: bool,
 }
@@ -41,7 +42,7 @@ impl PhotoArgs {
             error => error.into(),
         })?;
         for skipped in photos.skipped() {
-            say::warning(&format!("{}: {}; passed over", skipped.path.display(), skipped.reason));
+            say::warning(&format!("{}: {}; skipped", skipped.path.display(), skipped.reason));
         }
         if !photos.passed_over.is_empty() {
             verbosity::note(&format!("passed over: {}", photos.passed_over));
@@ -62,7 +63,7 @@ impl PhotoArgs {
         }
         let tell = |count: usize, first: Option<String>, what: &str| {
             if let Some(first) = first {
-                say::warning(&format!("{name}: {count} rows {what}, the first is {first}; passed over"));
+                say::warning(&format!("{name}: {count} rows {what}, the first is {first}; skipped"));
             }
         };
         let bad = photos.skipped().iter().map(|skipped| format!("{}: {}", skipped.path.display(), skipped.reason));
@@ -84,10 +85,10 @@ impl PhotoArgs {
     /// `list` says where the bad ones are named.
     pub(crate) fn settle(&self, bad: usize, count: usize, list: &str) -> Result<()> {
         if bad > 0 && bad == count {
-            bail!("no photo of {count} could be used: see {list}");
+            bail!("none of {count} photos can be used: see {list}");
         }
         if bad > 0 && !self.allow_bad {
-            bail!("{bad} of {count} photos could not be used, the others are done: see {list}, or --allow-bad");
+            bail!("{bad} of {count} photos cannot be used; the others are done. See {list}, or add --allow-bad");
         }
         Ok(())
     }

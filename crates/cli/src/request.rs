@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// Which model, which encoder, and where they run.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ModelArgs {
-    /// Folder of a model, or its name (`locdiff get`) [default: the bundled streetview-l31]
+    /// Use this model: a folder, or a name such as geoclip (see `locdiff get`) [default: streetview-l31, bundled]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_MODEL", hide_env_values = true)]
     model: Option<PathBuf>,
     #[command(flatten)]
@@ -50,12 +50,13 @@ pub(crate) fn open(options: &LocatorOptions, asked: &LocateOptions) -> Result<Lo
 /// Which encoder, and where it runs.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct EncoderArg {
-    /// Folder of the image encoder, or its name (`locdiff get`): CLIP, DINOv2, SigLIP, OpenCLIP or ONNX [default: the
-    /// bundled one, or what the model names]
+    /// Use this image encoder: a folder or a name [default: the model's own]
+    ///
+    /// CLIP, DINOv2, SigLIP, OpenCLIP and ONNX folders work. `locdiff get --list` prints the names
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
     pub(crate) encoder: Option<PathBuf>,
-    /// Arithmetic of products: int8 makes transformer encoders faster on the CPU [default: f32, on CUDA tf32]
-    #[arg(long, value_name = "NAME", value_parser = named::<Precision>(), hide_short_help = true)]
+    /// Arithmetic of matrix products; int8 speeds up transformer encoders on the CPU [default: f32; on CUDA tf32]
+    #[arg(long, value_name = "NAME", value_parser = named::<Precision>())]
     pub(crate) precision: Option<Precision>,
     /// Where it runs.
     #[command(flatten)]
@@ -81,44 +82,46 @@ pub(crate) struct AnswerArgs {
     /// Seed of noise and views
     #[arg(long, default_value_t = LocateOptions::default().seed, env = "LOCDIFF_SEED", hide_env_values = true)]
     seed: u64,
-    /// The most places to list
+    /// List up to K locations
     #[arg(short = 'k', long, value_name = "K", default_value_t = LocateOptions::default().hypotheses as u32, value_parser = clap::value_parser!(u32).range(1..=100))]
     hypotheses: u32,
-    /// The radius of the window that the density is seen through: the place is where it holds most [default: the calibration's]
-    #[arg(long, value_name = "KM", value_parser = parse_positive, hide_short_help = true)]
+    /// Put the best location where a circle of this radius holds most probability [default: from the calibration]
+    #[arg(long, value_name = "KM", value_parser = parse_positive)]
     window_km: Option<f64>,
-    /// Map factors of the density: towns, coast and climate that the picture shows, or none
-    #[arg(long, value_name = "WHICH", value_parser = named::<MapFactorChoice>(), default_value = LocateOptions::default().factors.name(), hide_short_help = true)]
+    /// Use map factors (towns, coast and climate that the picture shows), or none
+    #[arg(long, value_name = "WHICH", value_parser = named::<MapFactorChoice>(), default_value = LocateOptions::default().factors.name())]
     factors: MapFactorChoice,
-    /// GeoCLIP alone: look for better places than its own about the best of them (docs/models.md)
-    #[arg(long, hide_short_help = true)]
+    /// GeoCLIP only: search near its best locations for better ones (docs/models.md)
+    #[arg(long)]
     refine: bool,
-    /// Restrict the answer to a region: a continent, a country, a state or province (name or ISO code), "50 km around Paris" (a town
-    /// or coordinates), "lat0,lon0,lat1,lon1" or a GeoJSON file. Repeat to allow several
+    /// Restrict the answer to a region. Repeat to allow several
+    ///
+    /// A continent, a country, a state or province (name or ISO code), "50 km around Paris" (a town or coordinates), "lat0,lon0,lat1,lon1", or a
+    /// GeoJSON file
     #[arg(long, value_name = "REGION", allow_hyphen_values = true)]
     within: Vec<String>,
-    /// Weights on places: an Esri ASCII raster (.asc), or a CSV with lat, lon and weight
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    /// Weigh locations by a file: an Esri ASCII raster (.asc), or a CSV with lat, lon and weight
+    #[arg(long, value_name = "FILE")]
     prior: Option<PathBuf>,
-    /// How far a CSV's places reach
-    #[arg(long, value_name = "KM", default_value_t = LocateOptions::default().prior_km, value_parser = parse_positive, requires = "prior", hide_short_help = true)]
+    /// Spread each point of a CSV prior over this distance
+    #[arg(long, value_name = "KM", default_value_t = LocateOptions::default().prior_km, value_parser = parse_positive, requires = "prior")]
     prior_km: f64,
-    /// What you know about the photos: language=Polish, drives!=left, shadow=1.4±0.1 and more; "help" lists them. Repeatable
+    /// State what you know: language=Polish, drives!=left … (`--clue help` lists all). Repeat for several
     #[arg(long, value_name = "KIND=VALUE")]
     pub(crate) clue: Vec<String>,
-    /// When the photos were taken, for clues of the sun: 2024-05-12T13:45:10, with Z or +02:00 if known [default: each photo's]
-    #[arg(long, value_name = "TIME", requires = "clue", hide_short_help = true)]
+    /// Time for clues of the sun: 2024-05-12T13:45:10, with Z or +02:00 if known [default: each photo's]
+    #[arg(long, value_name = "TIME", requires = "clue")]
     time: Option<String>,
-    /// Leave text in the photos unread
+    /// Do not read text in the photos
     #[arg(long)]
     no_text: bool,
-    /// Read text, but leave out this line, as it was read. Repeatable
-    #[arg(long, value_name = "LINE", conflicts_with = "no_text", hide_short_help = true)]
+    /// Ignore this line of text, written as it was read. Repeat for several
+    #[arg(long, value_name = "LINE", conflicts_with = "no_text")]
     ignore_text: Vec<String>,
-    /// Say what the picture, the map, each clue and the region did, and the answer without each
+    /// Explain what the picture, the map, each clue and the region did, and the answer without each
     #[arg(long)]
     why: bool,
-    /// Views of each photo (crops, colours) that noise or samples are spread over, one density of all; 1 is the photo alone
+    /// Average over K views of each photo (crops and colours); 1 is the photo alone
     #[arg(long, value_name = "K", default_value_t = LocateOptions::default().views)]
     views: usize,
 }
@@ -151,17 +154,17 @@ impl AnswerArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Sampling")]
 pub(crate) struct SamplingArgs {
-    /// Draws of noise that the answer is the mean of; samples, where the place comes from samples
-    #[arg(long, value_name = "N", default_value_t = LocateOptions::default().samples, hide_short_help = true)]
+    /// Average over N draws of noise; with --pool, draw N samples
+    #[arg(long, value_name = "N", default_value_t = LocateOptions::default().samples)]
     pub(crate) samples: usize,
-    /// The sampler
-    #[arg(long, value_parser = named::<Sampler>(), default_value = LocateOptions::default().sampler.name(), hide_short_help = true)]
+    /// Sampler of the diffusion
+    #[arg(long, value_parser = named::<Sampler>(), default_value = LocateOptions::default().sampler.name())]
     pub(crate) sampler: Sampler,
-    /// Its steps
-    #[arg(long, value_name = "N", default_value_t = LocateOptions::default().steps, hide_short_help = true)]
+    /// Steps of the sampler
+    #[arg(long, value_name = "N", default_value_t = LocateOptions::default().steps)]
     pub(crate) steps: usize,
-    /// Classifier-free guidance; 0 for none, for which radii are calibrated
-    #[arg(long, value_name = "W", default_value_t = LocateOptions::default().guidance, allow_hyphen_values = true, hide_short_help = true)]
+    /// Classifier-free guidance; radii are calibrated for 0 (none)
+    #[arg(long, value_name = "W", default_value_t = LocateOptions::default().guidance, allow_hyphen_values = true)]
     pub(crate) guidance: f32,
 }
 
@@ -179,7 +182,7 @@ impl SamplingArgs {
         let usual = LocateOptions::default();
         if !has_samples && (self.sampler != usual.sampler || self.steps != usual.steps) {
             return misuse(
-                "--sampler and --steps mean nothing here: they go with --pool, --trace or --gallery-rule hybrid",
+                "--sampler and --steps need --pool, --trace or --gallery-rule hybrid: add one of these, or leave them out",
             );
         }
         Ok(())
@@ -190,9 +193,10 @@ impl SamplingArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sampling")]
 pub(crate) struct PoolArg {
-    /// Take the place from samples, put together so (Algorithm 2 of the paper: `--views K --pool mean`) [default: read off the
-    /// density, without sampling]
-    #[arg(long, value_parser = named::<Pooling>(), conflicts_with_all = ["any_gallery", "within", "prior"], hide_short_help = true)]
+    /// Take the location from samples, pooled this way [default: from the density, without sampling]
+    ///
+    /// Algorithm 2 of the paper is `--views K --pool mean`
+    #[arg(long, value_parser = named::<Pooling>(), conflicts_with_all = ["any_gallery", "within", "prior"])]
     pub(crate) pool: Option<Pooling>,
 }
 
@@ -200,12 +204,13 @@ pub(crate) struct PoolArg {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Gallery")]
 pub(crate) struct GalleryArgs {
-    /// A gallery beside the model: a folder by `gallery build`, or, with --geoclip, a file of places; how much it counts is fitted by
-    /// `calibrate --gallery`
+    /// Combine the model with this gallery: a folder by `gallery build`; with --geoclip a file of locations
+    ///
+    /// `calibrate --gallery` fits its weight
     #[arg(long, value_name = "GALLERY", group = "any_gallery")]
     pub(crate) gallery: Option<PathBuf>,
-    /// GeoCLIP's folder, where the gallery's vectors are GeoCLIP's (see `locdiff import geoclip`)
-    #[arg(long, value_name = "FOLDER", alias = "gallery-geoclip", requires = "any_gallery", hide_short_help = true)]
+    /// GeoCLIP's folder, if GeoCLIP made the gallery's vectors (see `locdiff import geoclip`)
+    #[arg(long, value_name = "FOLDER", alias = "gallery-geoclip", requires = "any_gallery")]
     pub(crate) geoclip: Option<PathBuf>,
 }
 
@@ -215,7 +220,7 @@ pub(crate) struct GalleryArgs {
 pub(crate) struct GalleryRuleArgs {
     #[command(flatten)]
     pub(crate) files: GalleryArgs,
-    /// What it does: one density of both, or retrieval near the samples [default: mix; `sample`: hybrid]
+    /// Combine by one density of both, or by retrieval near the samples [default: mix; `sample`: hybrid]
     #[arg(long, value_parser = named::<GalleryRule>(), requires = "any_gallery")]
     gallery_rule: Option<GalleryRule>,
     /// The old name of --gallery with --gallery-rule hybrid
@@ -224,26 +229,26 @@ pub(crate) struct GalleryRuleArgs {
     /// The old name of --gallery-rule
     #[arg(long, value_parser = named::<HybridRule>(), requires = "hybrid", hide = true)]
     hybrid_rule: Option<HybridRule>,
-    /// Embeddings for the retrieval, row by row, where they are not the model's
-    #[arg(long, value_name = "FILE", alias = "hybrid-embeddings", requires = "any_gallery", hide_short_help = true)]
+    /// Embeddings for the retrieval, row by row, if they differ from the model's
+    #[arg(long, value_name = "FILE", alias = "hybrid-embeddings", requires = "any_gallery")]
     pub(crate) gallery_embeddings: Option<PathBuf>,
-    /// Their tensor in a safetensors file that holds several
-    #[arg(long, value_name = "NAME", alias = "hybrid-tensor", requires = "gallery_embeddings", hide_short_help = true)]
+    /// Tensor of --gallery-embeddings, if the file holds several
+    #[arg(long, value_name = "NAME", alias = "hybrid-tensor", requires = "gallery_embeddings")]
     gallery_tensor: Option<String>,
-    /// What candidates lie around
-    #[arg(long, value_parser = named::<Centres>(), default_value = Centres::Samples.name(), alias = "hybrid-around", requires = "any_gallery", hide_short_help = true)]
+    /// Search candidates around samples or the answer
+    #[arg(long, value_parser = named::<Centres>(), default_value = Centres::Samples.name(), alias = "hybrid-around", requires = "any_gallery")]
     gallery_around: Centres,
-    /// Candidates lie within this distance [default: hybrid 400, paper 200]
-    #[arg(long, value_name = "KM", value_parser = parse_positive, alias = "hybrid-radius-km", requires = "any_gallery", hide_short_help = true)]
+    /// Search candidates within this distance [default: hybrid 400, paper 200]
+    #[arg(long, value_name = "KM", value_parser = parse_positive, alias = "hybrid-radius-km", requires = "any_gallery")]
     gallery_radius_km: Option<f64>,
     /// Temperature of the softmax over cosines [default: the retriever's own]
-    #[arg(long, value_name = "T", value_parser = parse_positive, alias = "hybrid-temperature", requires = "any_gallery", hide_short_help = true)]
+    #[arg(long, value_name = "T", value_parser = parse_positive, alias = "hybrid-temperature", requires = "any_gallery")]
     gallery_temperature: Option<f64>,
     /// Weight of the model's log density [default: 1]
-    #[arg(long, value_name = "W", alias = "hybrid-weight", requires = "any_gallery", hide_short_help = true)]
+    #[arg(long, value_name = "W", alias = "hybrid-weight", requires = "any_gallery")]
     gallery_weight: Option<f64>,
-    /// Below this share of probability around the best candidate the model's own answer stands [default: 0]
-    #[arg(long, value_name = "SHARE", alias = "hybrid-confidence", requires = "any_gallery", hide_short_help = true)]
+    /// Keep the model's own answer if less probability lies around the best candidate [default: 0]
+    #[arg(long, value_name = "SHARE", alias = "hybrid-confidence", requires = "any_gallery")]
     gallery_confidence: Option<f64>,
 }
 
@@ -285,7 +290,7 @@ impl GalleryRuleArgs {
         let HybridChanges { temperature, weight, confidence, .. } = *changes;
         if rule == GalleryRule::Paper && [temperature, weight, confidence].iter().any(Option::is_some) {
             return misuse(
-                "--gallery-temperature, -weight and -confidence mean nothing with --gallery-rule paper: leave them out",
+                "--gallery-temperature, -weight and -confidence have no effect with --gallery-rule paper: leave them out",
             );
         }
         Ok(())

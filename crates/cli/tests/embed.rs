@@ -117,7 +117,7 @@ fn killed_and_interrupted_runs_resume_to_the_same_bytes() {
         }
         assert_eq!(code, (name == "INT").then_some(130));
         let message = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
-        assert_eq!(message.contains("of 90 photos: go on with --resume"), name == "INT", "{message}");
+        assert_eq!(message.contains("of 90 photos: continue with --resume"), name == "INT", "{message}");
         assert!(!path.join("cut.safetensors").exists());
         true
     };

@@ -25,6 +25,7 @@
 //! | `form TARGET FIELD:NAME:BODY ; …` | the same with a form |
 //! | `problem NAME TEXT` | it is refused for this reason, in words that hold the text |
 //! | `documented` | docs/cli.md has every key of the first value |
+//! | `examples COMMAND` | runs the examples of its help, except those that need a network or published files; `--force` is added |
 //! | `exists NAME`, `absent NAME`, `same FILE FILE`, `differ FILE FILE`, `smaller FILE FILE` | there or not; of the same bytes or not; of fewer |
 //! | `list FOLDER NAMES` | all files below the folder |
 //! | `keep`, `kept` | all files are what they were |
@@ -161,6 +162,7 @@ transcripts! {
     tagged_photos_are_left_and_the_rest_goes_on after tagging::photos;
     the_hybrid_says_which_photo_matched after |path| belonging::embed(path, "mine", "");
     the_papers_arm_runs_from_photos_to_places_without_a_density after prepared::of_the_paper;
+    the_examples_of_the_help_run;
     the_summer_palace_gets_an_answer_and_maps;
     the_version_says_what_is_inside;
     what_gives_a_photo_away after tagging::photos;
@@ -197,6 +199,7 @@ pub(crate) fn play(folder: &Path, name: &str) {
                 names.insert(first.to_owned(), taken.to_string());
                 taken != Value::Null
             }
+            "examples" => examples(rest).iter().all(|line| player.run(line)),
             "$" => player.run(rest) || lines.get(k + 1).is_some_and(expects),
             "get" | "options" | "post" | "form" => {
                 player.request(verb, first, more) || lines.get(k + 1).is_some_and(expects)
@@ -207,6 +210,19 @@ pub(crate) fn play(folder: &Path, name: &str) {
         assert!(holds, "{name}: {asked}: {written}: code {code}\n{out}\n{err}");
     }
     player.server.map(Server::end);
+}
+
+/// The examples of a command's help that run here, each up to a pipe.
+fn examples(command: &str) -> Vec<String> {
+    const PUBLISHED: [&str; 5] = ["geoclip", "clip-vit", "im2gps3k", "osv5m", "shard-"];
+    let text = include_str!("../src/examples.txt");
+    let lines = text.lines().skip_while(|line| *line != format!("[{command}]")).skip(1).take_while(|line| !line.is_empty());
+    let ours = lines.filter_map(|line| line.strip_prefix("locdiff "));
+    let ours = ours.filter(|line| !PUBLISHED.iter().any(|name| line.contains(name)));
+    let found: Vec<String> =
+        ours.map(|line| format!("{} --force", line.split(['|', '>', '#', '&']).next().unwrap().replace('"', "'"))).collect();
+    assert!(!found.is_empty(), "no example of '{command}' runs");
+    found
 }
 
 /// What a transcript is at.

@@ -1,4 +1,4 @@
-//! What LocDiff reads and writes: tables, arrays and embeddings in files ([`data`]), and the metadata of photos ([`tags`]).
+//! File formats of LocDiff: tables, arrays and embeddings ([`data`]), and the metadata of photos ([`tags`]).
 
 pub mod data;
 pub mod tags;

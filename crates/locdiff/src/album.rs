@@ -16,7 +16,7 @@ use locdiff_model::answer::{PlaceField, ReadText};
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
 
-/// What became of an album's photos. See [`Locator::locate_album`].
+/// The result of [`Locator::locate_album`]: an answer or a reason for each photo.
 #[non_exhaustive]
 pub struct AlbumRun {
     /// One for each photo, in their order.
@@ -26,28 +26,28 @@ pub struct AlbumRun {
 }
 
 impl Located<AlbumAnswer> {
-    /// The line that every interface writes about it: the answer, or the photo's name and the reason.
+    /// Returns the JSON object that every interface writes: the answer, or the photo's name and the reason.
     pub fn to_json(&self) -> Value {
         self.json(AlbumAnswer::to_json)
     }
 }
 
 impl AlbumRun {
-    /// The answers, without the photos that have none.
+    /// Iterates over the answers, without photos that have none.
     pub fn answers(&self) -> impl Iterator<Item = &AlbumAnswer> {
         self.photos.iter().filter_map(|photo| photo.answer.as_ref().ok())
     }
 
-    /// The small pictures of the photos that have answers, in the same order.
+    /// Iterates over the thumbnails of the photos with answers, in the order of [`AlbumRun::answers`].
     pub fn thumbnails(&self) -> impl Iterator<Item = Option<&[u8]>> {
         self.photos.iter().filter(|photo| photo.answer.is_ok()).map(|photo| photo.thumbnail.as_deref())
     }
 }
 
 impl Locator {
-    /// Answers for the photos of an album, each from all photos of its trip and their GPS tags. The album is cut into trips at long
-    /// pauses and jumps, unless [`AlbumOptions::one_trip`]. A photo alone in its trip is answered as by [`Locator::locate`].
-    /// Fails on options that an album cannot honour, and failures that are no photo's.
+    /// Answers all photos of an album, each from all photos of its trip and their GPS tags. Pauses and jumps cut the album into trips, unless
+    /// [`AlbumOptions::one_trip`] is set. A photo alone in its trip gets the answer of [`Locator::locate`]. Fails if an album cannot honour an
+    /// option, or for a reason that concerns no single photo.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -73,8 +73,8 @@ impl Locator {
         self.locate_album_with(sources, options, Control::new())
     }
 
-    /// As [`Locator::locate_album`], with run control.
-    /// Fails as [`Locator::locate_album`] does, and [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
+    /// Does what [`Locator::locate_album`] does, with run control. Fails likewise, and with [`ErrorKind::Stopped`](crate::ErrorKind::Stopped) if
+    /// it is stopped.
     pub fn locate_album_with(
         &self,
         sources: Vec<Source>,
@@ -267,8 +267,7 @@ impl Locator {
         Ok(each.collect())
     }
 
-    /// What answers albums with this model's calibration, by settings of one's own.
-    /// Fails on a model of a degree out of range.
+    /// Returns the album model with this calibration and these settings. Fails if the model's degree is out of range.
     pub fn album(&self, settings: AlbumSettings) -> Result<Album, LocateError> {
         Ok(Album::new(self.reader().calibration().clone(), settings)?)
     }

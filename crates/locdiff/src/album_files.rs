@@ -12,7 +12,7 @@ use locdiff_shdd::sphere::LatLon;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, path::Path};
 
-/// Answers in order of time, as documents.
+/// Files about an album's answers, in order of time.
 ///
 /// ```
 /// # #[cfg(feature = "bundled")] {
@@ -37,7 +37,7 @@ pub struct AlbumFiles<'a> {
 }
 
 impl<'a> AlbumFiles<'a> {
-    /// Of an album of this name.
+    /// Prepares files for an album of this name.
     pub fn new(name: &'a str, answers: &'a [AlbumAnswer]) -> Self {
         let mut order: Vec<usize> = (0..answers.len()).collect();
         let start = |k: usize| *answers[k].time.span().end(); // unknown times come last
@@ -49,7 +49,7 @@ impl<'a> AlbumFiles<'a> {
         self.order.iter().map(|&k| &self.given[k])
     }
 
-    /// Writes a CSV with a row for each photo, in the order of the answers. Fails on a file that cannot be written.
+    /// Writes a CSV with a row for each photo, in the order of the answers. Fails if the file cannot be written.
     pub fn write_csv(&self, path: &Path) -> Result<(), LocateError> {
         let columns = "photo time time_from lat lon radius_50_km radius_90_km probability place country headline gps \
                        because outlier trip";
@@ -78,7 +78,7 @@ impl<'a> AlbumFiles<'a> {
         Ok(())
     }
 
-    /// Points with radii, times and reasons, and the track; what does not fit is not on the track.
+    /// Returns GeoJSON: points with radii, times and reasons, and the track. Photos that do not fit the track are not on it.
     pub fn geojson(&self) -> String {
         let mut features = FeatureCollection::new();
         for (trip, track) in self.tracks() {
@@ -104,7 +104,7 @@ impl<'a> AlbumFiles<'a> {
         features.to_string()
     }
 
-    /// The same for Google Earth.
+    /// Returns the points and the track as KML, for Google Earth.
     pub fn kml(&self) -> String {
         let mut document = KmlDocument::new("LocDiff");
         let mut folder = KmlFolder::new(self.name);
@@ -119,7 +119,7 @@ impl<'a> AlbumFiles<'a> {
         document.to_string()
     }
 
-    /// The track for navigation programs; with times where they are surely of UTC, as GPX wants them.
+    /// Returns the track as GPX. Points have a time only if their UTC time is known.
     pub fn gpx(&self) -> String {
         let fitting = self.answers().filter(|answer| is_on_track(answer));
         let point = |answer: &AlbumAnswer| {
@@ -129,8 +129,8 @@ impl<'a> AlbumFiles<'a> {
         gpx(self.name, &fitting.map(point).collect::<Vec<_>>(), true)
     }
 
-    /// A page with a map and a slider through time, one file that needs no network; with small JPEGs of the photos where there are
-    /// any, in the order of the answers that were given.
+    /// Returns an HTML page with a map and a time slider, as one file that needs no network. `pictures` are JPEG thumbnails in the order of the
+    /// answers.
     pub fn html(&self, pictures: &[Option<&[u8]>]) -> Vec<u8> {
         let mut page = TrackMap::new(labelled(&format!("LocDiff: {}", self.name)));
         for (answer, &k) in self.answers().zip(&self.order) {
@@ -154,8 +154,7 @@ impl<'a> AlbumFiles<'a> {
         text
     }
 
-    /// A picture of the photos on a map, at their GPS tags or where they are placed, with how far from there they may have been
-    /// taken. Fails on a map that cannot be drawn.
+    /// Draws a PNG map of the photos with the uncertainty of each location. Fails if the map cannot be drawn.
     pub fn png(&self) -> Result<Vec<u8>, LocateError> {
         crowd_png(&self.answers().map(|answer| crowd_photo(answer)).collect::<Vec<_>>(), 0)
     }

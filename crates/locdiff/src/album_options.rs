@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// How well a video knows where it was taken, km.
 const VIDEO_KM: f64 = 0.05;
 
-/// What an album is told: which photos belong together, tracks, places, clocks.
+/// Options of an album: which photos belong together, tracks, known locations, clocks.
 ///
 /// ```
 /// use locdiff::AlbumOptions;
@@ -24,17 +24,16 @@ const VIDEO_KM: f64 = 0.05;
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
 pub struct AlbumOptions {
-    /// What is asked of each photo. Regions, priors, windows, sampling and the number of hypotheses are for single photos: an album
-    /// refuses them.
+    /// Options of each photo. Regions, priors, windows, sampling and the number of hypotheses are for single photos: an album refuses them.
     #[serde(skip)]
     pub photos: LocateOptions,
-    /// All photos are of one place, whenever they were taken.
+    /// Whether all photos are of one location, whenever they were taken.
     #[serde(skip_serializing_if = "is_default")]
     pub same_place: bool,
-    /// The photos of each folder, or of each named album, are of one place.
+    /// Whether the photos of each folder, or of each named album, are of one location.
     #[serde(skip_serializing_if = "is_default")]
     pub folder_is_place: bool,
-    /// The album is one trip, however long its pauses. Otherwise it is cut at long pauses and jumps.
+    /// Whether the album is one trip. Otherwise long pauses and jumps cut it.
     #[serde(skip_serializing_if = "is_default")]
     pub one_trip: bool,
     /// Locations known at other times than those of the photos.
@@ -43,28 +42,28 @@ pub struct AlbumOptions {
     /// Files of tracks of the album's time: GPX, GeoJSON, Timeline.json or Records.json.
     #[serde(skip_serializing_if = "is_default")]
     pub tracks: Vec<PathBuf>,
-    /// Tracks that the program has read already.
+    /// Tracks that are already open.
     #[serde(skip)]
     pub logs: Vec<Track>,
-    /// How many seconds the cameras' clocks are ahead of the tracks. `None` finds it if it is clear.
+    /// Seconds that the cameras' clocks are ahead of the tracks. `None` estimates it if it is clear.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub track_offset_s: Option<f64>,
-    /// Where photos of some times were taken, as somebody knows.
+    /// Towns or regions where photos of a time were taken.
     #[serde(skip_serializing_if = "is_default")]
     pub places: Vec<StatedPlace>,
-    /// Leaves the cameras' clocks alone, even if one contradicts the others by hours.
+    /// Whether to trust the cameras' clocks, even if one contradicts the others by hours.
     #[serde(skip_serializing_if = "is_default")]
     pub trust_clocks: bool,
-    /// How many seconds clocks without an offset are ahead of UTC. `None` leaves their times local.
+    /// Seconds that clocks without an offset are ahead of UTC. `None` leaves their times local.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_offset_s: Option<f64>,
-    /// The numbers of the travel model.
+    /// Settings of the travel model.
     #[serde(skip)]
     pub settings: AlbumSettings,
 }
 
 impl AlbumOptions {
-    /// Adds the places and times of videos that state both, and returns how many do.
+    /// Adds the locations and times of videos that state both, and returns their number.
     pub fn add_videos(&mut self, videos: &[PathBuf]) -> usize {
         let before = self.known.len();
         self.known.extend(videos.iter().filter_map(|video| {
@@ -77,8 +76,7 @@ impl AlbumOptions {
         self.known.len() - before
     }
 
-    /// The tracks of files and of the program, as one that is in time with the photos.
-    /// Fails on a file that is no track.
+    /// Returns all tracks as one, in time with the photos. Fails if a file is not a track.
     pub fn track(&self) -> Result<Option<Track>, LocateError> {
         let opened = self.tracks.iter().map(|path| Track::open(path));
         let tracks: Vec<Track> = opened.chain(self.logs.iter().cloned().map(Ok)).collect::<Result<_, _>>()?;
@@ -98,13 +96,17 @@ impl AlbumOptions {
             ("pool", asked.pool.is_some()),
         ];
         if let Some((name, _)) = refused.iter().find(|(_, is_given)| *is_given) {
-            return Err(setting(name, "with an album", "it is for single photos: leave it out, or state places"));
+            return Err(setting(
+                name,
+                "with an album",
+                "it is for single photos: leave it out, or state places of the album",
+            ));
         }
         asked.resolved()
     }
 }
 
-/// Where somebody says that photos of a time were taken: one of [`AlbumOptions::places`].
+/// A town or region where photos of a time were taken, for [`AlbumOptions::places`].
 ///
 /// ```
 /// use locdiff::{AlbumOptions, StatedPlace};
@@ -115,19 +117,19 @@ impl AlbumOptions {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct StatedPlace {
-    /// A town ("Kyoto", "Paris, France"), a country, or a region as [`crate::LocateOptions::within`] has it.
+    /// A town ("Kyoto", "Paris, France"), a country, or a region as for [`crate::LocateOptions::within`].
     #[serde(alias = "name")]
     pub place: String,
-    /// From when on, as EXIF or ISO 8601 has times; local where it has no offset. `None` is from the first photo on.
+    /// Start, as an EXIF or ISO 8601 time, local if it has no offset. `None` is the first photo.
     #[serde(default)]
     pub from: Option<String>,
-    /// Until when; a day is until its end. `None` is to the last photo.
+    /// End; a day counts until its end. `None` is the last photo.
     #[serde(default)]
     pub to: Option<String>,
 }
 
 impl StatedPlace {
-    /// A place, from when on, and until when.
+    /// States a place with its start and end.
     pub fn new(place: impl Into<String>, from: Option<String>, to: Option<String>) -> Self {
         Self { place: place.into(), from, to }
     }

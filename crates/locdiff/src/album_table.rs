@@ -41,7 +41,8 @@ impl AlbumRow {
         let mut rows = Vec::new();
         while let Some((at, fields)) = table.next_row()? {
             let field = |column: Option<usize>| column.map(|k| fields[k].trim()).filter(|text| !text.is_empty());
-            let bad = |what: &str, text: &str| LocateError::table(&at, format!("'{}' is no {what}", excerpt(text)));
+            let bad =
+                |what: &str, text: &str| LocateError::table(&at, format!("'{}' is not a valid {what}", excerpt(text)));
             let place = |columns: Option<(usize, usize)>| -> Result<Option<LatLon>, LocateError> {
                 let Some((lat, lon)) = columns.and_then(|(a, b)| Some((field(Some(a))?, field(Some(b))?))) else {
                     return Ok(None);
@@ -87,18 +88,17 @@ impl AlbumRow {
 }
 
 impl Source {
-    /// The photos of an album's table, with their embeddings from a file. The table has the column `time`, and may have `row` (of the
-    /// embedding, from 0), `album`, `name`, `gps_lat`, `gps_lon` and `camera`.
-    /// A row without a time is a photo without one. Fails on a table that cannot be read, and rows with a bad time or without an
-    /// embedding, which are named.
+    /// Reads the photos of an album's table, with their embeddings from a file. The table has the column `time`, and may have `row` (of the
+    /// embedding, from 0), `album`, `name`, `gps_lat`, `gps_lon` and `camera`. Fails if the table cannot be read, or a row has a bad time or no
+    /// embedding.
     pub fn album_rows(table: &Path, file: &Arc<RowFile>) -> Result<Vec<Self>, LocateError> {
         AlbumRow::read(table)?.iter().map(|row| row.source(file)).collect()
     }
 }
 
 impl Locator {
-    /// The albums of a table whose places are known, to be judged, in the order of their first rows.
-    /// Fails on files that cannot be read or do not belong together, rows without a place, a table without rows.
+    /// Reads the albums of a table with known locations, in the order of their first rows. Fails if files cannot be read or do not belong
+    /// together, a row has no location, or the table is empty.
     pub fn album_trips(
         &self,
         embeddings: &Path,

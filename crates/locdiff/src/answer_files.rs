@@ -24,26 +24,26 @@ const MOST_PANELS: usize = 12;
 const GALLERY_COLUMNS: &str =
     "answered_by gallery_share match_row match_name match_lat match_lon match_km match_similarity";
 
-/// Where answers go: a table, maps, pictures. Each is a file for all photos, or a folder with a file for each photo, except the
-/// table and the trace. See [`AnswerFiles`].
+/// Output files of a run: a table, maps, pictures. Each is a file for all photos, or a folder with a file for each photo, except the table and
+/// the trace. See [`AnswerFiles`].
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct AnswerTargets {
     /// A table with a row for each photo.
     pub csv: Option<PathBuf>,
-    /// Places and regions.
+    /// GeoJSON with locations and regions.
     pub geojson: Option<PathBuf>,
-    /// The same for Google Earth.
+    /// KML with the same, for Google Earth.
     pub kml: Option<PathBuf>,
     /// Waypoints for navigation programs: GPS tags and answers, without guesses. One file.
     pub gpx: Option<PathBuf>,
     /// A page with a map.
     pub map: Option<PathBuf>,
-    /// A map as a picture: of the density of one photo, of up to 12 next to each other, one map of more.
+    /// A map as a picture: the density of one photo, up to 12 small maps, or one map of more photos.
     pub png: Option<PathBuf>,
-    /// The probability of every cell of the world.
+    /// GeoTIFF with the probability of every cell of the world.
     pub geotiff: Option<PathBuf>,
-    /// The backward process of one photo: .gif, .html or .png.
+    /// Animation of one photo's sampling: .gif, .html or .png.
     pub trace: Option<PathBuf>,
 }
 
@@ -61,7 +61,7 @@ fn in_folder(folder: &Path, photo: &str, end: &str, taken: &[PathBuf]) -> PathBu
 }
 
 impl AnswerTargets {
-    /// Whether a path is a folder that gets a file for each photo: it ends in `/`, or is there.
+    /// Returns whether a path is a folder: it ends in `/`, or exists as one.
     pub fn is_folder(path: &Path) -> bool {
         path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
     }
@@ -88,8 +88,8 @@ impl AnswerTargets {
 /// A file to be written: its path, what it holds, and whether it is a photo's own in a folder that may have to be made.
 type Document = (PathBuf, Vec<u8>, bool);
 
-/// Answers on their way into files. The table and the page of a crowd are written here; everything else is returned as documents:
-/// a path, what the file holds, and whether it is a photo's own in a folder that may have to be made.
+/// Writer of answers into [`AnswerTargets`]. It writes the table and the page of many photos itself. It returns all else as documents: a path,
+/// the contents, and whether the file belongs into a folder that may not exist.
 ///
 /// ```
 /// # #[cfg(feature = "bundled")] {
@@ -123,8 +123,8 @@ pub struct AnswerFiles {
 }
 
 impl AnswerFiles {
-    /// For so many photos, with the columns of a gallery where one is asked.
-    /// Fails on a table that cannot be written, or no room for the pictures of a crowd.
+    /// Prepares the files for `count` photos, with a gallery's columns if one is used. Fails if the table or the page's pictures cannot be
+    /// written.
     pub fn new(targets: AnswerTargets, count: usize, with_gallery: bool) -> Result<Self, LocateError> {
         let gallery = GALLERY_COLUMNS.split(' ').filter(|_| with_gallery);
         let columns: Vec<&str> = ANSWER_COLUMNS.split(' ').chain(gallery).chain(TAG_COLUMNS.split(' ')).collect();
@@ -152,8 +152,8 @@ impl AnswerFiles {
         })
     }
 
-    /// Takes one answer wherever it is wanted, with a small JPEG of the photo: the documents that are about it alone.
-    /// Fails on a table that cannot be written, or an answer without a density.
+    /// Adds an answer and its trace, with a JPEG thumbnail, and returns the documents about this photo alone. Fails if the table cannot be
+    /// written, or the answer has no density.
     pub fn add(
         &mut self,
         answer: &Answer,
@@ -201,7 +201,7 @@ impl AnswerFiles {
         Ok(std::mem::take(&mut self.documents))
     }
 
-    /// Puts a photo that could not be used into the table. Fails on a table that cannot be written.
+    /// Adds a photo that cannot be used to the table. Fails if the table cannot be written.
     pub fn add_failure(&mut self, photo: &str, reason: &str) -> Result<(), LocateError> {
         self.failed += 1;
         self.write_row(&AnswerRow::failed(photo, reason), None)
@@ -254,8 +254,7 @@ impl AnswerFiles {
         self.documents.push((path, bytes, is_folder));
     }
 
-    /// Completes the table and the page of a crowd: their paths, and the documents of all photos.
-    /// Fails on files that cannot be written.
+    /// Completes the table and the page. Returns the paths written and the documents about all photos. Fails if a file cannot be written.
     pub fn finish(self) -> Result<(Vec<PathBuf>, Vec<Document>), LocateError> {
         let (mut written, mut documents) = (Vec::new(), Vec::new());
         let picture = self.targets.picture_of_all(self.count).map(Path::to_owned);

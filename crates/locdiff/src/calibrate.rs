@@ -12,7 +12,7 @@ use locdiff_shdd::sphere::LatLon;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a model is calibrated with, to make its probabilities hold.
+/// Request to calibrate a model's probabilities.
 ///
 /// ```no_run
 /// use locdiff::{CalibrateRequest, Control, EmbeddingRows};
@@ -24,54 +24,54 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct CalibrateRequest {
-    /// Folder of the model; the calibration is written into it.
+    /// Folder of the model, which gets the calibration.
     pub model: PathBuf,
     /// Embeddings of photos that the model was not trained on.
     pub embeddings: EmbeddingRows,
-    /// A column of the truths that names each photo's collection: every collection counts the same.
+    /// Column of the truths with each photo's collection; all collections count the same.
     pub groups: Option<String>,
-    /// The collection whose photos choose exponents and window; radii are fitted to all. `None` is all.
+    /// Collection that exponents and window are fitted on; radii are fitted on all. `None` is all.
     pub chosen_by: Option<String>,
-    /// A file with the rows to use, counted from 0, one a line; `None` is all.
+    /// File with the rows to use, one number per line, from 0. `None` is all.
     pub rows: Option<PathBuf>,
     /// Photos of another kind than the model was trained for.
     pub out_of_domain: Option<EmbeddingRows>,
-    /// So many of their first rows alone.
+    /// Number of first rows of `out_of_domain` to use. `None` is all.
     pub out_of_domain_first: Option<usize>,
-    /// Training photos that heads for map factors are fitted on. `None` takes the heads that training left in the model's folder.
+    /// Training photos to fit map factors on. `None` takes the heads that training left in the model's folder.
     pub surroundings: Option<EmbeddingRows>,
-    /// Leave the density without map factors.
+    /// Whether to leave out map factors.
     pub without_factors: bool,
-    /// A gallery whose share is fitted, too.
+    /// Gallery whose weight is fitted too.
     pub gallery: Option<PathBuf>,
-    /// GeoCLIP's folder, where the gallery's vectors are GeoCLIP's.
+    /// GeoCLIP's folder, if GeoCLIP made the gallery's vectors.
     pub geoclip: Option<PathBuf>,
-    /// Draws of noise that the evidence is the mean of.
+    /// Number of noise draws to average over.
     pub samples: usize,
     /// Seed of the noise.
     pub seed: u64,
-    /// Where the model runs.
+    /// Device of the model.
     pub device: DeviceSpec,
-    /// Write model and calibration into this folder instead, the weights as f16.
+    /// Folder to write model and calibration into instead, with weights as f16.
     pub export: Option<PathBuf>,
 }
 
-/// Embeddings in a file with their true places, row by row. See [`CalibrateRequest`].
+/// Embeddings in a file with their true locations, row by row, for [`CalibrateRequest`].
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct EmbeddingRows {
-    /// The file.
+    /// File of embeddings.
     pub embeddings: PathBuf,
-    /// The tensor of a file that holds several.
+    /// Tensor, if the file holds several.
     pub tensor: Option<String>,
-    /// Their places.
+    /// File of true locations.
     pub truth: PathBuf,
 }
 
 type Opened = (RowFile, Vec<LatLon>, Option<Vec<usize>>);
 
 impl EmbeddingRows {
-    /// A file of embeddings, with the tensor of one that holds several, and the file of their places.
+    /// Names a file of embeddings, its tensor if it holds several, and a file of true locations.
     pub fn new(embeddings: impl Into<PathBuf>, tensor: Option<String>, truth: impl Into<PathBuf>) -> Self {
         Self { embeddings: embeddings.into(), tensor, truth: truth.into() }
     }
@@ -91,19 +91,19 @@ impl EmbeddingRows {
 }
 
 impl CalibrateRequest {
-    /// A model with embeddings and truths, and the usual settings.
+    /// Requests a calibration of a model by embeddings, with the default settings.
     pub fn new(model: impl Into<PathBuf>, embeddings: EmbeddingRows) -> Self {
         let SampleOptions { samples, seed, .. } = SampleOptions::default();
         Self { model: model.into(), embeddings, samples, seed, ..Self::default() }
     }
 
-    /// The file that is written.
+    /// Returns the file that the calibration is written to.
     pub fn file(&self) -> PathBuf {
         self.export.clone().unwrap_or_else(|| crate::home::by_name(&self.model)).join(CALIBRATION_FILE)
     }
 
-    /// Fits a calibration and writes it, whole or not at all: a run that is stopped leaves the old one as it is. Fails on files
-    /// that cannot be used or do not belong together, on too few rows and on a failure of the device, and if it is stopped.
+    /// Fits a calibration and writes it; a stopped run leaves the old one. Fails if files cannot be used or do not belong together, there are too
+    /// few rows, the device fails, or the run is stopped.
     pub fn run(&self, control: Control<'_>) -> Result<Calibration, LocateError> {
         let (file, truth, order) = self.embeddings.open()?;
         let (groups, names) = groups(self, file.rows(), order.as_deref())?;
@@ -285,7 +285,7 @@ fn chosen_rows(list: Option<&Path>, count: usize) -> Result<Vec<usize>, LocateEr
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let row = |(number, line): (usize, &str)| {
         let row = line.trim().parse::<usize>().ok().filter(|row| *row < count);
-        let reason = || format!("'{}' is no row; rows are 0 to {}", line.trim(), count - 1);
+        let reason = || format!("'{}' is not a row; rows are 0 to {}", line.trim(), count - 1);
         row.ok_or_else(|| LocateError::table(format!("{file}, line {}", number + 1), reason()))
     };
     lines.map(row).collect()

@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 
 type Keep<'a> = dyn Fn(&Origin, &EmbeddedPhoto) + Sync + 'a;
 
-/// How far a run is. See [`Control::with_progress`].
+/// Progress of a run, see [`Control::with_progress`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
-    /// A photo was read and embedded, or could not be.
+    /// A photo was read and embedded, or cannot be.
     Read,
-    /// An album placed a photo.
+    /// An album located a photo.
     Placed,
-    /// The part of a shard of so many photos is there and whole.
+    /// The part of a shard with this number of photos exists and is whole.
     ShardSkipped(usize),
-    /// The part of the shard of this number is damaged or of other settings, and is made again.
+    /// The part of this shard is damaged or of other settings, and is made again.
     ShardAgain(u32),
 }
 
-/// Run control: a flag that stops a run, a function that is called for every photo, a clock for its stages.
+/// Run control: a flag that stops a run, a progress function, and a clock for its stages.
 ///
 /// ```
 /// use locdiff::Control;
@@ -43,17 +43,17 @@ pub struct Control<'a> {
 }
 
 impl<'a> Control<'a> {
-    /// One that never stops and reports nothing.
+    /// Creates a control that never stops and reports nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Stops when the flag becomes true: no further photo is begun, and nothing more comes out.
+    /// Stops the run when the flag becomes true: no further photo is begun or returned.
     pub fn with_stop(self, stop: &'a AtomicBool) -> Self {
         Self { stop: Some(stop), ..self }
     }
 
-    /// Calls a function after each photo, from whichever thread worked on it.
+    /// Calls a function after each photo, from the thread that worked on it.
     pub fn with_progress(self, progress: &'a (dyn Fn(Progress) + Sync)) -> Self {
         Self { progress: Some(progress), ..self }
     }
@@ -63,22 +63,22 @@ impl<'a> Control<'a> {
         Self { times: Some(times), ..self }
     }
 
-    /// Gives every photo that was embedded to a function, from whichever thread worked on it: to keep it, should the run be cut off.
+    /// Gives each embedded photo to a function, from the thread that worked on it, so that it can be kept.
     pub fn with_embedded(self, embedded: &'a Keep<'a>) -> Self {
         Self { embedded: Some(embedded), ..self }
     }
 
-    /// Makes a small JPEG of each photo of an album, as for a page of so many.
+    /// Makes a JPEG thumbnail of each photo of an album, sized for a page of `photos`.
     pub fn with_album_thumbnails(self, photos: usize) -> Self {
         Self { thumbnails: Some(Thumbnails::of_page(photos)), ..self }
     }
 
-    /// The same as large as a strip of photos shows them.
+    /// Makes a JPEG thumbnail of each photo, sized for a strip of photos.
     pub fn with_strip_thumbnails(self) -> Self {
         Self { thumbnails: Some(Thumbnails::LARGE), ..self }
     }
 
-    /// Whether it was asked to stop.
+    /// Returns whether the run was asked to stop.
     pub fn is_stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::SeqCst))
     }
@@ -104,7 +104,7 @@ impl<'a> Control<'a> {
     }
 }
 
-/// How long threads worked on photos, all threads together. See [`Control::with_times`].
+/// Time that all threads together worked on photos, see [`Control::with_times`].
 #[derive(Debug, Default)]
 pub struct StageTimes {
     pub(crate) decode: AtomicU64,
@@ -114,7 +114,7 @@ pub struct StageTimes {
 }
 
 impl StageTimes {
-    /// Decoding, embedding and the rest as parts of `elapsed`, in which the first two went on on several threads.
+    /// Splits `elapsed` into decoding, embedding and the rest.
     pub fn split(&self, elapsed: Duration) -> (Duration, Duration, Duration) {
         let [decode, encode, read] = [&self.decode, &self.encode, &self.read].map(|sum| sum.load(Ordering::Relaxed));
         let read = Duration::from_nanos(read).min(elapsed);

@@ -7,24 +7,24 @@ use locdiff_model::{Query, answer::ReadText};
 use locdiff_shdd::sphere::LatLon;
 use locdiff_vision::Taken;
 
-/// A photo as its embeddings, between the encoder and the model: see [`Locator::embed`](crate::Locator::embed).
+/// A photo's embeddings, from [`Locator::embed`](crate::Locator::embed).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[must_use]
 pub struct EmbeddedPhoto {
-    /// Its name, where it has one.
+    /// Name of the photo, if it has one.
     pub name: Option<String>,
-    /// Where it says it was taken: reported, never used.
+    /// Location in its metadata: reported, never used.
     pub gps: Option<LatLon>,
-    /// When and by which camera it says it was taken: for albums.
+    /// Time and camera in its metadata, for albums.
     pub taken: Taken,
-    /// Embeddings of the photo, or of several views of it.
+    /// Embedding of the photo, or of several views of it.
     pub views: Vec<Embedding>,
-    /// The embedding for retrieval, where that is not the model's.
+    /// Embedding for retrieval, if it differs from the model's.
     pub retrieval: Option<Embedding>,
-    /// Lines of text in it.
+    /// Lines of text in the photo.
     pub text: Vec<ReadText>,
-    /// Whose noise it draws; photos of one key draw the same. 0 is noise of its own.
+    /// Key of its noise; photos of one key draw the same. 0 draws noise of its own.
     pub key: u64,
 }
 
@@ -51,14 +51,13 @@ impl EmbeddedPhoto {
         (time.source != TimeSource::Unknown).then_some(known)
     }
 
-    /// Of embeddings of a photo's views, or one of the photo itself.
+    /// Wraps the embeddings of a photo's views, or that of the photo.
     pub fn new(views: Vec<Embedding>) -> Self {
         Self { name: None, gps: None, taken: Taken::default(), views, retrieval: None, text: Vec::new(), key: 0 }
     }
 
-    /// Photos of one place as one: its views are those of all, so its evidence is the mean of theirs, and the density the
-    /// geometric mean of what each would say. That is cautious: photos of one place see the same things and err together.
-    /// What each says of its own place is left out. There must be at least as many samples as views.
+    /// Combines photos of one location: the density is the geometric mean of theirs. That is cautious, as such photos err together. Their own
+    /// metadata is left out. There must be at least as many samples as views.
     ///
     /// ```
     /// use locdiff::{EmbeddedPhoto, Embedding};
@@ -77,17 +76,17 @@ impl EmbeddedPhoto {
         Self { name: (!names.is_empty()).then(|| names.join(" + ")), text, ..Self::new(views) }
     }
 
-    /// With a name.
+    /// Sets the name.
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// With what the photo says of its place.
+    /// Sets the location in the metadata.
     pub fn with_gps(self, gps: Option<LatLon>) -> Self {
         Self { gps, ..self }
     }
 
-    /// With what the photo says of its time.
+    /// Sets time and camera.
     pub fn with_taken(self, taken: Taken) -> Self {
         Self { taken, ..self }
     }

@@ -6,7 +6,7 @@ use locdiff_model::ModelError;
 use locdiff_vision::VisionError;
 use std::{error::Error, fmt};
 
-/// Why there is no answer, in one line that names the file, the value and the remedy.
+/// Reason why there is no answer, in one line that names the file, the value and the remedy.
 ///
 /// ```
 /// use locdiff::{ErrorKind, LocateOptions};
@@ -20,7 +20,7 @@ pub struct LocateError {
     error: Box<dyn Error + Send + Sync>,
 }
 
-/// What a [`LocateError`] is about.
+/// Kind of a [`LocateError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -85,12 +85,12 @@ pub enum ErrorKind {
 }
 
 impl LocateError {
-    /// An error of a photo's source, such as a server that does not answer.
+    /// Wraps an error of a photo's source, such as a server that does not answer.
     pub fn of_source(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { kind: ErrorKind::Source, error: error.into() }
     }
 
-    /// The error of a run that was asked to stop.
+    /// Creates the error of a run that was asked to stop.
     pub fn stopped() -> Self {
         Failure::Stopped.into()
     }
@@ -104,18 +104,18 @@ impl LocateError {
         matches!(self.error.downcast_ref(), Some(VisionError::Data(DataError::EmbeddingNotFinite { .. })))
     }
 
-    /// What it is about.
+    /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// Whether it is about one photo alone, so that a run goes on with the others.
+    /// Returns whether it concerns one photo alone, so that a run goes on with the others.
     pub fn is_about_photo(&self) -> bool {
         use ErrorKind::{Photo, PhotoFormat, PhotoTooLarge, PhotoTooManyBytes};
         matches!(self.kind, Photo | PhotoFormat | PhotoTooLarge | PhotoTooManyBytes)
     }
 
-    /// The error of a lower layer that this one stands for, to downcast.
+    /// Returns the error of the lower layer, to downcast.
     pub fn get_ref(&self) -> &(dyn Error + Send + Sync + 'static) {
         &*self.error
     }
@@ -198,7 +198,7 @@ pub(crate) enum Failure {
     #[error("this locator was opened without an encoder: it locates embeddings, not photos")]
     NoEncoder,
     #[error(
-        "a model trained with the loss {loss} gives no densities: take the places of its samples, or train with nll or kl"
+        "a model trained with the loss {loss} gives no densities: take locations from samples, or train with nll or kl"
     )]
     NoDensities { loss: String },
     #[error("this answer has no density of its own, so that no region or map can be drawn of it")]

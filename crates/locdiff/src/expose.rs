@@ -15,9 +15,9 @@ const MOST_PARTS: usize = 3;
 type Exposed = Result<Vec<LocationFinding>, LocateError>;
 
 impl Locator {
-    /// What gives the location of a photo or film away, the smallest radius first. `with_parts` also asks which parts of the picture
-    /// do, see [`Locator::occlusion`]. A picture that cannot be decoded is a finding without a radius. Fails if the file cannot
-    /// be read, and as [`Locator::answer`] does.
+    /// Lists everything that gives the location of a photo or video away, the smallest radius first. `with_parts` adds parts of the picture, see
+    /// [`Locator::occlusion`]. A picture that cannot be decoded is a finding without a radius. Fails if the file cannot be read, and as
+    /// [`Locator::answer`] does.
     pub fn exposure(&self, file: &Path, with_parts: bool, options: &LocateOptions) -> Exposed {
         let found = Self::exposure_by_tags(file)?;
         let is_film = MediaKind::of(file) == MediaKind::Video;
@@ -25,20 +25,20 @@ impl Locator {
         if is_film { Ok(found) } else { with_seen(found, seen()) }
     }
 
-    /// What gives the location of a photo in memory away, as [`Locator::exposure`] of a file. `name` stands for it in messages.
+    /// Does what [`Locator::exposure`] does for a photo in memory; messages call it `name`.
     pub fn exposure_of(&self, contents: &[u8], name: &str, options: &LocateOptions) -> Exposed {
         let photo = Photo::decode(contents, name, &PhotoLimits::of_megapixels(options.max_megapixels));
         let seen = photo.map_err(LocateError::from).and_then(|photo| self.seen(&photo, false, options));
         with_seen(measured(LocationScrub::of(contents).findings), seen)
     }
 
-    /// What the tags of a photo or film give away, the smallest radius first. Fails if the file cannot be read.
+    /// Lists what the metadata of a photo or video gives away, the smallest radius first. Fails if the file cannot be read.
     pub fn exposure_by_tags(file: &Path) -> Exposed {
         Ok(measured(LocationScrub::read(file).map_err(LocateError::of_source)?.findings))
     }
 
-    /// The photo as a JPEG file without metadata, in which text is painted over: all of it, or what speaks of places. `None` if
-    /// there is none, and of a film. Fails as [`Locator::exposure`] does, and if the photo cannot be decoded.
+    /// Returns a JPEG file without metadata in which text is painted over: all text, or text about places. Returns `None` for a video, or if
+    /// there is no such text. Fails as [`Locator::exposure`] does, and if the photo cannot be decoded.
     pub fn covered(&self, file: &Path, all: bool, options: &LocateOptions) -> Result<Option<Vec<u8>>, LocateError> {
         if MediaKind::of(file) == MediaKind::Video {
             return Ok(None);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// What is opened, asked and told, as one flat object: the form of job files and of Python keywords.
+/// All options as one flat object: the form of job files and of Python keywords.
 ///
 /// ```
 /// use locdiff::FlatOptions;
@@ -22,13 +22,13 @@ use std::path::Path;
 #[non_exhaustive]
 #[must_use]
 pub struct FlatOptions {
-    /// What is opened.
+    /// Options of the locator.
     #[serde(flatten)]
     pub locator: LocatorOptions,
-    /// What is asked of photos.
+    /// Options of each photo.
     #[serde(flatten)]
     pub locate: LocateOptions,
-    /// What an album is told. Its own `photos` is not part of the flat form: see [`FlatOptions::of_album`].
+    /// Options of an album, except `photos`: see [`FlatOptions::of_album`].
     #[serde(flatten)]
     pub album: AlbumOptions,
 }
@@ -41,23 +41,22 @@ const NAMES: [&str; 3] = [
 ];
 
 impl FlatOptions {
-    /// The names of the options that open a locator, that ask about photos, and of albums.
+    /// Returns the names of the options of a locator, of photos, and of albums.
     pub fn names() -> [Vec<&'static str>; 3] {
         NAMES.map(|names| names.split(' ').collect())
     }
 
-    /// What is opened and asked, without an album.
+    /// Combines options of a locator and of photos, without an album.
     pub fn new(locator: LocatorOptions, locate: LocateOptions) -> Self {
         Self { locator, locate, album: AlbumOptions::default() }
     }
 
-    /// The options of an album.
+    /// Returns the options of an album.
     pub fn of_album(self) -> AlbumOptions {
         AlbumOptions { photos: self.locate, ..self.album }
     }
 
-    /// Fails if an album is told something: for work that answers photos one by one.
-    /// Fails on the first option of an album that is not the default.
+    /// Fails if an option of an album is not the default: for work that answers photos one by one.
     pub fn check_no_album(&self) -> Result<(), LocateError> {
         let told = serde_json::to_value(&self.album).unwrap_or_default();
         let Some((name, value)) = told.as_object().and_then(|told| told.iter().next()) else { return Ok(()) };
@@ -65,7 +64,7 @@ impl FlatOptions {
         Err(setting("album option", value, remedy))
     }
 
-    /// The same with whole paths, so that they mean the same in every folder.
+    /// Makes all paths absolute, relative to `base`.
     pub fn anchored(mut self, base: &Path) -> Self {
         let Self { locator, locate, album } = &mut self;
         for path in [&mut locator.model, &mut locator.encoder, &mut locator.geoclip].into_iter().flatten() {

@@ -55,9 +55,8 @@ impl Locator {
         self.with_mix(open_retriever(gallery, options.geoclip.as_deref(), device, progress)?, names)
     }
 
-    /// Adds a gallery: answers are read off a mixture of both densities (LocDiff+kNN). The calibration gives the share of this
-    /// gallery; without one it is a cautious share.
-    /// Fails on a gallery of another encoder.
+    /// Adds a gallery: answers come from a mixture of both densities (LocDiff+kNN). The calibration gives the gallery's weight; without one it is
+    /// cautious. Fails if the gallery is of another encoder.
     pub fn with_gallery(self, gallery: Box<dyn Retriever>) -> Result<Self, LocateError> {
         self.with_mix(gallery, Vec::new())
     }
@@ -82,7 +81,7 @@ impl Locator {
         Ok(locator)
     }
 
-    /// LocDiff-H, where the gallery settles places.
+    /// Returns LocDiff-H, if the gallery's rule uses it.
     pub fn hybrid(&self) -> Option<&Hybrid> {
         match &self.gallery {
             Some(GalleryUse::Settle { hybrid, .. }) => Some(hybrid),
@@ -90,7 +89,7 @@ impl Locator {
         }
     }
 
-    /// Whether a gallery takes part in answers.
+    /// Returns whether a gallery is used.
     pub fn has_gallery(&self) -> bool {
         self.gallery.is_some()
     }

@@ -35,7 +35,7 @@ impl GalleryUse {
 }
 
 impl HybridChanges {
-    /// LocDiff-H by a rule, with these changes. Fails on changes that mean nothing with the rule.
+    /// Applies these changes to a rule of LocDiff-H. Fails if a change does not fit the rule.
     pub fn apply(&self, rule: HybridRule) -> Result<HybridOptions, LocateError> {
         // The paper's rule takes the one best match: there is nothing to weigh.
         let idle = [

@@ -66,7 +66,7 @@ impl ModelPlaces {
     fn open(folder: &Path, device: &Device, mut progress: impl FnMut(usize)) -> Result<Self, LocateError> {
         let places = folder.join(GALLERY_FILE);
         if !places.is_file() {
-            let remedy = "it has no gallery.csv: import the whole wheel, or use it beside a gallery of places";
+            let remedy = "it has no gallery.csv: import the whole wheel, or use it with a gallery of locations";
             return Err(locdiff_base::setting("model", folder.display(), remedy));
         }
         let retriever = open_geoclip(&places, folder, device, |done, _| progress(done))?;
@@ -128,7 +128,7 @@ pub(crate) type GeoClipFit = (Model, Arc<Globe>, Calibration, Vec<Observation>);
 pub(crate) fn calibrate_geoclip(folder: &Path, rows: &[KnownRow], device: &Device) -> Result<GeoClipFit, LocateError> {
     if rows.len() < FEWEST_TO_CALIBRATE {
         let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
-        return Err(locdiff_base::setting("photos with known places", rows.len(), remedy));
+        return Err(locdiff_base::setting("photos with known locations", rows.len(), remedy));
     }
     let places = ModelPlaces::open(folder, device, |_| ())?; // an old calibration is no matter
     let ModelPlaces { retriever, table } = &places;

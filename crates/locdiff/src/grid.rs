@@ -10,8 +10,8 @@ const MOST_CELLS: f64 = 64_800.0;
 /// Cells are at most so wide where there may be as many: half of a map cell's 25 km.
 const CELL_DEG: f64 = 0.12;
 
-/// A density's values on the rectangle of latitudes and longitudes that holds all that is worth drawing: a byte a cell, the
-/// log density in 254 steps from [`DensityGrid::DEPTH_NATS`] below the top (1) to the top (255), and 0 for less.
+/// A density on the rectangle of latitudes and longitudes worth drawing, one byte per cell. Bytes are log densities from
+/// [`DensityGrid::DEPTH_NATS`] below the top (1) to the top (255); 0 is less.
 ///
 /// ```
 /// # #[cfg(feature = "bundled")] {
@@ -30,10 +30,10 @@ pub struct DensityGrid {
 }
 
 impl DensityGrid {
-    /// How many nats below the top the values go.
+    /// Depth of the values below the top, in nats.
     pub const DEPTH_NATS: f64 = DEPTH_NATS;
 
-    /// The picture of an answer's density. Fails on an answer without a density: one of an album.
+    /// Makes the grid of an answer's density. Fails if the answer has none, as in an album.
     pub fn of(answer: &Answer) -> Result<Self, LocateError> {
         let density = answer.density().ok_or(Failure::NoDensity)?;
         let window = worth_drawing(density, None)?;
@@ -47,12 +47,12 @@ impl DensityGrid {
         Ok(Self { values: values.iter().map(byte).collect(), window })
     }
 
-    /// The rectangle and its cells; it may go beyond the antimeridian.
+    /// Returns the rectangle and its cells. It may cross the antimeridian.
     pub fn window(&self) -> &Window {
         &self.window
     }
 
-    /// The values, from the north west, row by row.
+    /// Returns the values, row by row from the north-west.
     pub fn values(&self) -> &[u8] {
         &self.values
     }

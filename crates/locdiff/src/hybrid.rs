@@ -13,15 +13,15 @@ use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::UnitVec;
 use std::path::{Path, PathBuf};
 
-/// Retrieval combined with the diffusion model: a retriever, and the rule that makes one place of both. See
-/// [`LocatorOptions::open_hybrid`] and [`Locator::hybrid`](crate::Locator::hybrid).
+/// LocDiff-H: a retriever and the rule that combines it with the diffusion model. See [`LocatorOptions::open_hybrid`] and
+/// [`Locator::hybrid`](crate::Locator::hybrid).
 pub struct Hybrid {
     retriever: Box<dyn Retriever>,
     options: HybridOptions,
 }
 
 impl Hybrid {
-    /// Fails if embeddings of `name` are not the retrieval's: another number of values, or another encoder.
+    /// Fails if the embeddings of `name` do not fit the retrieval: another length, or another encoder.
     pub fn check_embeddings(
         &self,
         name: &str,
@@ -31,8 +31,7 @@ impl Hybrid {
         Ok(self.retriever.check_embeddings(name, columns, encoder)?)
     }
 
-    /// The hybrid's place for a photo of which the model says `prediction`, with its samples' places.
-    /// Fails on an embedding of another size, or a gallery that fails.
+    /// Finds the location of a photo from the model's prediction and its samples. Fails if the embedding has another size, or the gallery fails.
     pub fn settle(
         &self,
         codec: &Codec,
@@ -61,8 +60,8 @@ impl LocatorOptions {
         self.gallery.as_ref().map(open).transpose()
     }
 
-    /// Opens LocDiff-H alone, if there is a gallery and its rule is `hybrid` or `paper`.
-    /// Fails as [`LocatorOptions::open_retriever`] does, and changes that mean nothing with the rule.
+    /// Opens LocDiff-H alone, if there is a gallery and its rule is `hybrid` or `paper`. Fails as [`LocatorOptions::open_retriever`] does, and if
+    /// a change does not fit the rule.
     pub fn open_hybrid(&self, device: &Device, progress: impl FnMut(usize)) -> Result<Option<Hybrid>, LocateError> {
         let rule = match self.gallery_rule {
             GalleryRule::Mix => return Ok(None),
@@ -85,7 +84,8 @@ pub(crate) fn open_retriever(
         return Ok(Box::new(open_geoclip(gallery, folder, device, |done, _| progress(done))?));
     }
     if !gallery.is_dir() {
-        let remedy = "it is no folder: build a gallery from photos, or give GeoCLIP's folder for a file of places";
+        let remedy =
+            "it is not a folder: build a gallery from photos, or give GeoCLIP's folder for a file of locations";
         return Err(setting("gallery", gallery.display(), remedy));
     }
     Ok(Box::new(PhotoRetriever::new(Gallery::open(gallery)?)?))

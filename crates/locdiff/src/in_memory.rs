@@ -35,9 +35,9 @@ impl FilesInMemory<'_> {
 }
 
 impl Locator {
-    /// A locator of files in memory, on the CPU: `encoder.json` and `model.safetensors` of the encoder; `config.json`,
-    /// `model.safetensors` and `calibration.json` of the model. Messages call them "`called` encoder" and "`called` model". Fails
-    /// on files that cannot be used, or do not belong together.
+    /// Opens a locator from files in memory, on the CPU. The encoder is `encoder.json` and `model.safetensors`; the model is `config.json`,
+    /// `model.safetensors` and `calibration.json`. Messages call them "`called` encoder" and "`called` model". Fails if files cannot be used, or
+    /// do not belong together.
     pub fn from_memory(called: &str, encoder: [&[u8]; 2], model: [&[u8]; 3]) -> Result<Self, LocateError> {
         let (device, files) = (Device::cpu(), FilesInMemory { called, encoder, model });
         let (model, calibration) = files.model(&device)?;
@@ -47,7 +47,7 @@ impl Locator {
 
 #[cfg(feature = "bundled")]
 impl Locator {
-    /// The name of the model that is part of this library.
+    /// Name of the bundled model.
     pub const BUNDLED_MODEL: &'static str = locdiff_bundled_model::NAME;
 }
 

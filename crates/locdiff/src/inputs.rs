@@ -15,7 +15,7 @@ pub enum Inputs {
 }
 
 impl Inputs {
-    /// How many there are.
+    /// Returns the number of photos or rows.
     pub fn count(&self) -> usize {
         match self {
             Self::Photos(photos) => photos.sources().len(),
@@ -23,7 +23,7 @@ impl Inputs {
         }
     }
 
-    /// The files that no output may overwrite.
+    /// Returns the files that no output may overwrite.
     pub fn files(&self) -> Vec<&Path> {
         match self {
             Self::Photos(photos) => photos.sources().iter().map(PhotoSource::path).collect(),
@@ -31,7 +31,7 @@ impl Inputs {
         }
     }
 
-    /// Whether they fit the model, and its gallery. Fails on embeddings of another encoder.
+    /// Fails if embeddings do not fit the model or its gallery.
     pub fn check(&self, locator: &Locator) -> Result<(), LocateError> {
         let model = locator.model().config();
         let own = locator.encoder().map(|encoder| &**encoder.fingerprint());
@@ -46,7 +46,7 @@ impl Inputs {
         locator.hybrid().map_or(Ok(()), |hybrid| hybrid.check_embeddings(name, columns, encoder))
     }
 
-    /// One by one.
+    /// Returns the sources one by one.
     pub fn into_sources(self) -> Box<dyn Iterator<Item = Source> + Send> {
         match self {
             Self::Photos(photos) => Box::new(photos.into_sources().into_iter().map(Source::from)),

@@ -12,10 +12,9 @@ use serde_json::{Value, json};
 use std::{fmt::Write, sync::Arc};
 
 impl LocatorOptions {
-    /// A location for each row of a file of embeddings, and what the model says about its truth, if there is one and the model is
-    /// calibrated. A calibrated model answers as [`crate::Locator::locate_all`] does, another by its samples.
-    /// Fails on a folder that cannot be used, embeddings that are not the model's, or another number of truths than of
-    /// rows.
+    /// Locates each row of a file of embeddings, with the model's verdict on its truth if the model is calibrated. A calibrated model answers as
+    /// [`crate::Locator::locate_all`] does, another by its samples. Fails if a folder cannot be used, embeddings do not fit, or the numbers of
+    /// truths and rows differ.
     pub fn judge_rows(
         &self,
         file: &RowFile,
@@ -54,7 +53,7 @@ impl LocatorOptions {
     }
 }
 
-/// How good answers are, if the truth is known. Answers are counted by [`AnswerScore::add`].
+/// Score of answers with known truth, see [`AnswerScore::add`].
 #[derive(Debug, Default)]
 pub struct AnswerScore {
     /// Answer, truth, and whether it could be told.
@@ -64,7 +63,7 @@ pub struct AnswerScore {
 }
 
 impl AnswerScore {
-    /// Counts an answer.
+    /// Adds an answer and its truth.
     pub fn add(&mut self, answer: &Answer, truth: LatLon, reader: &Reader) {
         self.pairs.push((answer.best, truth, answer.can_tell));
         if let Some(FromDensity { density, familiarity, .. }) = &answer.from_density {
@@ -94,7 +93,7 @@ impl AnswerScore {
         0.5 / (self.pairs.len().max(1) as f64).sqrt()
     }
 
-    /// As one JSON object.
+    /// Returns the score as one JSON object.
     pub fn to_json(&self) -> Value {
         if self.verdicts.is_empty() {
             return json!({ "summary": { "accuracy": self.accuracy(None) } }); // places alone
@@ -114,7 +113,7 @@ impl AnswerScore {
         })
     }
 
-    /// As lines for people.
+    /// Returns the score as lines of text.
     pub fn to_text(&self) -> String {
         let percent = |shares: &[f64]| {
             let each: Vec<String> = shares.iter().map(|share| format!("{:>4.1}", 100.0 * share)).collect();

@@ -1,4 +1,4 @@
-//! Where on Earth was this photo taken? A photo in, places with calibrated probabilities out.
+//! Finds where on Earth a photo was taken: locations with calibrated probabilities.
 //!
 //! ```
 //! # #[cfg(feature = "bundled")] {
@@ -25,19 +25,19 @@
 //! | many photos | [`Locator::locate_all`], [`Source`], [`Run::with_control`] |
 //! | a whole album at once | [`Locator::locate_album`], [`AlbumAnswer`] |
 //! | a model, an encoder, a gallery of your own | [`LocatorOptions`] |
-//! | to add what is also known | [`LocateOptions::within`], [`LocateOptions::prior`], [`LocateOptions::knowledge`] |
+//! | to state what else is known | [`LocateOptions::within`], [`LocateOptions::prior`], [`LocateOptions::knowledge`] |
 //! | maps of an answer | [`AnswerMap`], [`AnswerFiles`], [`AlbumFiles`] |
-//! | several photos of one place, one answer | [`Locator::locate_together`] |
+//! | one answer for several photos of one location | [`Locator::locate_together`] |
 //! | the whole density | [`Answer::density`], [`Density`], [`DensityGrid`] |
-//! | the backward process | [`Locator::sampled_steps`] |
-//! | which parts of a photo speak for its place | [`Locator::occlusion`] |
-//! | what gives its location away | [`Locator::exposure`] |
-//! | probabilities that hold, for a model of your own | [`CalibrateRequest`] |
+//! | the steps of sampling | [`Locator::sampled_steps`] |
+//! | the parts of a photo that support its location | [`Locator::occlusion`] |
+//! | everything that gives a photo's location away | [`Locator::exposure`] |
+//! | a calibration of your own model | [`CalibrateRequest`] |
 //! | millions of photos, files of embeddings | [`batch`], [`embed`] |
 //! | to review and write locations | [`review`], the module `immich` (feature `immich`) |
 //! | published models | the module `get` (feature `get`) |
 //!
-//! SHDD codes by themselves are the crate `locdiff-shdd`.
+//! The crate `locdiff-shdd` has SHDD codes alone.
 
 mod album;
 #[cfg(feature = "maps")]

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is asked of photos: region, prior, views, hypotheses, sampling, limits.
+/// Options of each photo: region, prior, views, hypotheses, sampling, limits.
 ///
 /// The field names are those of job files, HTTP parameters and Python keywords.
 ///
@@ -35,7 +35,7 @@ pub struct LocateOptions {
     /// The sampler, if the location comes from samples.
     #[serde(with = "named", skip_serializing_if = "is_usual_sampler")]
     pub sampler: Sampler,
-    /// Its steps.
+    /// Steps of the sampler.
     #[serde(skip_serializing_if = "is_usual_steps")]
     pub steps: usize,
     /// Classifier-free guidance. Radii are calibrated for 0, which is none.
@@ -46,22 +46,22 @@ pub struct LocateOptions {
     /// off the density, without sampling.
     #[serde(with = "optional_name", skip_serializing_if = "Option::is_none")]
     pub pool: Option<Pooling>,
-    /// GeoCLIP: search for better locations around the best of its own.
+    /// Whether GeoCLIP searches for better locations near its best ones.
     #[serde(skip_serializing_if = "is_default")]
     pub refine: bool,
     /// The largest number of hypotheses.
     pub hypotheses: usize,
-    /// Radius of the window that the density is read through. `None` is the calibration's.
+    /// Radius in km of the circle that the best location holds most probability in. `None` is the calibration's.
     pub window_km: Option<f64>,
-    /// Map factors of the density: towns, coast and climate that the picture shows. `none` is the network's plain density.
+    /// Map factors of the density: towns, coast and climate that the picture shows, or none.
     #[serde(with = "named", skip_serializing_if = "is_default")]
     pub factors: MapFactorChoice,
-    /// Regions, in one of which the photo was taken.
+    /// Regions; the photo was taken in one of them.
     pub within: Vec<String>,
     /// Weights of locations: an Esri ASCII raster (`.asc`), or a CSV with lat, lon and weight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prior: Option<PathBuf>,
-    /// Radius that a location of the CSV stands for.
+    /// Radius in km that each location of a CSV prior covers.
     #[serde(skip_serializing_if = "is_usual_prior_km")]
     pub prior_km: f64,
     /// What is known about the photos, such as `language=Polish` or `drives!=left`. At most 50.
@@ -90,7 +90,7 @@ pub struct LocateOptions {
     knowledge: Option<SharedKnowledge>,
 }
 
-/// Which map factors a density has. See [`LocateOptions`].
+/// Choice of map factors, see [`LocateOptions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MapFactorChoice {
     /// All that the model has.
@@ -152,7 +152,7 @@ impl Default for LocateOptions {
 }
 
 impl LocateOptions {
-    /// The defaults of all interfaces.
+    /// Creates the defaults of all interfaces.
     pub fn new() -> Self {
         Self::default()
     }
@@ -214,8 +214,8 @@ impl LocateOptions {
         Self { hypotheses, ..self }
     }
 
-    /// Reads the regions and files that the options name, once for many calls. Every call of a locator does this by itself.
-    /// Fails on regions and priors that cannot be used; options out of range or that contradict each other.
+    /// Reads the regions and files that the options name, once for many calls. Otherwise every call reads them. Fails if a region or prior cannot
+    /// be used, or options are out of range or contradict each other.
     pub fn resolved(&self) -> Result<Self, LocateError> {
         let mut known = self.region(Region::parse)?;
         if let Some(path) = &self.prior {
@@ -224,8 +224,7 @@ impl LocateOptions {
         self.with_known(known)
     }
 
-    /// As [`LocateOptions::resolved`] for options from outside: reads no file, whatever the regions are called, and refuses a prior.
-    /// Fails as [`LocateOptions::resolved`] does, and if there is a prior.
+    /// Resolves options from outside without reading files. Fails as [`LocateOptions::resolved`] does, and if there is a prior.
     pub fn resolved_without_files(&self) -> Result<Self, LocateError> {
         match &self.prior {
             Some(path) => Err(setting("prior", path.display(), "no file is read for a request from outside")),
@@ -288,7 +287,7 @@ impl LocateOptions {
 
     /// Fails if a sampler or its steps are given, and no sample is made.
     pub(crate) fn check_sampler(&self, makes_samples: bool) -> Result<(), LocateError> {
-        let remedy = "no samples are made here: say how they become one place (pool), or leave it out";
+        let remedy = "no samples are made here: set pool, or leave it out";
         let steps = (!is_usual_steps(&self.steps)).then(|| ("steps", self.steps.to_string()));
         let sampler = (!is_usual_sampler(&self.sampler)).then(|| ("sampler", self.sampler.name().to_owned()));
         match sampler.or(steps).filter(|_| !makes_samples && self.pool.is_none() && !self.with_trace) {

@@ -21,8 +21,7 @@ use rayon::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-/// An encoder, a model and its calibration: everything between a photo and an answer. It is shared between threads as it
-/// is, and a photo's answer does not depend on what else is asked.
+/// An encoder, a model and its calibration. Threads can share it, and a photo's answer does not depend on other calls.
 ///
 /// ```
 /// # #[cfg(feature = "bundled")] {
@@ -70,9 +69,8 @@ impl PhotoEvidence {
 }
 
 impl Locator {
-    /// A locator of a model and an encoder that are open. Without a calibration, probabilities are the network's own. Without an
-    /// encoder, the locator takes embeddings alone. A model without densities answers from samples alone: see
-    /// [`LocateOptions::pool`]. Fails on an encoder that does not fit the model.
+    /// Combines an open model and encoder. Without a calibration, probabilities are the network's own. Without an encoder, it takes embeddings
+    /// only. A model without densities answers from samples only: see [`LocateOptions::pool`]. Fails if the encoder does not fit the model.
     pub fn new(model: Model, calibration: Option<Calibration>, encoder: Option<Encoder>) -> Result<Self, LocateError> {
         let config = model.config();
         if let Some(encoder) = &encoder
@@ -109,8 +107,7 @@ impl Locator {
         Failure::NoDensities { loss: self.model().config().loss.name().to_owned() }.into()
     }
 
-    /// A photo's embedding, or those of its views where the options ask for several.
-    /// Fails on a locator without an encoder, options out of range, or a failure of the device.
+    /// Embeds a photo, or its views if the options ask for several. Fails if there is no encoder, an option is out of range, or the device fails.
     pub fn embed(&self, photo: &Photo, options: &LocateOptions) -> Result<EmbeddedPhoto, LocateError> {
         options.check()?;
         embed(self.encoder.as_ref(), photo, options)
@@ -120,9 +117,8 @@ impl Locator {
         self.model().params().device().is_cuda()
     }
 
-    /// The answer for an embedded photo.
-    /// Fails on an embedding of another size or encoder, options out of range, knowledge that leaves no place, a
-    /// failure of the device.
+    /// Answers an embedded photo. Fails if the embedding has another size or encoder, an option is out of range, knowledge leaves no location, or
+    /// the device fails.
     pub fn answer(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Answer, LocateError> {
         let options = &options.resolved()?;
         self.check_photo(photo, options)?;
@@ -164,27 +160,27 @@ impl Locator {
         Ok(self.predictor.trace(photo.query().tilted(&tilts), &options.sampling())?)
     }
 
-    /// Photos that should be answered at a time: enough to keep the device busy, few enough that answers come steadily.
+    /// Returns how many photos to answer at a time to keep the device busy.
     pub fn photos_per_block(&self) -> usize {
         if self.is_on_gpu() { BLOCK } else { BLOCK / 4 }
     }
 
-    /// The model.
+    /// Returns the model.
     pub fn model(&self) -> &Model {
         self.predictor.model()
     }
 
-    /// The predictor: the model without calibration.
+    /// Returns the predictor: the model without calibration.
     pub fn predictor(&self) -> &Predictor {
         &self.predictor
     }
 
-    /// The encoder, where there is one.
+    /// Returns the encoder, if there is one.
     pub fn encoder(&self) -> Option<&Encoder> {
         self.encoder.as_ref()
     }
 
-    /// The reader of densities: globe and calibration.
+    /// Returns the reader of densities: globe and calibration.
     pub fn reader(&self) -> &Reader {
         &self.reader
     }
@@ -366,8 +362,7 @@ impl Locator {
         photo.views.iter().try_for_each(|view| self.check_encoder(view.encoder()))
     }
 
-    /// Fails if this locator cannot honour options.
-    /// Fails on options out of range, or that the model or its gallery cannot honour.
+    /// Fails if an option is out of range, or the model or its gallery cannot honour it.
     pub fn check(&self, options: &LocateOptions) -> Result<(), LocateError> {
         options.check()?;
         options.check_sampler(self.settles())?;
@@ -398,7 +393,7 @@ impl Locator {
             return options.pool.map_or(Ok(()), failed);
         }
         if options.refine {
-            let remedy = "only GeoCLIP gives places scores that can be refined: leave it out";
+            let remedy = "only GeoCLIP can refine: leave it out";
             return Err(locdiff_base::setting("refine", "with this model", remedy));
         }
         Ok(())

@@ -28,7 +28,7 @@ const SCALE: f64 = 2.0;
 /// Pixels of a picture of one photo.
 pub(crate) const PICTURE: (usize, usize) = (1600, 900);
 
-/// An answer drawn on the world: what every kind of map file shows.
+/// Map of an answer, for all kinds of map files.
 ///
 /// ```
 /// # #[cfg(feature = "bundled")] {
@@ -180,7 +180,7 @@ fn name(answer: &Answer) -> &str {
 }
 
 impl<'a> AnswerMap<'a> {
-    /// Draws an answer. Fails if it has no density: one of an album.
+    /// Draws an answer. Fails if it has no density, as in an album.
     pub fn new(answer: &'a Answer) -> Result<Self, LocateError> {
         let density = answer.density().ok_or(Failure::NoDensity)?;
         let regions = PROBABILITIES.map(|p| density.region(p));
@@ -219,7 +219,7 @@ impl<'a> AnswerMap<'a> {
         Ok(trace.answer(answer.best, &answer.headline))
     }
 
-    /// Regions and places as a GeoJSON text.
+    /// Returns regions and locations as GeoJSON.
     pub fn geojson(&self) -> String {
         let mut features = FeatureCollection::new();
         self.add_features(&mut features);
@@ -235,7 +235,7 @@ impl<'a> AnswerMap<'a> {
         add_places(self.answer, features);
     }
 
-    /// The same as a KML text.
+    /// Returns regions and locations as KML.
     pub fn kml(&self) -> String {
         let mut document = KmlDocument::new(name(self.answer));
         document.push(self.kml_folder());
@@ -251,7 +251,7 @@ impl<'a> AnswerMap<'a> {
         folder
     }
 
-    /// A page with a map that needs no network.
+    /// Returns an HTML page with a map that needs no network.
     pub fn html(&self) -> String {
         self.html_photo().to_html(labelled("LocDiff"))
     }
@@ -278,7 +278,7 @@ impl<'a> AnswerMap<'a> {
         photo
     }
 
-    /// The probability of every cell of the world as a GeoTIFF file; they sum to 1.
+    /// Returns a GeoTIFF with the probability of every cell of the world; they sum to 1. Fails if it cannot be encoded.
     pub fn geotiff(&self) -> Result<Vec<u8>, LocateError> {
         /// Cells of a quarter of a degree.
         const WORLD: (usize, usize) = (720, 1440);
@@ -298,7 +298,7 @@ impl<'a> AnswerMap<'a> {
         Ok(geotiff(&Raster::new(window, masses)?))
     }
 
-    /// A picture of the density about the 90 % region, fit to be shown 800 pixels wide.
+    /// Draws a PNG of the density around the 90 % region, to be shown 800 pixels wide. Fails if it cannot be drawn.
     pub fn png(&self) -> Result<Vec<u8>, LocateError> {
         Ok(photos_png(&[self.picture(PICTURE, None)?], 1, "")?)
     }

@@ -11,24 +11,23 @@ const PARTS: usize = 8;
 const SAMPLES: usize = 24;
 const STEPS: usize = 16;
 
-/// How much surer the place is by each part of a photo, by [`Locator::occlusion`]: the log density there, less what it is with that part painted over.
+/// Effect of each part of a photo on its location, by [`Locator::occlusion`]: the log density there, minus that with the part painted over.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Occlusion {
-    /// The place that the whole photo answers.
+    /// Location of the whole photo.
     pub at: LatLon,
-    /// Parts from top to bottom.
+    /// Number of parts from top to bottom.
     pub rows: usize,
-    /// Parts from left to right.
+    /// Number of parts from left to right.
     pub columns: usize,
-    /// Row by row, in nats: above 0 the part speaks for the place, below 0 against it.
+    /// Effect of each part, row by row, in nats: positive parts support the location, negative ones contradict it.
     pub nats: Vec<f64>,
 }
 
 impl Locator {
-    /// Paints over one part of a photo after the other, in its mean colour, and asks how probable the place still is. A photo of 8 × 6 parts
-    /// takes the time of 49 photos. A part is painted with half of its neighbours, so that nothing hides on an edge.
-    /// Fails as [`Locator::answer`] does.
+    /// Paints over one part of a photo after the other, in its mean colour, and measures the change in log density. A photo of 8 × 6 parts takes
+    /// the time of 49 photos. Half of the neighbours is painted too. Fails as [`Locator::answer`] does.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -72,8 +71,8 @@ impl Locator {
         Ok(Occlusion { at: whole.best, rows, columns, nats })
     }
 
-    /// The backward process of two dozen samples, noisiest step first: the time step, falling towards 0, and the location that
-    /// each sample's code means with the noise that is still in it. Fails as [`Locator::answer`] does.
+    /// Returns the backward process of 24 samples, noisiest step first: the time step, and the location of each sample's code. Fails as
+    /// [`Locator::answer`] does.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {

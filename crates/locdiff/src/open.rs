@@ -11,8 +11,7 @@ use locdiff_vision::Encoder;
 use std::path::{Path, PathBuf};
 
 impl LocatorOptions {
-    /// Opens the model alone, with its calibration if it has one.
-    /// Fails on a folder that cannot be used, or a program without the bundled model.
+    /// Opens the model alone, with its calibration if it has one. Fails if the folder cannot be used, or there is no bundled model.
     pub fn open_model(&self, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
         match &self.model {
             Some(folder) => open_model(folder, device),
@@ -23,7 +22,7 @@ impl LocatorOptions {
         }
     }
 
-    /// Opens the encoder alone. Fails on a folder that cannot be used, or a program without the bundled encoder.
+    /// Opens the encoder alone. Fails if the folder cannot be used, or there is no bundled encoder.
     pub fn open_encoder(&self, device: &Device) -> Result<Encoder, LocateError> {
         match &self.encoder {
             Some(folder) => Ok(Encoder::open_on(&found(folder)?, device)?),
@@ -36,9 +35,7 @@ impl LocatorOptions {
 }
 
 impl Locator {
-    /// Opens a locator.
-    /// Fails on folders that cannot be used, a model and an encoder that do not belong together, a failure of the
-    /// device.
+    /// Opens a locator. Fails if a folder cannot be used, model and encoder do not fit, or the device fails.
     pub fn open(options: &LocatorOptions) -> Result<Self, LocateError> {
         Self::open_with(options, |_| ())
     }
@@ -70,8 +67,7 @@ impl Locator {
         }
     }
 
-    /// The model and encoder that are part of this library: [`Locator::open`] with the default options.
-    /// Fails on a failure of the device.
+    /// Opens the bundled model and encoder: [`Locator::open`] with the default options. Fails if the device fails.
     #[cfg(feature = "bundled")]
     pub fn bundled() -> Result<Self, LocateError> {
         Self::open(&LocatorOptions::default())

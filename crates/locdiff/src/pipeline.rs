@@ -10,18 +10,18 @@ use locdiff_vision::{Augmentation, Begun, Encoder, Photo, PhotoFacts, PhotoLimit
 use rayon::prelude::*;
 use std::{collections::VecDeque, iter::Fuse, sync::Arc};
 
-/// A photo that was read, or why it was not. See [`Locator::read`](crate::Locator::read).
+/// A photo that was read, or the reason why it was not. See [`Locator::read`](crate::Locator::read).
 #[non_exhaustive]
 pub struct Read {
-    /// Where it came from.
+    /// Source of the photo.
     pub origin: Origin,
     /// The photo as its embedding; an error concerns this photo alone.
     pub photo: Result<EmbeddedPhoto, LocateError>,
-    /// A small JPEG of it, where one was asked for.
+    /// JPEG thumbnail, if one was asked for.
     pub thumbnail: Option<Vec<u8>>,
 }
 
-/// Photos as embeddings, a block at a time: the one stage before every answer.
+/// Photos as embeddings, a block at a time: the first stage of every answer.
 pub struct EmbedSources<'a> {
     sources: Fuse<Box<dyn Iterator<Item = Source> + Send + 'a>>,
     pub(crate) options: Arc<LocateOptions>,
@@ -67,7 +67,7 @@ const BLOCK: usize = 32;
 const UNDER_WAY: usize = 2;
 
 impl<'a> EmbedSources<'a> {
-    /// By an encoder; `in_batches` where it runs on a GPU.
+    /// Reads and embeds photos with an encoder; `in_batches` is for a GPU.
     pub fn new(
         encoder: Option<&'a Encoder>,
         in_batches: bool,
@@ -100,8 +100,8 @@ impl<'a> EmbedSources<'a> {
         self.embedder.control.is_stopped()
     }
 
-    /// The next photos; `None` after the last, or where it was stopped.
-    /// Fails on what is no photo's fault: settings, a failure of the device.
+    /// Returns the next photos, or `None` after the last or if it was stopped. Fails for reasons that concern no single photo: settings, the
+    /// device.
     pub fn next_block(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
         let next = if self.embedder.in_batches { Self::next_batch } else { Self::next_each };
         let control = self.embedder.control;
@@ -113,8 +113,8 @@ impl<'a> EmbedSources<'a> {
         }
     }
 
-    /// All photos; the first that cannot be used fails them all.
-    /// Fails as [`EmbedSources::next_block`] does, and [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
+    /// Combines all photos. Fails if any photo cannot be used, as [`EmbedSources::next_block`] does, and with
+    /// [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
     pub fn together(mut self) -> Result<EmbeddedPhoto, LocateError> {
         let mut photos = Vec::new();
         while let Some(block) = self.next_block()? {

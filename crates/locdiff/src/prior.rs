@@ -32,7 +32,7 @@ pub(crate) fn with_prior(knowledge: Knowledge, path: &Path, spread_km: f64) -> R
         places.push((place, weight));
     }
     if places.iter().all(|(_, weight)| *weight == 0.0) {
-        return Err(bad("it has no place with a weight above 0".to_owned()));
+        return Err(bad("no location in it has a weight above 0".to_owned()));
     }
     Ok(knowledge.places(places, spread_km))
 }

@@ -6,8 +6,7 @@ use locdiff_model::{TraceStep, answer::Answer};
 use serde_json::Value;
 use std::{collections::VecDeque, sync::Arc};
 
-/// Answers in the order of the photos, by [`Locator::locate_all`]: an iterator with one item for each. A failure that is no
-/// photo's ends it and is its last item.
+/// Iterator over answers by [`Locator::locate_all`], one item per photo in their order. A failure that concerns no single photo is its last item.
 #[must_use]
 pub struct Run<'a> {
     locator: &'a Locator,
@@ -21,14 +20,12 @@ pub struct Run<'a> {
 type Boxed<'a> = Box<dyn Iterator<Item = Source> + Send + 'a>;
 
 impl Locator {
-    /// The answer for a photo, by the default options.
-    /// Fails on a file that cannot be read or is no photo, or a failure of the device.
+    /// Answers a photo, with the default options. Fails if the file cannot be read or is not a photo, or the device fails.
     pub fn locate(&self, photo: impl Into<Source>) -> Result<Answer, LocateError> {
         self.locate_with(photo, &LocateOptions::default())
     }
 
-    /// The answer for a photo.
-    /// Fails as [`Locator::locate`] does; options that cannot be honoured; knowledge that leaves no location.
+    /// Answers a photo. Fails as [`Locator::locate`] does, and if an option cannot be honoured or knowledge leaves no location.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -44,8 +41,7 @@ impl Locator {
         first.map_or_else(|| Err(LocateError::stopped()), |photo| photo.answer)
     }
 
-    /// Answers for photos, in their order. Memory holds a few photos at a time.
-    /// Fails on options that cannot be honoured.
+    /// Answers photos, in their order. Memory holds a few photos at a time. Fails if an option cannot be honoured.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -71,7 +67,7 @@ impl Locator {
         Ok(Run { locator: self, photos, ready: VecDeque::new(), given: 0, is_over: false })
     }
 
-    /// Photos as embeddings, a block at a time.
+    /// Reads and embeds photos, a block at a time.
     pub fn read<'a>(
         &'a self,
         sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
@@ -83,8 +79,8 @@ impl Locator {
         photos
     }
 
-    /// One answer for photos of one place, from the geometric mean of their densities.
-    /// Fails as [`Locator::locate_with`] does. The first photo that cannot be used fails them all.
+    /// Answers photos of one location together, by the geometric mean of their densities. Fails as [`Locator::locate_with`] does, and if any
+    /// photo cannot be used.
     pub fn locate_together<'a>(
         &'a self,
         photos: impl IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
@@ -100,20 +96,20 @@ impl Locator {
 }
 
 impl<'a> Run<'a> {
-    /// Stops, tells progress and keeps embeddings as a program asks.
+    /// Adds run control: stop, progress, and a place to keep embeddings.
     pub fn with_control(mut self, control: Control<'a>) -> Self {
         self.photos.embedder.control = control;
         self
     }
 
-    /// With a JPEG of each photo, as large as the maps of so many photos need it. Without any for 0.
+    /// Makes a JPEG thumbnail of each photo, sized for maps of `photos`; none for 0.
     pub fn with_thumbnails(mut self, photos: usize) -> Self {
         self.photos.embedder.thumbnails = (photos > 0).then(|| Thumbnails::of_answers(photos));
         self
     }
 
-    /// The next photos, as many as are worked on together; `None` after the last, or where the run was stopped.
-    /// Fails on what is no photo's fault: settings, knowledge that leaves no place, the device.
+    /// Returns the next block of photos, or `None` after the last or if the run was stopped. Fails for reasons that concern no single photo:
+    /// options, knowledge that leaves no location, the device.
     pub fn next_block(&mut self) -> Result<Option<Vec<Located>>, LocateError> {
         if self.is_over {
             return Ok(None);
@@ -168,7 +164,7 @@ impl Iterator for Run<'_> {
     }
 }
 
-/// A photo and its answer, or why it has none. In albums, the answer is an [`AlbumAnswer`](crate::AlbumAnswer).
+/// A photo and its answer, or the reason why it has none. In albums, the answer is an [`AlbumAnswer`](crate::AlbumAnswer).
 ///
 /// ```no_run
 /// # fn show(photo: locdiff::Located) {
@@ -182,7 +178,7 @@ impl Iterator for Run<'_> {
 pub struct Located<A = Answer> {
     /// The photo's name.
     pub name: String,
-    /// Where the photo came from.
+    /// Source of the photo.
     pub origin: Origin,
     /// The answer. An error of which [`LocateError::is_about_photo`] is false ended the run.
     pub answer: Result<A, LocateError>,
@@ -208,7 +204,7 @@ impl<A> Located<A> {
 }
 
 impl Located {
-    /// The line that every interface writes about it: the answer, or the photo's name and the reason.
+    /// Returns the JSON object that every interface writes: the answer, or the photo's name and the reason.
     pub fn to_json(&self) -> Value {
         self.json(Answer::to_json)
     }

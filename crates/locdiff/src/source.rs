@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 type ReadPhoto = dyn Fn(&PhotoLimits) -> Result<Photo, LocateError> + Send + Sync;
 
-/// A photo that is to be located.
+/// A photo to locate.
 ///
 /// ```
 /// # #[cfg(feature = "bundled")] {
@@ -58,18 +58,18 @@ impl Source {
         Self { name, kind, pixels: 0, known: Known::default(), album: None }
     }
 
-    /// A photo in a file of its own.
+    /// Names a photo file.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         PhotoSource::file(path).into()
     }
 
-    /// A photo whose bytes are in memory.
+    /// Takes a photo in memory.
     pub fn bytes(name: Option<&str>, contents: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
         let called = name.unwrap_or(UNNAMED).to_owned();
         Self::new(name.map(str::to_owned), Kind::Bytes(Box::new(contents), called))
     }
 
-    /// A photo that a function reads when its turn comes.
+    /// Takes a photo that a function reads when its turn comes.
     pub fn reader(
         name: Option<&str>,
         read: impl Fn(&PhotoLimits) -> Result<Photo, LocateError> + Send + Sync + 'static,
@@ -77,51 +77,51 @@ impl Source {
         Self::new(name.map(str::to_owned), Kind::Read(Box::new(read)))
     }
 
-    /// A photo that was embedded before.
+    /// Takes an embedded photo.
     pub fn embedded(photo: EmbeddedPhoto) -> Self {
         Self::new(photo.name.clone(), Kind::Embedded(Box::new(photo)))
     }
 
-    /// A row of a file of embeddings, and of another file where retrieval has its own.
+    /// Takes a row of a file of embeddings, and of another file if retrieval has its own.
     pub fn row(file: &Arc<RowFile>, row: usize, retrieval: Option<&Arc<RowFile>>) -> Self {
         Self::new(Some(format!("row {}", row + 1)), Kind::Row(file.clone(), row, retrieval.cloned()))
     }
 
-    /// The same under another name.
+    /// Sets the name in messages and tables.
     pub fn called(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// With what decoding it takes: photos that take more than one may are not decoded at the same time.
+    /// Sets the pixels of the photo: large photos are not decoded at the same time.
     pub fn with_pixels(self, pixels: u64) -> Self {
         Self { pixels, ..self }
     }
 
-    /// Taken at this place, whatever the photo says: used in albums, reported elsewhere.
+    /// Sets the location it was taken at. It replaces the photo's own: used in albums, reported elsewhere.
     pub fn with_gps(mut self, gps: Option<LatLon>) -> Self {
         self.known.gps = gps.or(self.known.gps);
         self
     }
 
-    /// Taken at this time, whatever the photo says.
+    /// Sets the time it was taken at. It replaces the photo's own.
     pub fn with_time(mut self, time: Option<PhotoTime>) -> Self {
         self.known.time = time.or(self.known.time);
         self
     }
 
-    /// The same as a text of EXIF or ISO 8601; one without an offset is a camera's clock.
+    /// Sets the time as an EXIF or ISO 8601 text. A time without an offset is a camera's clock.
     pub fn with_time_text(mut self, time: Option<String>) -> Self {
         self.known.time_text = time.or(self.known.time_text);
         self
     }
 
-    /// Taken by this camera, whatever the photo says.
+    /// Sets the camera. It replaces the photo's own.
     pub fn with_camera(mut self, camera: Option<String>) -> Self {
         self.known.camera = camera.or(self.known.camera);
         self
     }
 
-    /// Part of an album of this name.
+    /// Sets the name of its album.
     pub fn in_album(self, album: impl Into<String>) -> Self {
         Self { album: Some(album.into()), ..self }
     }
@@ -199,34 +199,34 @@ impl From<PhotoSource> for Source {
 /// What a photo without a name is called in messages.
 pub(crate) const UNNAMED: &str = "the photo";
 
-/// Where an answer's photo came from: [`Located::origin`](crate::Located::origin).
+/// Source of an answer's photo, see [`Located::origin`](crate::Located::origin).
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Origin {
-    /// Its number among the sources, from 0.
+    /// Number among the sources, from 0.
     pub row: usize,
-    /// Its name, where it has one.
+    /// Name, if it has one.
     pub name: Option<String>,
-    /// Its own file, where it is one.
+    /// File of the photo, if it has its own.
     pub path: Option<PathBuf>,
-    /// The place that a table or a shard gives it.
+    /// Location that a table or a shard gives.
     pub place: Option<(LatLon, PlaceSource)>,
     pub(crate) known: Known,
     pub(crate) album: Option<String>,
 }
 
 impl Origin {
-    /// What it is called in messages.
+    /// Returns the name in messages.
     pub fn called(&self) -> &str {
         self.name.as_deref().unwrap_or(UNNAMED)
     }
 
-    /// The line that every interface writes about a photo without an answer.
+    /// Returns the JSON object that every interface writes about a photo without an answer.
     pub fn failure_json(&self, error: &LocateError) -> Value {
         failure_json(self.called(), &self.reason(error))
     }
 
-    /// Why it has no answer, in one line under the name that it has in tables.
+    /// Returns the reason why it has no answer, in one line under its name in tables.
     pub fn reason(&self, error: &LocateError) -> String {
         let (message, name) = (error.to_string(), self.called());
         let path = self.path.as_ref().map(|path| path.display().to_string());

@@ -322,7 +322,7 @@ fn names_and_servers_that_are_not_there() {
     let plan = |name: &str, from: &str| GetPlan::new(name, settings(home.path(), from)).err().unwrap().to_string();
     let server = serve(BTreeMap::new());
     let error = plan(ENCODER, &server.address);
-    assert!(error.contains("there is no such file"), "{error}");
+    assert!(error.contains("the file does not exist"), "{error}");
     assert!(!Installed::models_folder(home.path()).exists());
     let mut bytes = weights();
     bytes[..8].copy_from_slice(&u64::MAX.to_le_bytes());

@@ -59,7 +59,7 @@ pub fn parse_ascii_grid(text: &str) -> Result<Raster, MapError> {
     let values = words.map(|word| match word.parse::<f64>() {
         Ok(value) if value == no_data => Ok(f64::NAN),
         Ok(value) => Ok(value),
-        Err(_) => Err(bad(format!("'{}' is no number", word.chars().take(20).collect::<String>()))),
+        Err(_) => Err(bad(format!("'{}' is not a number", word.chars().take(20).collect::<String>()))),
     });
     Raster::new(window, values.collect::<Result<_, _>>()?)
 }

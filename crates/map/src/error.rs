@@ -25,6 +25,6 @@ pub enum MapError {
          proportion of the window's height and width"
     )]
     NotSquare { width_deg: f64, height_deg: f64 },
-    #[error("no ASCII grid: {reason}; give ncols, nrows, xllcorner, yllcorner, cellsize, then the values")]
+    #[error("not an ASCII grid: {reason}; give ncols, nrows, xllcorner, yllcorner, cellsize, then the values")]
     Ascii { reason: String },
 }

@@ -1,4 +1,4 @@
-//! Maps of what a density says: a window on the globe, a raster of values over it, and its contours, files and images.
+//! Maps of densities: windows on the globe, rasters of values, contours, files and images.
 //!
 //! | you want | item |
 //! |---|---|
@@ -9,9 +9,9 @@
 //! | a `GeoJSON` or KML file | [`FeatureCollection`], [`KmlDocument`] |
 //! | a raster for GIS programs, and back | [`geotiff`], [`ascii_grid`], [`parse_ascii_grid`] |
 //! | land and borders | [`Coast`] |
-//! | a picture, several in one, one of many photos | [`MapImage`], [`sheet_png`], [`photos_png`], [`crowd_image`] |
-//! | a page with a map to look at; one for thousands of photos | [`HtmlPhoto`]; [`CrowdMap`]; [`MapPage`] |
-//! | what the map says about a place: towns, coast, climate, country, state | [`cells::Cells`] |
+//! | a picture of one photo, of several, or of many | [`MapImage`], [`sheet_png`], [`photos_png`], [`crowd_image`] |
+//! | a page with a map, or one for thousands of photos | [`HtmlPhoto`], [`CrowdMap`], [`MapPage`] |
+//! | the towns, coast, climate, country and state of a location | [`cells::Cells`] |
 //! | an animation of a density in time | [`Trace`] |
 //!
 //! ```

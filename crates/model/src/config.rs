@@ -17,7 +17,7 @@ named! {
     #[serde(rename_all = "kebab-case")]
     pub enum LossKind: "loss" {
         #[default]
-        Nll = "nll", "the forward KL to the true place: its negative log-likelihood";
+        Nll = "nll", "the forward KL to the true location: its negative log-likelihood";
         Kl = "kl", "the paper's reverse KL, over a quadrature that resolves it";
         KlPaper = "kl-paper", "the paper's reverse KL over 2048 fresh random anchors a step";
         Cosine = "cosine", "one less the cosine between the codes";
@@ -261,7 +261,7 @@ impl ModelConfig {
         self.schedule()?;
         self.check_kept()?;
         if self.prediction != PredictionKind::X0 && !self.loss.is_pointwise() {
-            let remedy = "noise and v go with the losses l1 and l2 only; the others need x0";
+            let remedy = "noise and v need the loss l1 or l2; other losses need x0";
             return Err(setting("prediction", format!("{:?}", self.prediction), remedy));
         }
         if self.loss.has_quadrature() && self.quadrature == QuadratureRecipe::None {

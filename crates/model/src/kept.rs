@@ -11,7 +11,7 @@ impl ModelConfig {
         let whole = Self { kept: None, ..self };
         let dimension = whole.code_dim();
         if !(1..=dimension).contains(&count) || places.is_empty() {
-            return Err(setting("kept dimensions", count, format!("1 to {dimension}, of one or more places")));
+            return Err(setting("kept dimensions", count, format!("1 to {dimension}, of one or more locations")));
         }
         let writer = CodeWriter::new(&whole)?;
         let mut squares = vec![0.0_f64; dimension];

@@ -1,5 +1,5 @@
-//! LocDiff's model: a conditional denoiser of SHDD codes ([`Model`], [`ModelConfig`]), its training ([`train`]), places
-//! sampled from embeddings ([`Predictor`]), calibrated answers ([`answer`]), and how good they are ([`eval`], [`report`]).
+//! LocDiff's model: a conditional denoiser of SHDD codes ([`Model`], [`ModelConfig`]) and its training ([`train`]).
+//! [`Predictor`] samples locations from embeddings, [`answer`] makes calibrated answers. [`eval`] and [`report`] measure them.
 
 pub mod answer;
 pub mod chance;

@@ -1,4 +1,4 @@
-//! `LocDiff`'s engine: a small one, made for one family of models.
+//! Tensors, layers and kernels of `LocDiff`, on the CPU and CUDA.
 //!
 //! - [`Device`]: the CPU, or a CUDA device found at run time by the same binary.
 //! - [`Tensor`], [`View`], [`ops`]: matrices, windows on them, and operations that never allocate.
@@ -6,19 +6,19 @@
 //! - [`layers`]: [`layers::Linear`], [`layers::Mlp`], [`layers::CsUnet`], written once, with explicit gradients.
 //! - [`losses`]: over a quadrature grid and value by value.
 //! - [`bf16`]: inference with matrices that stay rounded, on CUDA.
-//! - [`conv`]: what convolutional networks need besides products, on CUDA.
-//! - [`feed`]: what a training step reads, made on CUDA.
-//! - [`photos`]: photos on their way into a network, decoded and resized on CUDA.
+//! - [`conv`]: operations of convolutional networks, except products, on CUDA.
+//! - [`feed`]: inputs of a training step, made on CUDA.
+//! - [`photos`]: decoding and resizing of photos on CUDA.
 //! - [`kernels`]: CUDA kernels of other crates.
 //! - [`math`]: f32 functions for vectorised loops of other crates.
-//! - [`inference`]: kernels of image encoders on the CPU, over buffers of one's own.
+//! - [`inference`]: kernels of image encoders on the CPU, over buffers of the caller.
 //! - [`Rng`], [`RowNoise`]: counter-based random numbers. [`Recorded`]: a whole step or sampler as one CUDA graph.
 //!
 //! The engine knows no geography: quadrature grids come in as matrices.
 //!
 //! # Errors
-//! Operations fail if shapes do not fit or operands live on different devices, what allocates if the device's memory does
-//! not suffice, what waits for a CUDA device if an earlier operation failed. Functions that fail for another reason say so.
+//! Operations fail if shapes do not fit or operands live on different devices. Allocations fail if the device's memory is full.
+//! Functions that wait for a CUDA device fail if an earlier operation failed. Other reasons are named at each function.
 //!
 //! # Example
 //! Fit a line with one [`layers::Linear`]:

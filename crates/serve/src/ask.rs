@@ -130,7 +130,7 @@ impl Ask {
                 "format" => ask.format = choice(&name, &value, &FORMATS)?,
                 _ => {
                     let known: Vec<&str> = PARAMETERS.iter().map(|known| &*known.name).collect();
-                    return Err(Problem::bad(format!("'{name}' is no parameter: there are {}", known.join(", "))));
+                    return Err(Problem::bad(format!("'{name}' is not a parameter: use {}", known.join(", "))));
                 }
             }
             seen.push(name);
@@ -140,7 +140,7 @@ impl Ask {
 }
 
 fn number<T: FromStr>(name: &str, value: &str) -> Result<T, Problem> {
-    value.parse().map_err(|_| Problem::bad(format!("'{name}' is '{value}', which is no number it can be")))
+    value.parse().map_err(|_| Problem::bad(format!("'{name}' is '{value}', which is out of range or not a number")))
 }
 
 fn within<T: Copy + FromStr + PartialOrd + std::fmt::Display>(

@@ -59,11 +59,11 @@ fn check_head(head: &HeaderMap) -> Result<(), String> {
         return Err("a part's head is too long".to_owned());
     }
     if head.values().any(|value| str::from_utf8(value.as_bytes()).is_err()) {
-        return Err("a part's head is no UTF-8".to_owned());
+        return Err("a part's head is not UTF-8".to_owned());
     }
     let disposition = head.get(CONTENT_DISPOSITION).ok_or("a part has no Content-Disposition")?.as_bytes();
     if !disposition.get(..9).is_some_and(|kind| kind.eq_ignore_ascii_case(b"form-data")) {
-        return Err("a part is no form-data".to_owned());
+        return Err("a part is not form-data".to_owned());
     }
     let encoding = head.get("content-transfer-encoding").map(|value| String::from_utf8_lossy(value.as_bytes()));
     match encoding {

@@ -81,7 +81,7 @@ impl Offline {
                 return Ok((about(self.engine.locator()).to_string().into(), JSON));
             }
             Some(route) if route.is_post => route.endpoint,
-            _ => return Err(Problem::new(Kind::NotFound, format!("there is no {path} here"))),
+            _ => return Err(Problem::new(Kind::NotFound, format!("{path} does not exist here"))),
         };
         let limits = WorkLimits { photos: MOST_PHOTOS, photo: &self.limits, columns: self.columns };
         match Question::new(endpoint, query, content_type)?.asked(body.into(), &limits)? {

@@ -101,7 +101,7 @@ impl From<&LocateError> for Problem {
         if let Some(PlacesError::UnknownRegion { text, near }) = lower {
             let hint = near.first().map_or(String::new(), |near| format!(" (did you mean {near}?)"));
             return Self::bad(format!(
-                "'{text}' is no continent, country, state or province{hint}; give one of these, \"50 km around Paris\" \
+                "'{text}' is not a continent, country, state or province{hint}; give one of these, \"50 km around Paris\" \
                  or \"lat0,lon0,lat1,lon1\""
             ));
         }

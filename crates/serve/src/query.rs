@@ -10,7 +10,7 @@ pub(crate) fn pairs(query: &str) -> Result<Vec<(String, String)>, String> {
         if !field.split('%').skip(1).all(is_escape) {
             return Err(format!("'{field}' has a % without two hexadecimal digits behind it"));
         }
-        percent_decode_str(field).decode_utf8().map_err(|_| format!("'{field}' is no UTF-8"))?;
+        percent_decode_str(field).decode_utf8().map_err(|_| format!("'{field}' is not UTF-8"))?;
     }
     Ok(form_urlencoded::parse(query.as_bytes()).into_owned().collect())
 }

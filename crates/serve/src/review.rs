@@ -100,7 +100,7 @@ fn told<B: ReviewBackend>(session: &ReviewSession<B>, path: &str, body: &[u8]) -
     let done = match path {
         "/review/act" => match serde_json::from_slice::<ReviewAction>(body) {
             Ok(act) => session.act(act),
-            Err(error) => Err(ReviewError::of(format!("that is no act: {error}"))),
+            Err(error) => Err(ReviewError::of(format!("that is not an action: {error}"))),
         },
         "/review/write" => {
             let body: Value = serde_json::from_slice(body).unwrap_or_default();

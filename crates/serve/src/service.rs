@@ -167,7 +167,7 @@ impl Service {
         let content_type = match head.headers.get(CONTENT_TYPE).map(|value| value.to_str()) {
             None => None,
             Some(Ok(text)) => Some(text),
-            Some(Err(_)) => return Err(Problem::bad("the Content-Type is no text")),
+            Some(Err(_)) => return Err(Problem::bad("the Content-Type is not text")),
         };
         let question = Question::new(route.endpoint, text, content_type)?;
         if self.queue.is_full() {
@@ -194,7 +194,7 @@ impl Service {
             }
             // The backend drops a job whose deadline has passed, perhaps before this timer fires.
             Ok(Err(_)) if Instant::now() < deadline => {
-                Err(Problem::new(Kind::Internal, "the model failed on this batch; the server goes on"))
+                Err(Problem::new(Kind::Internal, "the model failed on this batch; the server keeps running"))
             }
             _ => {
                 let seconds = self.options.request_timeout.as_secs();

@@ -42,9 +42,9 @@ pub(crate) fn copy(body: Bytes, kind: &BodyKind) -> Result<Vec<u8>, Problem> {
     };
     let (answer, photo) = (find("answer")?, find("photo")?);
     let said: Said = serde_json::from_slice(&answer.contents)
-        .map_err(|error| Problem::bad(format!("the field 'answer' is no answer: {error}")))?;
+        .map_err(|error| Problem::bad(format!("the field 'answer' is not an answer: {error}")))?;
     let best = LatLon::new(said.best.lat, said.best.lon)
-        .map_err(|error| Problem::bad(format!("the field 'answer' has no place: {error}")))?;
+        .map_err(|error| Problem::bad(format!("the field 'answer' has no location: {error}")))?;
     let odd = said.outlier.or(said.hint).map(|odd| odd.reason);
     if let Some(doubt) = TagRule::default().doubt(said.can_tell, said.radius_90_km, odd.as_deref()) {
         return Err(Problem::new(Kind::Unusable, doubt));

@@ -37,7 +37,7 @@ impl std::str::FromStr for TileAddress {
             filled = filled.replace(name, "0");
         }
         let Some(uri) = text.bytes().all(is_plain).then(|| filled.parse::<Uri>().ok()).flatten() else {
-            return bad("that is no address of tiles");
+            return bad("that is not an address of tiles");
         };
         let (scheme, authority) =
             (uri.scheme_str().unwrap_or_default(), uri.authority().map_or("", |own| own.as_str()));

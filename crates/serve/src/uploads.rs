@@ -139,7 +139,7 @@ pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLim
         }
         if part.field == "places" {
             facts.places = serde_json::from_slice(&part.contents)
-                .map_err(|error| Problem::bad(format!("the field 'places' is no list of places: {error}")))?;
+                .map_err(|error| Problem::bad(format!("the field 'places' is not a list of places: {error}")))?;
             continue;
         }
         if part.field == "photo" {
@@ -157,7 +157,7 @@ pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLim
         let called = photo.name.as_deref().unwrap_or("the photo");
         let bad = |what: String| Problem::bad(format!("the field '{field}' after {called}: {what}"));
         let value = std::str::from_utf8(&part.contents).ok().filter(|text| text.len() <= LONGEST_FIELD);
-        let value = value.ok_or_else(|| bad(format!("it is no text of up to {LONGEST_FIELD} bytes")))?.trim();
+        let value = value.ok_or_else(|| bad(format!("it is not text of up to {LONGEST_FIELD} bytes")))?.trim();
         let is_new = match &**field {
             "time" => {
                 parse_time(value, None).map_err(|error| bad(error.to_string()))?;
@@ -165,12 +165,12 @@ pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLim
             }
             "gps" => {
                 let place = place(value)
-                    .ok_or_else(|| bad(format!("'{}' is no place: write it as 48.85,2.35", excerpt(value))))?;
+                    .ok_or_else(|| bad(format!("'{}' is not a location: write it as 48.85,2.35", excerpt(value))))?;
                 photo.given.gps.replace(place).is_none()
             }
             "camera" => photo.given.camera.replace(value.to_owned()).is_none(),
             _ => {
-                let known = "an album has photo, time, gps and camera, and beside these places and track";
+                let known = "an album has photo, time, gps and camera, and also places and track";
                 return Err(Problem::bad(format!("the form has a field '{}': {known}", excerpt(field))));
             }
         };
@@ -210,8 +210,9 @@ struct Rows {
 
 /// The embeddings of a body, each of so many numbers.
 pub(crate) fn embeddings(body: &[u8], columns: usize, most: usize) -> Result<Work, Problem> {
-    let rows: Rows = serde_json::from_slice(body)
-        .map_err(|error| Problem::bad(format!("the body is no object with 'embeddings', lists of numbers: {error}")))?;
+    let rows: Rows = serde_json::from_slice(body).map_err(|error| {
+        Problem::bad(format!("the body is not an object with 'embeddings', lists of numbers: {error}"))
+    })?;
     let count = rows.embeddings.len();
     if count == 0 || count > most {
         return Err(Problem::bad(format!("the body has {count} embeddings: send 1 to {most}")));
@@ -263,7 +264,7 @@ impl AlbumRow {
             return Err(bad("a text is too long".to_owned()));
         }
         let bytes =
-            BASE64.decode(&self.embedding).map_err(|error| bad(format!("the embedding is no base64: {error}")))?;
+            BASE64.decode(&self.embedding).map_err(|error| bad(format!("the embedding is not base64: {error}")))?;
         let values = bytes.as_chunks().0.iter().map(|&four| f32::from_le_bytes(four)).collect();
         if bytes.len() != 4 * columns {
             return Err(bad(format!("the embedding has {} bytes, the model takes {}", bytes.len(), 4 * columns)));
@@ -284,7 +285,7 @@ impl AlbumRow {
 /// The photos of an album that were embedded before.
 pub(crate) fn album_embeddings(body: &[u8], columns: usize) -> Result<Work, Problem> {
     let body: AlbumBody =
-        serde_json::from_slice(body).map_err(|error| Problem::bad(format!("the body is no album: {error}")))?;
+        serde_json::from_slice(body).map_err(|error| Problem::bad(format!("the body is not an album: {error}")))?;
     let count = body.photos.len();
     if count == 0 || count > MOST_OF_ALBUM {
         return Err(Problem::bad(format!("the album has {count} photos: send 1 to {MOST_OF_ALBUM}")));

@@ -11,7 +11,7 @@ pub enum ShddError {
     Sphere(#[from] SphereError),
     #[error("coefficient {index} is {value}: every coefficient must be a finite number")]
     NotFinite { index: usize, value: f64 },
-    #[error("coefficient {index} is {value:e}: coefficients beyond ±1e9 mean no density that can be told from a point")]
+    #[error("coefficient {index} is {value:e}: coefficients beyond ±1e9 are not supported")]
     TooLarge { index: usize, value: f64 },
     #[error("the vector has degree {got} but the codec has degree {expected}: use a codec of the vector's degree")]
     DegreeMismatch { expected: usize, got: usize },

@@ -1,13 +1,13 @@
 //! SHDD: Spherical Harmonics Dirac Delta codes (the LocDiff paper's representation of a location).
 //!
-//! A place becomes the coefficients `e = Y(x0)` of a Dirac delta on the sphere; any coefficient vector means a field
-//! `F = e·Y` and a density `q = exp F / Z`. This crate encodes, reads places and densities off vectors with no grid
-//! left in the answer.
+//! The code of a location is `e = Y(x0)`: the coefficients of a Dirac delta on the sphere. Any coefficient vector means a
+//! field `F = e·Y` and a density `q = exp F / Z`. This crate encodes locations, and finds locations and densities without
+//! rounding to a grid.
 //!
 //! | you want | item |
 //! |---|---|
-//! | the code of a place, or of millions | [`Codec::encode`], [`Codec::encode_batch`] |
-//! | the place a vector means | [`Codec::decode`], [`Codec::decode_batch`], [`Decoder`] |
+//! | the code of a location, or of millions | [`Codec::encode`], [`Codec::encode_batch`] |
+//! | the location of a vector | [`Codec::decode`], [`Codec::decode_batch`], [`Decoder`] |
 //! | log density, log Z, entropy, modes, samples | [`CodeDensity`] |
 //! | a credible region, the mass of a cap or raster | [`CodeDensity::credible_region`], [`CodeDensity::cap_mass`], [`CodeDensity::raster_mass`] |
 

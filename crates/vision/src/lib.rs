@@ -1,17 +1,17 @@
-//! From photo to embedding.
+//! Photos, image encoders and text recognition: finds photos, decodes them, embeds them and reads text in them.
 //!
 //! | you want | item |
 //! |---|---|
 //! | a photo from a file, upright, within limits | [`Photo`], [`PhotoLimits`] |
-//! | resizing as encoders were trained with | [`resize`](mod@resize) |
+//! | resizing by the filters that encoders were trained with | [`resize`](mod@resize) |
 //! | other views of a photo: crops and colours, seeded | [`Augmentation`] |
 //! | embeddings from an encoder's folder | [`Encoder`] |
-//! | the same of very many photos, batch after batch | [`Encoder::prepare`], [`Encoder::begin`] |
+//! | embeddings of many photos, batch by batch | [`Encoder::prepare`], [`Encoder::begin`] |
 //! | what an encoder is, whether it works, and how fast | [`Inspection`] |
-//! | what an encoder does to a photo first | [`Preprocessing`] |
+//! | how an encoder resizes and normalises photos | [`Preprocessing`] |
 //! | text in a photo | [`TextReader`], [`TextLine`] |
 //! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteCuda`], [`EfficientNetLiteConfig`] |
-//! | what went wrong, in one line | [`VisionError`] |
+//! | the error, in one line | [`VisionError`] |
 //!
 //! # Example
 //! ```

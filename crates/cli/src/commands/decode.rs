@@ -22,10 +22,10 @@ pub(crate) struct Decode {
     decoder: DecoderArgs,
     #[command(flatten)]
     device: DeviceArg,
-    /// Where to write the places: .csv, .jsonl, .npy or .safetensors [default: a table on standard output]
+    /// Write locations to .csv, .jsonl, .npy or .safetensors [default: a table on standard output]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Format of the output, where its extension does not say: csv, jsonl, npy or safetensors
+    /// Output format, if the extension does not tell: csv, jsonl, npy or safetensors
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     to: Option<Format>,
     /// Print one JSON object per vector instead of the table
@@ -101,7 +101,7 @@ impl Decode {
             let rows = writer.finish()?;
             let out = self.out.unwrap_or_default();
             if out != Path::new("-") {
-                output::print_line!("{rows} places in {}", out.display());
+                output::print_line!("{rows} locations in {}", out.display());
             }
         }
         Ok(())

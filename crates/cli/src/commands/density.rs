@@ -19,29 +19,29 @@ pub(crate) struct DensityArgs {
     input: VectorsInput,
     #[command(flatten)]
     degree: DegreeArg,
-    /// The code of this place, instead of a file
+    /// Use the code of this location instead of a file
     #[arg(long, value_name = "LAT,LON", value_parser = parse_place, allow_hyphen_values = true,
           conflicts_with = "vectors", required_unless_present = "vectors")]
     at: Option<LatLon>,
-    /// Which row of the file, from 1
+    /// Row of the file, from 1
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     row: u64,
-    /// How many modes to list
+    /// List up to K modes
     #[arg(long, default_value_t = 5, value_name = "K")]
     modes: usize,
     /// Write a map as a picture
     #[arg(long, value_name = "FILE.png")]
     png: Option<PathBuf>,
-    /// What the picture shows: the whole world, or the 90 % region
+    /// Show the whole world or the 90 % region in the picture
     #[arg(long, value_parser = named::<MapView>(), default_value = MapView::Auto.name())]
     view: MapView,
     /// Write the 50 and 90 % regions and the modes
     #[arg(long, value_name = "FILE.geojson")]
     geojson: Option<PathBuf>,
-    /// Write the probability of every cell of a world raster: .asc (Esri ASCII), .npy, .csv, .jsonl or .safetensors
+    /// Write probabilities on a world raster: .asc (Esri ASCII), .npy, .csv, .jsonl or .safetensors
     #[arg(long, value_name = "FILE")]
     raster: Option<PathBuf>,
-    /// Write the probability of every cell of a world raster as GeoTIFF (WGS 84, 32-bit numbers)
+    /// Write probabilities on a world raster as GeoTIFF (WGS 84, 32-bit numbers)
     #[arg(long, value_name = "FILE.tif")]
     geotiff: Option<PathBuf>,
     /// Size of a raster cell in degrees
@@ -93,7 +93,7 @@ impl DensityArgs {
         for read in 1..=self.row {
             found = read_vectors(&mut reader, 1, path, read - 1)?.pop();
             if found.is_none() {
-                bail!("{}: there is no row {}: the file has {}", path.display(), self.row, read - 1);
+                bail!("{}: row {} does not exist: the file has {} rows", path.display(), self.row, read - 1);
             }
         }
         Ok((Codec::new(degree), found.context("rows are counted from 1")?))

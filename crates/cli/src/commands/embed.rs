@@ -21,21 +21,21 @@ pub(crate) struct Embed {
     /// for a photo on standard input
     #[arg(value_name = "PHOTOS", required = true)]
     photos: Vec<PathBuf>,
-    /// Where to write the embeddings, a row a photo: .safetensors (tensor "embeddings"), .npy, .csv or .jsonl
+    /// Write embeddings, one row per photo: .safetensors (tensor "embeddings"), .npy, .csv or .jsonl
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
-    /// Where to write row, path, lat, lon and the location's source, a line a row [default: OUT as .csv]
+    /// Write row, path, lat, lon and the location's source here [default: OUT as .csv]
     #[arg(long, value_name = "FILE.csv")]
     locations: Option<PathBuf>,
-    /// Where to list the photos that could not be used, and why [default: OUT as .bad.csv, if there are any]
+    /// List photos that cannot be used, and why [default: OUT as .bad.csv, if there are any]
     #[arg(long, value_name = "FILE.csv")]
     bad: Option<PathBuf>,
     #[command(flatten)]
     encoder: EncoderArg,
-    /// Embed K other views of each photo too (crops and colours), as tensors augmented_1 … augmented_K for train
+    /// Also embed K other views of each photo (crops and colours) as augmented_1 … augmented_K, for `train`
     #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
     augment: u32,
-    /// Mirror half of the other views; it turns traffic and script around
+    /// Mirror half of the other views; mirrored traffic and writing mislead a model
     #[arg(long, requires = "augment")]
     mirror: bool,
     /// Seed of the other views
@@ -47,15 +47,15 @@ pub(crate) struct Embed {
     /// Number type: f16, f32 or f64
     #[arg(long, value_name = "TYPE", default_value = "f32", value_parser = parse_dtype)]
     dtype: Dtype,
-    /// Pictures the encoder takes at a time
+    /// Photos per batch of the encoder
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=65536))]
     batch: u32,
     #[command(flatten)]
     reading: PhotoArgs,
-    /// Go on with a run that was cut off: give the same arguments
+    /// Continue an interrupted run; give the same arguments
     #[arg(long)]
     resume: bool,
-    /// Print a JSON summary when done
+    /// Print a JSON summary
     #[arg(long)]
     json: bool,
 }
@@ -63,7 +63,7 @@ pub(crate) struct Embed {
 impl Embed {
     pub(crate) fn run(self) -> Result<()> {
         for path in [Some(&self.out), self.locations.as_ref(), self.bad.as_ref()].into_iter().flatten() {
-            ensure!(!is_stdout(path), "embed writes files that a run can be resumed with, not -: name a file");
+            ensure!(!is_stdout(path), "embed cannot write to standard output: name a file");
         }
         std::thread::scope(|scope| {
             let encoder = scope.spawn(|| timed("opening the encoder", || self.encoder.open())); // it takes its time
@@ -122,14 +122,14 @@ impl Embed {
             return Ok(());
         }
         output::print_line!(
-            "{rows} photos in {} ({} numbers each), their paths and places in {}; {rate:.1} photos a second",
+            "{rows} photos in {} ({} numbers each), their paths and locations in {}; {rate:.1} photos a second",
             self.out.display(),
             encoder.embedding(),
             files.locations.display()
         );
         if bad + left_out > 0 {
             output::print_line!(
-                "{bad} could not be used and {left_out} were left out for want of a location: see {}",
+                "{bad} cannot be used and {left_out} have no location and are left out: see {}",
                 files.bad.display()
             );
         }
@@ -160,13 +160,13 @@ pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<EmbedCounts
     bar.finish_and_clear();
     let finished = finished.map_err(|error| match error {
         EmbedError::Data(_) | EmbedError::Write(_) => {
-            anyhow::Error::from(error).context("what is finished is kept: go on with --resume")
+            anyhow::Error::from(error).context("finished work is kept: continue with --resume")
         }
         error => with_flags(error),
     })?;
     finished.ok_or_else(|| {
         let done = last.map_or(0, |counts: EmbedCounts| counts.done);
-        say::line(&format!("stopped after {done} of {count} photos: go on with --resume"));
+        say::line(&format!("stopped after {done} of {count} photos: continue with --resume"));
         Interrupted.into()
     })
 }
@@ -186,7 +186,7 @@ pub(crate) fn with_flags(error: EmbedError) -> anyhow::Error {
             anyhow!("{} is a photo or list to read and {} at once: name another file", path.display(), output(which))
         }
         EmbedError::Unfinished { path } => anyhow!(
-            "{} holds an unfinished run: add --resume to go on with it, or delete it to start again",
+            "{} holds an unfinished run: add --resume to continue it, or delete it to start again",
             path.display()
         ),
         EmbedError::OtherSetting { path, setting, before, now } => {

@@ -18,16 +18,16 @@ pub(crate) struct Encode {
     input: PointsInput,
     #[command(flatten)]
     degree: DegreeArg,
-    /// Where to write: .csv, .jsonl, .npy or .safetensors (tensor "coefficients"); - for standard output as .jsonl
+    /// Write to .csv, .jsonl, .npy or .safetensors (tensor "coefficients"); - is standard output as .jsonl
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
-    /// Format of the output, where its extension does not say: csv, jsonl, npy or safetensors
+    /// Output format, if the extension does not tell: csv, jsonl, npy or safetensors
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     to: Option<Format>,
-    /// Number type of binary output, and precision of text output: f32 or f64
+    /// Number type of the output: f32 or f64
     #[arg(long, value_name = "TYPE", default_value = "f64", value_parser = parse_dtype)]
     dtype: Dtype,
-    /// Print a JSON summary when done
+    /// Print a JSON summary
     #[arg(long)]
     json: bool,
 }

@@ -11,7 +11,7 @@ use std::{io::Write, path::PathBuf};
 /// About image encoders.
 #[derive(Debug, Subcommand)]
 pub(crate) enum EncoderCommand {
-    /// Print what an encoder's folder is, check it and time it
+    /// Describe an encoder's folder, check it and time it
     Inspect(Inspect),
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Inspect {
     folder: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArg,
-    /// Arithmetic of products: f32, on the CPU int8 [default: f32, on CUDA tf32]
+    /// Arithmetic of matrix products [default: f32; on CUDA tf32]
     #[arg(long, value_name = "NAME", value_parser = named::<Precision>())]
     precision: Option<Precision>,
     /// Print one JSON object instead of lines

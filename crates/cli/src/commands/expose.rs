@@ -11,19 +11,19 @@ use std::{io::Write, path::Path, path::PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Expose {
-    /// Photos and films: files, folders, .csv with a column of paths, @list.txt
+    /// Photos and videos: files, folders, .csv with a column of paths, @list.txt
     #[arg(value_name = "PHOTOS", required = true)]
     photos: Vec<PathBuf>,
-    /// Write copies without location metadata into a folder, with the same pixels, then look at them again
+    /// Write copies without location metadata into a folder, with the same pixels, and check them
     #[arg(long, value_name = "FOLDER")]
     clean: Option<PathBuf>,
-    /// Paint over text in copies: what speaks of places, or all; such a copy is a new JPEG file
+    /// Paint over text in the copies: text about places, or all; these copies are new JPEG files
     #[arg(long, value_name = "WHICH", value_parser = ["places", "all"], requires = "clean")]
     cover: Option<String>,
-    /// Look at the tags alone, not at the picture
+    /// Check the metadata only, not the picture
     #[arg(long, conflicts_with_all = ["cover", "parts", "gallery"])]
     tags_only: bool,
-    /// Say also which parts of the picture give it away
+    /// Also show which parts of the picture give the location away
     #[arg(long)]
     parts: bool,
     /// Print one JSON object per file instead of text
@@ -60,7 +60,7 @@ impl Expose {
             let done = look(file).and_then(|()| copies.get(k).map_or(Ok(()), |copy| clean(file, copy)));
             bad += usize::from(done.inspect_err(|error| say::error(&format!("{error:#}"))).is_err());
         }
-        ensure!(bad == 0, "{bad} of {} files could not be read or cleaned: see above", files.len());
+        ensure!(bad == 0, "{bad} of {} files cannot be read or cleaned: see above", files.len());
         Ok(())
     }
 }

@@ -25,9 +25,9 @@ const BATCH: usize = 64;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GalleryCommand {
-    /// Make a gallery: of photos' embeddings and locations, or of places with GeoCLIP's vectors
+    /// Build a gallery of located photos, or of locations with GeoCLIP's vectors
     Build(Build),
-    /// Find the gallery's places most like each embedding: plain retrieval
+    /// Find the gallery's most similar entries for each embedding (plain retrieval)
     Search(Search),
 }
 
@@ -45,29 +45,29 @@ pub(crate) struct Build {
     /// Geotagged photos: files, folders, .csv with a column of paths (and lat, lon), .tar shards, @list.txt
     #[arg(value_name = "PHOTOS", required_unless_present = "locations", conflicts_with_all = ["embeddings", "locations", "geoclip"])]
     photos: Vec<PathBuf>,
-    /// Instead of photos their embeddings, one a row: .safetensors or .npy, f16 or f32
+    /// Embeddings instead of photos, one per row: .safetensors or .npy, f16 or f32
     #[arg(long, value_name = "FILE", requires = "locations")]
     embeddings: Option<PathBuf>,
-    /// Tensor of a safetensors file that holds several
+    /// Tensor to read, if a safetensors file holds several
     #[arg(long, value_name = "NAME", requires = "embeddings")]
     tensor: Option<String>,
     /// Locations, row by row: .csv or .jsonl with lat and lon, .npy or .safetensors [N, 2]
     #[arg(long, value_name = "FILE")]
     locations: Option<PathBuf>,
-    /// Instead of photos GeoCLIP's vectors of the locations, by GeoCLIP's folder; they are kept beside the locations
+    /// Make GeoCLIP's vectors of --locations, with GeoCLIP's folder; they are stored next to that file
     #[arg(long, value_name = "FOLDER", requires = "locations", conflicts_with_all = ["embeddings", "out"])]
     geoclip: Option<PathBuf>,
     #[command(flatten)]
     encoder: EncoderArg,
     #[command(flatten)]
     reading: PhotoArgs,
-    /// Number type of the vectors kept
+    /// Number type of the stored vectors
     #[arg(long, default_value = "f16", value_parser = named::<VectorType>())]
     dtype: VectorType,
-    /// The folder to write
+    /// Write this folder
     #[arg(short, long, value_name = "FOLDER", required_unless_present = "geoclip")]
     out: Option<PathBuf>,
-    /// Go on with photos that were cut off: give the same arguments
+    /// Continue an interrupted run; give the same arguments
     #[arg(long)]
     resume: bool,
     /// Print a JSON summary
@@ -90,7 +90,7 @@ impl Build {
                 let (embeddings, locations, read) = match (&self.embeddings, locations) {
                     (Some(embeddings), Some(locations)) => (embeddings.clone(), locations.clone(), (0, 0)),
                     (None, None) => self.embed(out)?,
-                    _ => anyhow::bail!("--locations alone make no gallery: give --embeddings or --geoclip"),
+                    _ => anyhow::bail!("--locations needs --embeddings or --geoclip: add one of them"),
                 };
                 let file = RowFile::open(&embeddings, self.tensor.as_deref())?;
                 let places = read_points(&locations, None, &PointColumns::default())?;
@@ -104,7 +104,7 @@ impl Build {
         };
         let (places, dimension) = (gallery.len(), gallery.dimension());
         let summary = json!({"places": places, "dimension": dimension, "kind": gallery.kind(), "out": folder});
-        let words = format!("a gallery of {places} places with {dimension} numbers each in {}", folder.display());
+        let words = format!("a gallery of {places} locations with {dimension} numbers each in {}", folder.display());
         output::tell(self.json, &summary, &words)?;
         self.reading.settle(bad, count, &folder.join("photos.bad.csv").display().to_string())
     }
@@ -143,25 +143,25 @@ pub(crate) fn build_photos(embeddings: &RowFile, places: &[LatLon], vectors: Vec
 
 #[derive(Debug, Args)]
 pub(crate) struct Search {
-    /// A gallery's folder, or, with --geoclip, a file of places
+    /// Folder of a gallery; with --geoclip a file of locations
     #[arg(value_name = "GALLERY")]
     gallery: PathBuf,
-    /// GeoCLIP's folder, where the gallery's vectors are GeoCLIP's
+    /// GeoCLIP's folder, if GeoCLIP made the gallery's vectors
     #[arg(long, value_name = "FOLDER")]
     geoclip: Option<PathBuf>,
-    /// Embeddings of the photos, one a row: .safetensors or .npy, f16 or f32
+    /// Embeddings of the photos, one per row: .safetensors or .npy, f16 or f32
     #[arg(long, value_name = "FILE")]
     embeddings: PathBuf,
-    /// Tensor of a safetensors file that holds several
+    /// Tensor to read, if a safetensors file holds several
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
-    /// Places a photo
+    /// List K entries per photo
     #[arg(long, value_name = "K", default_value_t = 5)]
     top: usize,
-    /// Where to write: .csv, .jsonl, .npy or .safetensors, with columns row, rank, lat, lon, gallery_row, score
+    /// Write row, rank, lat, lon, gallery_row and score to .csv, .jsonl, .npy or .safetensors
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// True locations, row by row: prints how good the best places are
+    /// True locations, row by row: print how good the best entries are
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     #[command(flatten)]
@@ -177,7 +177,7 @@ impl Search {
         let file = RowFile::open(&self.embeddings, self.tensor.as_deref())?;
         let truth = self.truth.as_ref();
         let truth = truth.map(|path| read_truth(path, file.name(), file.rows())).transpose()?;
-        anyhow::ensure!(self.top > 0, "--top = 0 cannot be used: at least 1");
+        anyhow::ensure!(self.top > 0, "--top = 0 cannot be used: give 1 or more");
         let device = Device::open(self.device.device)?;
         let bar = progress::bar("embedding places", None);
         let mut options = LocatorOptions::default();

@@ -13,30 +13,32 @@ use std::sync::atomic::Ordering;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Models lie in LOCDIFF_HOME, else in XDG_DATA_HOME/locdiff, else in ~/.local/share/locdiff. A run that was cut off goes on where it ended; \
-nothing has its name before it is whole. Of an encoder only the vision tower is fetched, and kept as f16. Then: locdiff locate photo.jpg \
---model geoclip, or LOCDIFF_MODEL=geoclip.")]
+Models are installed in LOCDIFF_HOME, otherwise in XDG_DATA_HOME/locdiff, otherwise in ~/.local/share/locdiff. Repeat an interrupted \
+command to continue it. Incomplete models are never installed. Of an encoder only the vision tower is kept, as f16. To use a model: \
+locdiff locate photo.jpg --model geoclip, or set LOCDIFF_MODEL=geoclip.")]
 #[expect(clippy::struct_excessive_bools, reason = "flags")]
 pub(crate) struct Get {
-    /// What to fetch: see --list
+    /// Names to download (see --list)
     #[arg(value_name = "NAME", required_unless_present_any = ["list", "remove"])]
     names: Vec<String>,
-    /// A folder or an address that has the files, by their names or in a folder NAME [default: where they are published]
+    /// Take the files from a folder or a URL [default: where they are published]
+    ///
+    /// The files lie there by their names, or in a folder NAME
     #[arg(long, value_name = "FOLDER|URL", requires = "names")]
     from: Option<String>,
-    /// Fetch whole files also where a part is enough, so that their SHA-256 can be compared
+    /// Download whole files even if a part is enough, to compare their SHA-256
     #[arg(long, requires = "names")]
     whole: bool,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
-    /// Say what there is, and what is here
+    /// List the published names, and what is installed
     #[arg(long, conflicts_with_all = ["names", "remove"])]
     list: bool,
-    /// Remove what was fetched as a name
+    /// Remove this model or encoder
     #[arg(long, value_name = "NAME", conflicts_with = "names")]
     remove: Vec<String>,
-    /// Print one JSON object for each name
+    /// Print one JSON object per name
     #[arg(long)]
     json: bool,
 }
@@ -77,7 +79,7 @@ impl Get {
             let begun = if done > 0 { format!(" ({} here already)", size(done)) } else { String::new() };
             say::line(&format!("{:<24} {:>9}{begun}  licence: {}", what.name, size(all), what.licence));
             if let Some((file, place)) = what.by_hand {
-                say::line(&format!("{:<24} {file} is not fetched: {place}", ""));
+                say::line(&format!("{:<24} {file} is not downloaded: {place}", ""));
             }
         }
         let bytes = plan.bytes();
@@ -129,7 +131,7 @@ impl Get {
 /// Asks whether so much shall be fetched.
 fn confirmed(bytes: u64, folder: &Path) -> Result<bool> {
     let terminal = std::io::stdin();
-    ensure!(terminal.is_terminal(), Usage("get asks first, and there is no terminal: add --yes".to_owned()));
+    ensure!(terminal.is_terminal(), Usage("get asks first, but there is no terminal: add --yes".to_owned()));
     say::ask(&format!("Fetch {} into {}?", size(bytes), folder.display()));
     let mut line = String::new();
     terminal.lock().read_line(&mut line)?;

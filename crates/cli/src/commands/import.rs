@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Import {
-    /// GeoCLIP's weights and gallery, from the wheel of the Python package
+    /// Convert GeoCLIP's weights and gallery from the wheel of its Python package
     Geoclip(ImportGeoclip),
 }
 
@@ -22,10 +22,10 @@ impl Import {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportGeoclip {
-    /// The wheel (pip download --no-deps geoclip), a folder that holds the package's files, or the files themselves
+    /// The wheel (`pip download --no-deps geoclip`), a folder with the package's files, or the files
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
-    /// The folder to write
+    /// Write this folder
     #[arg(short, long, value_name = "FOLDER")]
     out: PathBuf,
     /// Print a JSON summary
@@ -37,7 +37,7 @@ impl ImportGeoclip {
     fn run(self) -> Result<()> {
         output::claim_file(&self.out.join(locdiff_retrieval::geoclip::SETTINGS_FILE))?;
         let places = import(&Sources::open(&self.paths)?, &self.out)?;
-        let gallery = places.map_or("no gallery".to_owned(), |places| format!("a gallery of {places} places"));
+        let gallery = places.map_or("no gallery".to_owned(), |places| format!("a gallery of {places} locations"));
         let summary = serde_json::json!({"out": self.out, "gallery_places": places});
         output::tell(self.json, &summary, &format!("GeoCLIP with {gallery} in {}", self.out.display()))
     }

@@ -14,20 +14,20 @@ use std::sync::atomic::Ordering;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The page is for this machine's user alone: its address holds a token that works until the page has loaded. Every act is saved in FOLDER/.locdiff-review at \
-                  once, so that the same command goes on where it ended. Nothing is written about photos before the page's button asks for it; \
-                  GPS tags are never overwritten, and `locdiff undo` takes everything back."
+    after_help = "Only you can open the page: its address holds a token that expires once it has loaded. Each step is saved in FOLDER/.locdiff-review at once; \
+                  repeat the command to continue. Photos change only when you press the page's button. GPS tags are never overwritten. \
+                  `locdiff undo` undoes everything."
 )]
 pub(crate) struct Review {
-    /// The folder with the photos
+    /// Folder with the photos
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
     #[command(flatten)]
     model: ModelArgs,
-    /// A log of positions of that time, as in `album`. May be repeated
+    /// Use a GPS track of that time, as in `album`. Repeat for several
     #[arg(long, value_name = "FILE")]
     track: Vec<PathBuf>,
-    /// Where tagged copies go, if the page is asked for them [default: FOLDER-tagged]
+    /// Write tagged copies here, if you ask the page for them [default: FOLDER-tagged]
     #[arg(long, value_name = "FOLDER")]
     copies: Option<PathBuf>,
     #[command(flatten)]
@@ -39,11 +39,12 @@ pub(crate) struct Review {
 /// The page of a review.
 #[derive(Debug, Args)]
 pub(crate) struct PageArgs {
-    /// The page's port on 127.0.0.1 [default: any that is free]
+    /// Port of the page on 127.0.0.1 [default: a free one]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
-    /// Show streets from a server of map tiles, which then learns where you look, such as
-    /// https://tile.openstreetmap.org/{z}/{x}/{y}.png [default: none, nothing is loaded from elsewhere]
+    /// Show streets from a tile server [default: none; nothing is loaded from the network]
+    ///
+    /// Such as https://tile.openstreetmap.org/{z}/{x}/{y}.png. The server then learns which areas you view
     #[arg(long, value_name = "URL")]
     tiles: Option<TileAddress>,
 }
@@ -64,7 +65,7 @@ impl Review {
         let session = ReviewSession::open(backend, &acts)?;
         let [ticked, written, all] = show_review(&session, &self.page)?;
         output::print_line!("{ticked} of {all} photos are ticked, {written} are written");
-        verbosity::note(&format!("`locdiff review {}` goes on from here", folder.display()));
+        verbosity::note(&format!("`locdiff review {}` continues from here", folder.display()));
         Ok(())
     }
 }

@@ -23,14 +23,15 @@ pub(crate) struct Sample {
     model: PathBuf,
     #[command(flatten)]
     embeddings: EmbeddingsArgs,
-    /// How the samples become one place
+    /// Pool samples into one location this way
     #[arg(long, value_parser = named::<Pooling>(), default_value = Pooling::Pool.name())]
     pool: Pooling,
-    /// The radius of the window that codes are seen through: a place is where the windowed field is highest
+    /// Put a location where a window of this radius holds most of the code's field
     #[arg(long, value_name = "KM", default_value_t = Reading::default().window_km, value_parser = parse_positive)]
     window_km: f64,
-    /// Views of each photo that the samples are spread over (Algorithm 2 of the paper): 1 is the tensor alone, more are it and augmented_1,
-    /// augmented_2 … of the same file, which `embed --augment` makes
+    /// Spread the samples over K views of each photo (Algorithm 2 of the paper)
+    ///
+    /// More than 1 needs the tensors augmented_1, augmented_2 … that `embed --augment` makes
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1001))]
     views: u32,
     /// Seed of the noise
@@ -38,16 +39,16 @@ pub(crate) struct Sample {
     seed: u64,
     #[command(flatten)]
     device: DeviceArg,
-    /// Where to write the places: .csv, .jsonl, .npy or .safetensors, with columns row, lat, lon
+    /// Write row, lat and lon to .csv, .jsonl, .npy or .safetensors
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Where to write the pooled codes: coefficients of the mean, one row per photo
+    /// Write the pooled codes, one row per photo
     #[arg(long, value_name = "FILE")]
     codes: Option<PathBuf>,
-    /// Where to write every sample's place: columns row, sample, lat, lon
+    /// Write every sample: row, sample, lat and lon
     #[arg(long = "per-sample", value_name = "FILE")]
     every: Option<PathBuf>,
-    /// True locations, row by row: prints how good the answers are
+    /// True locations, row by row: print how good the answers are
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     /// Print a JSON summary
@@ -163,10 +164,10 @@ impl Sample {
             return Ok(writeln!(output::Out, "{summary}")?);
         }
         if let Some(out) = self.out.as_ref().filter(|out| !output::is_stdout(out)) {
-            status!("{rows} places in {}", out.display());
+            status!("{rows} locations in {}", out.display());
         }
         if let Some(from_gallery) = from_gallery {
-            status!("{from_gallery} of them places of the gallery, the others the model's own");
+            status!("{from_gallery} of them from the gallery, the others the model's own");
         }
         if let Some(accuracy) = accuracy {
             status!("{accuracy}");

@@ -11,36 +11,38 @@ use std::{net::SocketAddr, path::PathBuf, sync::atomic::Ordering, time::Duration
 #[derive(Debug, Args)]
 #[command(
     after_help = "Routes: / (the page), /docs, /openapi.json, POST /v1/locate, /v1/locate/embeddings, /v1/embed, /v1/steps, /v1/occlusion, GET \
-                  /v1/info, /v1/regions, /health/live, /health/ready, /metrics. SIGTERM or Ctrl-C finishes what is under way, a \
-                  second one ends at once. Exit codes: 0 stopped; 1 failure; 2 usage."
+                  /v1/info, /v1/regions, /health/live, /health/ready, /metrics. SIGTERM or Ctrl-C finishes open requests; a \
+                  second one exits at once. Exit codes: 0: stopped. 1: failure. 2: wrong usage."
 )]
 pub(crate) struct Serve {
-    /// Where to listen; others than this machine need a key or --insecure
+    /// Listen here; addresses that others can reach need a key or --insecure
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
     #[arg(env = "LOCDIFF_ADDRESS", hide_env_values = true, value_parser = ServeOptions::parse_address)]
     address: SocketAddr,
-    /// The port, instead of the address's
+    /// Listen on this port, instead of the one in --address
     #[arg(long, value_name = "N", env = "LOCDIFF_PORT", hide_env_values = true)]
     port: Option<u16>,
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
     gallery: GalleryArgs,
-    /// Keys that may ask, one a line (or one in LOCDIFF_KEY): `Authorization: Bearer KEY` or `x-api-key: KEY`
+    /// File of allowed keys, one per line, or set one in LOCDIFF_KEY
+    ///
+    /// Clients send `Authorization: Bearer KEY` or `x-api-key: KEY`
     #[arg(long, value_name = "FILE", env = "LOCDIFF_KEY_FILE", hide_env_values = true, help_heading = "Access")]
     key_file: Option<PathBuf>,
-    /// Listen on an address that others reach, without a key
+    /// Allow an address that others can reach without a key
     #[arg(long, env = "LOCDIFF_INSECURE", hide_env_values = true, help_heading = "Access")]
     insecure: bool,
-    /// An origin whose pages may ask, such as https://photos.example; may be repeated
+    /// Allow pages of this origin, such as https://photos.example. Repeat for several
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',', help_heading = "Access")]
     #[arg(env = "LOCDIFF_CORS_ORIGIN", hide_env_values = true)]
     cors_origin: Vec<String>,
-    /// Another name that the server is asked by, such as a proxy's, photos.example; may be repeated
+    /// Accept this host name, such as a proxy's. Repeat for several
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Access")]
     #[arg(env = "LOCDIFF_ALLOW_HOST", hide_env_values = true)]
     allow_host: Vec<String>,
-    /// Write no line for each request to standard error
+    /// Do not log requests to standard error
     #[arg(long, env = "LOCDIFF_NO_LOG", hide_env_values = true)]
     no_log: bool,
     #[command(flatten)]
@@ -50,34 +52,34 @@ pub(crate) struct Serve {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 struct Limits {
-    /// Largest body of a request, in millions of bytes
+    /// Largest request body, in millions of bytes
     #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=4000), env = "LOCDIFF_MAX_BODY", hide_env_values = true)]
     max_body: u32,
-    /// Memory for the bodies of all requests, in millions of bytes
+    /// Memory for all request bodies, in millions of bytes
     #[arg(long, value_name = "MB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..), env = "LOCDIFF_MAX_MEMORY", hide_env_values = true)]
     max_memory: u32,
-    /// Largest photo, in millions of pixels
+    /// Refuse photos with more than N million pixels
     #[arg(long, value_name = "N", default_value_t = LocateOptions::default().max_megapixels, value_parser = clap::value_parser!(u32).range(1..=4000), env = "LOCDIFF_MAX_MEGAPIXELS", hide_env_values = true)]
     max_megapixels: u32,
-    /// Photos of a request
+    /// Most photos per request
     #[arg(long, value_name = "N", default_value_t = 32, env = "LOCDIFF_MAX_PHOTOS", hide_env_values = true)]
     max_photos: usize,
-    /// Photos that wait; more are refused with the time to wait
+    /// Most photos that wait; further requests are refused with Retry-After
     #[arg(long, value_name = "N", default_value_t = 64, env = "LOCDIFF_QUEUE", hide_env_values = true)]
     queue: usize,
-    /// Connections at a time
+    /// Most connections at a time
     #[arg(long, value_name = "N", default_value_t = 2048, env = "LOCDIFF_CONNECTIONS", hide_env_values = true)]
     connections: usize,
-    /// Seconds for a request's head
+    /// Seconds to receive a request's head
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, env = "LOCDIFF_HEADER_TIMEOUT", hide_env_values = true)]
     header_timeout: Duration,
-    /// Seconds for its body
+    /// Seconds to receive a request's body
     #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, env = "LOCDIFF_BODY_TIMEOUT", hide_env_values = true)]
     body_timeout: Duration,
-    /// Seconds until it is answered
+    /// Seconds to answer a request
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, env = "LOCDIFF_REQUEST_TIMEOUT", hide_env_values = true)]
     request_timeout: Duration,
-    /// Seconds that requests under way have when the server stops
+    /// Seconds to finish requests when the server stops
     #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, env = "LOCDIFF_SHUTDOWN_TIMEOUT", hide_env_values = true)]
     shutdown_timeout: Duration,
 }

@@ -10,15 +10,14 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Files that were created are removed, photos, sidecars and copies that were changed are restored to the byte, also those that got \
-another name in their folder. What an interrupted run left is removed. A file that changed since stays, is named, and remains in the \
-journal; the exit code is 1 then. A journal that names anything outside its folder, or a \
-link, is refused whole.")]
+Created files are removed. Changed photos, sidecars and copies are restored to the byte, even if you renamed them within their folder. \
+Remains of an interrupted run are removed. A file that changed since is named and stays as it is, also in the journal, and the exit code \
+is 1. A journal that names a link or anything outside its folder is refused.")]
 pub(crate) struct UndoArgs {
-    /// The journal that `locate` named, or the folder with one in it
+    /// A journal, or the folder with one in it
     #[arg(value_name = "JOURNAL")]
     journal: PathBuf,
-    /// Say what would be done, and do nothing
+    /// Print what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
     /// Print one JSON object per file
@@ -39,15 +38,13 @@ impl UndoArgs {
         }
         if done.is_empty() {
             let folder = self.journal.display();
-            verbosity::note(&format!(
-                "nothing to take back: {folder} lists no tags that LocDiff wrote ({JOURNAL_NAME})"
-            ));
+            verbosity::note(&format!("nothing to undo: {folder} lists no tags that LocDiff wrote ({JOURNAL_NAME})"));
         }
         let refused = done.iter().filter(|(_, what)| what.is_refusal()).count();
         let count = done.len();
         ensure!(
             refused == 0,
-            "{refused} of {count} files changed since they were written, and stay as they are: remove or mend them yourself"
+            "{refused} of {count} files changed since they were written, and stay as they are: remove or restore them yourself"
         );
         Ok(())
     }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// The degree, from 1 to [`Degree::MAX`].
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct DegreeArg {
-    /// Spherical-harmonic degree L: a code has (L+1)² numbers, its peak a spread of 78 km at 23, 20 km at 47
+    /// Spherical-harmonic degree L: codes have (L+1)² numbers, peaks a spread of 78 km at 23 and 20 km at 47
     #[arg(short = 'L', long, value_name = "L", default_value = "47", value_parser = parse_degree)]
     pub(crate) degree: Degree,
 }
@@ -28,7 +28,7 @@ fn parse_degree(text: &str) -> Result<Degree, String> {
 /// Where to compute.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DeviceArg {
-    /// Where to compute: auto, cpu, cuda or cuda:N
+    /// Compute on this device: auto, cpu, cuda or cuda:N
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device, env = "LOCDIFF_DEVICE", hide_env_values = true)]
     pub(crate) device: DeviceSpec,
 }
@@ -70,19 +70,19 @@ pub(crate) fn parse_dtype(text: &str) -> Result<Dtype, String> {
 /// Where points come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PointsInput {
-    /// File of places: .csv or .jsonl with lat and lon, .npy or .safetensors [N, 2]; - for standard input
+    /// File of locations: .csv or .jsonl with lat and lon, .npy or .safetensors [N, 2]; - is standard input
     #[arg(value_name = "POINTS", required_unless_present = "at")]
     pub(crate) points: Option<PathBuf>,
-    /// A place, instead of a file; may be repeated
+    /// A location instead of a file. Repeat for several
     #[arg(long, value_name = "LAT,LON", value_parser = parse_place, allow_hyphen_values = true, conflicts_with = "points")]
     pub(crate) at: Vec<LatLon>,
-    /// Format of POINTS, where its extension does not say: csv, jsonl, npy or safetensors
+    /// Format of POINTS, if the extension does not tell: csv, jsonl, npy or safetensors
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) from: Option<Format>,
-    /// Column, or JSON key, of the latitude [default: lat or latitude]
+    /// Column or JSON key of the latitude [default: lat or latitude]
     #[arg(long, value_name = "NAME")]
     pub(crate) lat_column: Option<String>,
-    /// Column, or JSON key, of the longitude [default: lon, lng or longitude]
+    /// Column or JSON key of the longitude [default: lon, lng or longitude]
     #[arg(long, value_name = "NAME")]
     pub(crate) lon_column: Option<String>,
 }
@@ -106,13 +106,13 @@ impl PointsInput {
 /// Where coefficient vectors come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct VectorsInput {
-    /// File of coefficient vectors, one per row: .csv, .jsonl, .npy or .safetensors; - for standard input
+    /// File of coefficient vectors, one per row: .csv, .jsonl, .npy or .safetensors; - is standard input
     #[arg(value_name = "COEFFICIENTS")]
     pub(crate) vectors: Option<PathBuf>,
-    /// Format of COEFFICIENTS, where its extension does not say: csv, jsonl, npy or safetensors
+    /// Format of COEFFICIENTS, if the extension does not tell: csv, jsonl, npy or safetensors
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) from: Option<Format>,
-    /// Tensor of a safetensors file that holds several
+    /// Tensor to read, if a safetensors file holds several
     #[arg(long, value_name = "NAME")]
     pub(crate) tensor: Option<String>,
 }
@@ -148,13 +148,13 @@ pub(crate) fn read_vectors(
 /// Which decoder.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DecoderArgs {
-    /// exact: the continuous maximum; anchors: the paper's, over anchor points; kl: nearest code in reverse KL
+    /// Decode by the exact maximum, the paper's anchors, or the nearest code in reverse KL
     #[arg(long, value_enum, default_value_t = DecoderKind::Exact)]
     decoder: DecoderKind,
-    /// Rank peaks by their mass within this radius [exact: the whole peak; anchors: the single anchor]
+    /// Rank peaks by their mass within this radius [default: exact: the whole peak; anchors: one anchor]
     #[arg(long, value_name = "KM", value_parser = parse_positive)]
     window_km: Option<f64>,
-    /// Anchors: fibonacci:N, healpix:DEPTH, random:N, or a file of places (a gallery)
+    /// Anchors: fibonacci:N, healpix:DEPTH, random:N, or a file of locations
     #[arg(long, value_name = "GRID", default_value = "fibonacci:21000")]
     anchors: String,
     /// Seed of random anchors
@@ -173,7 +173,7 @@ impl DecoderArgs {
     /// The decoder.
     pub(crate) fn decoder(&self) -> Result<Decoder> {
         if self.decoder == DecoderKind::Kl && self.window_km.is_some() {
-            return misuse("--window-km means nothing to --decoder kl: leave it out");
+            return misuse("--window-km has no effect with --decoder kl: leave it out");
         }
         let window_rad = self.window_km.map(|km| km / EARTH_RADIUS_KM);
         Ok(match self.decoder {
@@ -197,7 +197,7 @@ pub(crate) fn parse_grid(text: &str, seed: u64) -> Result<Grid> {
         Some(("random", n)) => Grid::uniform_random(size(n)?, &mut rand_chacha::ChaCha8Rng::seed_from_u64(seed))?,
         _ => {
             let gallery = locdiff_io::data::read_points(Path::new(text), None, &PointColumns::default())
-                .context("anchors are fibonacci:N, healpix:DEPTH, random:N or a file of places")?;
+                .context("anchors are fibonacci:N, healpix:DEPTH, random:N or a file of locations")?;
             Grid::from_points(gallery.into_iter().map(LatLon::to_unit).collect())?
         }
     })

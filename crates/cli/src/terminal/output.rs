@@ -59,7 +59,7 @@ pub(crate) fn claim<'a>(outputs: impl IntoIterator<Item = &'a Path>, prints: boo
             }
             claim_file(path)?;
             if !Call::current().claim(path)? {
-                return misuse(format!("{} is given for two outputs: name a file for each", path.display()));
+                return misuse(format!("{} is named for two outputs: name a file for each", path.display()));
             }
         }
     }

@@ -33,20 +33,20 @@ pub(crate) trait Program: CommandFactory + FromArgMatches + Send {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Everywhere {
-    /// Threads to compute with [default: one per core]; answers do not depend on it
+    /// Number of threads; the answers do not depend on it [default: one per core]
     #[arg(long, global = true, value_name = "N", visible_alias = "jobs")]
     #[arg(env = "LOCDIFF_THREADS", hide_env_values = true)]
     threads: Option<NonZeroUsize>,
-    /// Say nothing but results and errors: no notes, no progress
+    /// Print results and errors only, without notes and progress
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Say more: what is opened, where it runs, how long it takes
+    /// Print more: what is opened, where it runs, how long it takes
     #[arg(short, long, global = true)]
     verbose: bool,
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true, value_enum)]
     color: Colours,
-    /// Overwrite files and folders that exist
+    /// Overwrite existing files and folders
     #[arg(long, global = true)]
     force: bool,
 }
@@ -96,7 +96,7 @@ fn refuse<P: Program>(error: &clap::Error) -> u8 {
         && let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
         && let Some(other) = P::elsewhere(name)
     {
-        say::error(&format!("this command is in the program {other}: {other} {name}"));
+        say::error(&format!("'{name}' is a command of another program: run `{other} {name}`"));
         return 2;
     }
     let _ = error.print(); // nobody may be reading

@@ -30,13 +30,13 @@ pub(crate) type Result<T, E = DataError> = std::result::Result<T, E>;
 #[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 #[non_exhaustive]
 pub enum DataError {
-    #[error("cannot tell the format of '{file}': use .csv, .jsonl, .ndjson, .npy or .safetensors, or give the format")]
+    #[error("cannot tell the format of '{file}': use .csv, .jsonl, .ndjson, .npy or .safetensors, or state the format")]
     UnknownExtension { file: String },
     #[error("unknown format '{name}': choose csv, jsonl, npy or safetensors")]
     UnknownFormat { name: String },
     #[error("{file}: {format} needs a regular file, not a pipe or a device: give a file, or use csv or jsonl")]
     NeedsFile { file: String, format: crate::data::Format },
-    #[error("'{text}' is no encoder's fingerprint: expected NAME@ and 32 hexadecimal digits")]
+    #[error("'{text}' is not an encoder's fingerprint: expected NAME@ and 32 hexadecimal digits")]
     Fingerprint { text: String },
     #[error("an embedding has no numbers: give at least one")]
     EmptyEmbedding,
@@ -96,7 +96,7 @@ impl DataError {
 fn read_remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::NotFound => "; check the path",
-        io::ErrorKind::PermissionDenied => "; ask for the right to read it",
+        io::ErrorKind::PermissionDenied => "; change its permissions",
         io::ErrorKind::IsADirectory => "; give a file, not a folder",
         io::ErrorKind::UnexpectedEof => "; it is shorter than its header says: save it again",
         _ => "",

@@ -45,7 +45,7 @@ pub fn tagged(photo: &[u8], name: &str, tag: &GeoTag, overwrite: Overwrite) -> R
     let exif = gps_ifd::with_location(tiff, tag, overwrite).map_err(refused)?;
     image.set_exif(Some(exif.clone().into()));
     if image.exif().is_none_or(|kept| kept != exif) {
-        return Err(unfit("there is no room left for EXIF data in it (64 KiB at most)".to_owned()));
+        return Err(unfit("it has no room left for EXIF data (64 KiB at most)".to_owned()));
     }
     Ok(image.encoder().bytes().to_vec())
 }

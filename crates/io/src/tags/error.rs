@@ -11,7 +11,7 @@ use thiserror::Error;
 pub enum TagError {
     #[error("cannot read {file}: {source}; check the path and its permissions")]
     Read { file: String, source: io::Error },
-    #[error("{file} says already where it was taken: force the writing to replace that in the copy")]
+    #[error("{file} already has a GPS tag: force the writing to replace it in the copy")]
     HasLocation { file: String },
     #[error(
         "{file} has a location in its XMP part, which would contradict the new one: remove it first (exiftool \
@@ -32,7 +32,7 @@ pub enum TagError {
     Exists { file: String },
     #[error("{file} is there, the original of an earlier writing: move it away first")]
     HasOriginal { file: String },
-    #[error("{file} is there and cannot be added to: {reason}; mend it or move it away")]
+    #[error("{file} exists and cannot be extended: {reason}; repair it or move it away")]
     Sidecar { file: String, reason: String },
     #[error("{file} is not cleaned: {reason}")]
     NotCleaned { file: String, reason: String },
@@ -53,7 +53,7 @@ impl From<JournalError> for TagError {
         match error {
             JournalError::Unusable { file, reason } => Self::Journal {
                 file: file.display().to_string(),
-                reason: format!("{reason}; give the journal that locate named"),
+                reason: format!("{reason}; give the journal that `locdiff locate` named"),
             },
             JournalError::Write(error) => Self::Write(error),
         }

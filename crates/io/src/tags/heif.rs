@@ -199,10 +199,10 @@ impl<'a> Heif<'a> {
     pub(crate) fn with_exif(&self, exif: &[u8]) -> Result<Vec<u8>, Reason> {
         let (outer, is_whole) = boxes(&mut Cursor::new(self.file), 0..self.file.len() as u64);
         if !is_whole {
-            return Err("it is cut off, or bytes that are no box follow".to_owned());
+            return Err("it is cut off, or bytes that are not a box follow".to_owned());
         }
         if outer.iter().any(|found| WITH_OFFSETS.contains(&&found.kind)) {
-            return Err("it is a film or a series of pictures".to_owned());
+            return Err("it is a video or a series of pictures".to_owned());
         }
         let payload = [&6_u32.to_be_bytes()[..], b"Exif\0\0", exif].concat();
         let own = self.exif_item();

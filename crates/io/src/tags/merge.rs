@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(crate) fn merged(sidecar: &[u8], tag: &GeoTag, overwrite: Overwrite) -> Result<Vec<u8>, Refusal> {
     let unfit = |reason: &str| Refusal::Unfit(reason.to_owned());
     let text = str::from_utf8(sidecar).map_err(|_| unfit("it is not UTF-8 text"))?;
-    let xml = Document::parse(text).map_err(|error| Refusal::Unfit(format!("it is no XMP ({error})")))?;
+    let xml = Document::parse(text).map_err(|error| Refusal::Unfit(format!("it is not XMP ({error})")))?;
     let root = xml.descendants().find(|node| node.has_tag_name((RDF, "RDF")));
     let root = root.ok_or_else(|| unfit("it has no rdf:RDF element"))?;
     let descriptions: Vec<Node<'_, '_>> =

@@ -185,7 +185,7 @@ impl Tagger {
         let doubt = self.plan.rule.doubt(place.can_tell, place.radius_90_km, place.odd.as_deref());
         // A place that only our own reader finds, such as a HEIC photo's.
         let skip = if place.gps.is_some() && !self.plan.overwrite.locations {
-            Some((Skip::AlreadyTagged, "it says already where it was taken".to_owned()))
+            Some((Skip::AlreadyTagged, "it already has a GPS tag".to_owned()))
         } else {
             doubt.map(|doubt| (Skip::Unsure, doubt))
         };

@@ -39,7 +39,7 @@ impl Undo {
             Self::Restored => "restored",
             Self::Nothing => "nothing to do",
             Self::Changed => "changed since, stays",
-            Self::Lost => "its old content is no longer kept, stays",
+            Self::Lost => "stays: its old content is no longer kept",
         }
     }
 }

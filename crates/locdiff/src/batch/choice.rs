@@ -3,7 +3,7 @@
 use crate::batch::BatchError;
 use std::str::FromStr;
 
-/// Shards as a user names them: `7`, `0-9`, or `2/10` for every tenth from 2 on.
+/// Choice of shards: `7`, `0-9`, or `2/10` for every tenth from 2 on.
 ///
 /// ```
 /// use locdiff::batch::ShardChoice;
@@ -11,14 +11,14 @@ use std::str::FromStr;
 /// assert_eq!(of("7"), Ok(vec![7]));
 /// assert_eq!(of("3-5"), Ok(vec![3, 4, 5]));
 /// assert_eq!(of("2/10"), Ok(vec![2, 12, 22]));
-/// assert_eq!(of("25").unwrap_err(), "there is no shard 25: this job has 25, numbered from 0");
+/// assert_eq!(of("25").unwrap_err(), "shard 25 does not exist: this job has 25, numbered from 0");
 /// assert!(of("x").unwrap_err().starts_with("'x' names no shards"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShardChoice {
-    /// From the first to the last, both counted.
+    /// First and last shard, inclusive.
     Range(u32, u32),
-    /// Every n-th: the first of them, and the n.
+    /// The first shard and the step.
     Every(u32, u32),
 }
 
@@ -40,7 +40,7 @@ impl FromStr for ShardChoice {
 }
 
 impl ShardChoice {
-    /// The shards of a job that has so many. Fails on a shard that the job does not have. Every n-th may be none.
+    /// Returns the chosen ones of a job's shards, possibly none. Fails if the job does not have a shard.
     pub fn of(self, shards: u32) -> Result<Vec<u32>, BatchError> {
         match self {
             Self::Range(_, last) if last >= shards => Err(BatchError::NoShard { shard: last.into(), shards }),

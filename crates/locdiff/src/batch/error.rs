@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why a [`Job`](crate::batch::Job) could not be planned, run or merged.
+/// Reason why a [`Job`](crate::batch::Job) cannot be planned, run or merged.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum BatchError {
-    #[error("{folder} holds a job already: name another folder, or overwrite it", folder = folder.display())]
+    #[error("{folder} already holds a job: name another folder, or overwrite it", folder = folder.display())]
     Exists { folder: PathBuf },
-    #[error("{photo} is in no file: a job is made of files, folders, tables and tar shards")]
+    #[error("{photo} is not in a file: a job needs files, folders, tables and tar shards")]
     NoFile { photo: String },
-    #[error("cannot read {path}: {reason}; plan the job again, or copy it whole", path = path.display())]
+    #[error("cannot read {path}: {reason}; plan the job again, or copy the whole folder", path = path.display())]
     Read { path: PathBuf, reason: std::io::Error },
     #[error("{path} is damaged: {reason}; {remedy}", path = path.display())]
     Damaged { path: PathBuf, reason: String, remedy: &'static str },
-    #[error("there is no shard {shard}: this job has {shards}, numbered from 0")]
+    #[error("shard {shard} does not exist: this job has {shards}, numbered from 0")]
     NoShard { shard: u64, shards: u32 },
     #[error("'{text}' names no shards: give a number, a range such as 0-9, or 2/10 for every tenth from 2 on")]
     Choice { text: String },
@@ -30,7 +30,7 @@ pub enum BatchError {
     OtherMaker { shard: u32, met: String, expected: String },
     #[error("{path} cannot hold what the job makes: name {kinds}", path = path.display())]
     Format { path: PathBuf, kinds: &'static str },
-    #[error("no photo of {photos} could be used, {first}; see {list}", list = list.display())]
+    #[error("none of {photos} photos can be used: {first}. See {list}", list = list.display())]
     NoneUsable { photos: u64, list: PathBuf, first: String },
     #[error(transparent)]
     Locked(#[from] locdiff_base::LockError),

@@ -14,7 +14,7 @@ const LONGEST: u64 = 1 << 20;
 const MOST_SHARDS: u32 = 10_000_000;
 
 named! {
-    /// What a job makes of its photos. See [`Job::plan`].
+    /// Task of a job, see [`Job::plan`].
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Task: "task" {
@@ -24,7 +24,7 @@ named! {
     }
 }
 
-/// A job: photos in shards, and what is to be made of them. The module has an [example](crate::batch).
+/// A job: photos in shards, with task and options. The module has an [example](crate::batch).
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Job {
@@ -45,12 +45,12 @@ struct About {
 }
 
 impl Job {
-    /// The file that makes a folder a job.
+    /// Name of the file that describes a job.
     pub const FILE: &'static str = "job.json";
-    /// No shard has more photos: its part is held in memory.
+    /// Most photos in a shard, whose part is held in memory.
     pub const MOST_PHOTOS_A_SHARD: usize = manifest::MOST_PHOTOS;
 
-    /// The job in a folder. Fails on a folder without one, or one that is damaged.
+    /// Opens the job in a folder. Fails if there is none, or it is damaged.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         Self::parse(folder, sealed::read(&folder.join(Self::FILE), LONGEST)?)
@@ -74,38 +74,38 @@ impl Job {
         Ok(Self { folder: folder.to_owned(), about })
     }
 
-    /// The same with another folder where relative paths begin.
+    /// Sets the folder that relative paths start from.
     pub fn with_base(mut self, base: impl Into<PathBuf>) -> Self {
         self.about.base = base.into();
         self
     }
 
-    /// Its folder.
+    /// Returns the job's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What is made of the photos.
+    /// Returns the task.
     pub fn task(&self) -> Task {
         self.about.task
     }
 
-    /// How it is made.
+    /// Returns the options.
     pub fn settings(&self) -> &FlatOptions {
         &self.about.settings
     }
 
-    /// How many photos it has.
+    /// Returns the number of photos.
     pub fn photos(&self) -> u64 {
         self.about.photos
     }
 
-    /// How many shards it has; they are numbered from 0.
+    /// Returns the number of shards. Shards are numbered from 0.
     pub fn shards(&self) -> u32 {
         self.about.shards
     }
 
-    /// Where relative paths begin.
+    /// Returns the folder that relative paths start from.
     pub fn base(&self) -> &Path {
         &self.about.base
     }
@@ -131,9 +131,8 @@ impl Job {
 }
 
 impl Job {
-    /// Makes a job in a folder: the photos in their order, so many a shard. A job that is there is refused, see [`BatchError::Exists`].
-    /// Fails on a folder that holds a job, is in use by another run or cannot be written, a photo that is in no file,
-    /// settings out of range.
+    /// Creates a job folder: the photos in their order, `shard_photos` in each shard. Fails with [`BatchError::Exists`] if the folder holds a
+    /// job. Fails if another run uses the folder, it cannot be written, a photo is in no file, or an option is out of range.
     pub fn plan(
         photos: &Photos,
         folder: &Path,

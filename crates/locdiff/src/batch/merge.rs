@@ -14,22 +14,21 @@ use serde_json::Value;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// What a merged file holds. See [`Job::merge`].
+/// Result of [`Job::merge`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merged {
     /// Photos answered or embedded.
     pub answered: u64,
-    /// Photos that could not be used.
+    /// Photos that cannot be used.
     pub failed: u64,
-    /// The files that were written.
+    /// Files that were written.
     pub files: Vec<PathBuf>,
 }
 
 impl Job {
-    /// Writes all parts into one file, in the photos' order. Answers become `.csv` (the table that `locate` writes) or `.jsonl`
-    /// (the lines that it prints); embeddings `.safetensors` or `.npy` of a number type, with the tables that `embed` writes.
-    /// Fails on parts that are missing, damaged or made by different programs, and on a file that cannot be written.
+    /// Writes all parts into one file, in the photos' order. Answers become `.csv` or `.jsonl`, embeddings `.safetensors` or `.npy` with tables
+    /// of locations and failures. Fails if parts are missing, damaged or made by different programs, or a file cannot be written.
     pub fn merge(&self, out: &Path, dtype: Dtype) -> Result<Merged> {
         let end = out.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         let kinds = match (self.task(), end.as_deref()) {
@@ -42,8 +41,8 @@ impl Job {
         Err(BatchError::Format { path: out.to_owned(), kinds })
     }
 
-    /// What came of a shard: a JSON object for each photo, in their order, and the embeddings where the job makes them, one
-    /// after another with their length. Fails on a part that is missing or damaged.
+    /// Returns a shard's part: a JSON object for each photo, the embeddings one after another, and their length. Fails if the part is missing or
+    /// damaged.
     pub fn part(&self, shard: u32) -> Result<(Vec<Value>, Vec<f32>, usize)> {
         self.check_shard(shard)?;
         let part = whole_part(self, shard)?;
@@ -51,7 +50,7 @@ impl Job {
         Ok((objects, part.rows, part.columns))
     }
 
-    /// Shards whose part is not there. Parts that are there are not looked into.
+    /// Returns the shards without a part. Existing parts are not checked.
     pub fn missing(&self) -> Vec<u32> {
         (0..self.shards()).filter(|shard| !self.part_path(*shard).is_file()).collect()
     }

@@ -71,12 +71,12 @@ impl Part {
             return Err(damaged(path, "it was made for other photos or settings"));
         }
         let text = body.get(..head.lines).and_then(|bytes| std::str::from_utf8(bytes).ok());
-        let Some(text) = text else { return Err(damaged(path, "its lines are no text")) };
+        let Some(text) = text else { return Err(damaged(path, "its lines are not text")) };
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let (numbers, rest) = body[head.lines..].as_chunks::<4>();
         let whole = rest.is_empty() && numbers.len().checked_rem(head.columns).unwrap_or(numbers.len()) == 0;
         if lines.len() != photos || !whole {
-            return Err(damaged(path, "it holds another number of rows than it says"));
+            return Err(damaged(path, "its number of rows differs from its header"));
         }
         let rows = numbers.iter().map(|&four| f32::from_le_bytes(four)).collect();
         Ok(Self { maker: head.maker, encoder: head.encoder, lines, columns: head.columns, rows })
@@ -84,7 +84,7 @@ impl Part {
 
     pub(crate) fn objects(&self, path: &Path) -> Result<Vec<Value>> {
         let read = |(k, line): (usize, &String)| {
-            serde_json::from_str(line).map_err(|_| damaged(path, format!("line {} is no JSON", k + 2)))
+            serde_json::from_str(line).map_err(|_| damaged(path, format!("line {} is not JSON", k + 2)))
         };
         self.lines.iter().enumerate().map(read).collect()
     }

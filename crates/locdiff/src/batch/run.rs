@@ -6,26 +6,26 @@ use crate::batch::{BatchError, Job, Result, Worker, manifest, sealed::damaged};
 use locdiff_base::{LockError, OutputLock, inside};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What came of shards. See [`Worker::run`].
+/// Result of [`Worker::run`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Runs {
     /// Parts made.
     pub made: usize,
-    /// Parts that were there and whole.
+    /// Parts that existed and were whole.
     pub skipped: usize,
     /// Shards that another run works on.
     pub busy: usize,
     /// Photos of the parts made.
     pub photos: usize,
-    /// It was stopped before the end.
+    /// Whether the run was stopped before its end.
     pub is_stopped: bool,
 }
 
 impl Worker {
-    /// Makes the parts of shards one after another. If several are asked for, those that another run works on are left to it;
-    /// if one is, that is an error. Fails on a shard that there is not, a damaged manifest, a file that cannot be written and a
-    /// failure of the device. Photos that cannot be used are no errors: their lines say why.
+    /// Makes the parts of shards one after another. A shard that another run works on is skipped; if it is the only one, the call fails. Fails if
+    /// the job has no such shard, its manifest is damaged, a file cannot be written, or the device fails. Photos that cannot be used get a line
+    /// with the reason.
     pub fn run(
         &self,
         job: &Job,

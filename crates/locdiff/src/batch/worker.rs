@@ -9,7 +9,7 @@ use locdiff_vision::{Encoder, sources::PhotoSource};
 use serde_json::{Value, json};
 use std::{sync::Arc, sync::atomic::AtomicBool};
 
-/// What makes parts of a job: a locator or an encoder. The module has an [example](crate::batch).
+/// Worker on a job's shards: a locator or an encoder. The module has an [example](crate::batch).
 pub struct Worker {
     kind: Kind,
     options: Arc<LocateOptions>,
@@ -23,8 +23,8 @@ enum Kind {
 }
 
 impl Worker {
-    /// Opens what a job asks for, on a device. If that is `auto`, a device that the job names goes first.
-    /// Fails on folders that cannot be used, or a failure of the device.
+    /// Opens the job's model or encoder on a device; `auto` prefers the device that the job names. Fails if a folder cannot be used, or the
+    /// device fails.
     pub fn open(job: &Job, device: DeviceSpec) -> Result<Self> {
         let settings = job.settings();
         settings.check_no_album()?;
@@ -80,7 +80,7 @@ impl Worker {
         Ok(if control.is_stopped() { None } else { Some(part) })
     }
 
-    /// The encoder that makes the embeddings of an embedding job.
+    /// Returns the encoder of an embedding job.
     pub fn encoder(&self) -> Option<&Encoder> {
         match &self.kind {
             Kind::Locate(locator) => locator.encoder(),

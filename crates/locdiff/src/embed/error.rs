@@ -3,7 +3,7 @@
 use crate::LocateError;
 use std::{io, path::PathBuf};
 
-/// Why photos could not be embedded by an [`EmbedRun`](super::EmbedRun).
+/// Reason why an [`EmbedRun`](super::EmbedRun) fails.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
@@ -12,20 +12,20 @@ pub enum EmbedError {
     SameFile { first: &'static str, second: &'static str, path: PathBuf },
     #[error("{path} is a photo or list to read and {output} at once: name another file", path = path.display())]
     Overwrites { output: &'static str, path: PathBuf },
-    #[error("cannot use {path}: {reason}; free some space or its folder, what is finished is kept", path = path.display())]
+    #[error("cannot use {path}: {reason}; free some space or change its folder; finished work is kept", path = path.display())]
     Journal { path: PathBuf, reason: io::Error },
     #[error(transparent)]
     Locked(#[from] locdiff_base::LockError),
     #[error("{path} holds an unfinished run: resume it, or delete it to start again", path = path.display())]
     Unfinished { path: PathBuf },
-    #[error("{path} is no journal of an unfinished run: delete it, or choose another output file", path = path.display())]
+    #[error("{path} is not a journal of an unfinished run: delete it, or choose another output file", path = path.display())]
     NoJournal { path: PathBuf },
     #[error(
         "{path} is of a run with another {setting} ({before}, now {now}): give the same as before, or delete it to start again",
         path = path.display()
     )]
     OtherSetting { path: PathBuf, setting: String, before: String, now: String },
-    #[error("no photo of {photos} could be used, {first}; see {list}", list = list.display())]
+    #[error("none of {photos} photos can be used: {first}. See {list}", list = list.display())]
     NoneUsable { photos: usize, list: PathBuf, first: String },
     #[error(transparent)]
     Write(#[from] locdiff_base::WriteError),

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where a run writes.
+/// Output files of an embedding run.
 ///
 /// ```
 /// use locdiff::embed::EmbedFiles;
@@ -21,26 +21,25 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EmbedFiles {
-    /// The embeddings, a row for each photo that could be used: `.safetensors` (tensors `embeddings`, `augmented_1`, …),
-    /// `.npy`, `.csv` or `.jsonl`.
+    /// Embeddings, one row per photo that can be used: `.safetensors` (tensors `embeddings`, `augmented_1`, …), `.npy`, `.csv` or `.jsonl`.
     pub embeddings: PathBuf,
-    /// CSV: row, path, lat, lon and where the location comes from.
+    /// CSV with row, path, lat, lon and the location's source.
     pub locations: PathBuf,
-    /// CSV: the photos that could not be used, and why.
+    /// CSV with the photos that cannot be used, and why.
     pub bad: PathBuf,
-    /// Write `bad` even where all photos could be used.
+    /// Whether to write `bad` even if all photos can be used.
     pub always_list_bad: bool,
 }
 
 impl EmbedFiles {
-    /// The embeddings' file, with the tables beside it.
+    /// Names the tables after the embeddings' file.
     pub fn beside(embeddings: impl Into<PathBuf>) -> Self {
         let embeddings = embeddings.into();
         let (locations, bad) = (embeddings.with_extension("csv"), embeddings.with_extension("bad.csv"));
         Self { embeddings, locations, bad, always_list_bad: false }
     }
 
-    /// What is finished so far, while a run goes on or has been cut off.
+    /// Returns the journal of finished photos, which exists until the run is complete.
     pub fn journal(&self) -> PathBuf {
         let mut name = self.embeddings.as_os_str().to_owned();
         name.push(".partial");

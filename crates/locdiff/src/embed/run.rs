@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Embeds photos, or goes on where it was cut off: a run that is resumed ends with the same bytes.
+/// A run that embeds photos into files. A resumed run ends with the same bytes.
 ///
 /// ```
 /// use locdiff::embed::{EmbedFiles, EmbedRun, EmbedSettings};
@@ -42,27 +42,25 @@ pub struct EmbedRun<'a> {
 }
 
 impl<'a> EmbedRun<'a> {
-    /// Of photos into files. With `resume` it goes on with a run that was cut off, if there is one.
+    /// Prepares a run. `resume` continues an interrupted run, if there is one.
     pub fn new(photos: &'a Photos, files: &'a EmbedFiles, settings: &'a EmbedSettings, resume: bool) -> Self {
         Self { photos, files, settings, resume }
     }
 
-    /// How many photos there are.
+    /// Returns the number of photos.
     pub fn count(&self) -> usize {
         self.photos.sources().len()
     }
 
-    /// Finds out before hours of work that an output cannot be written, or would overwrite a photo or one of `inputs`.
+    /// Fails if an output cannot be written, or would overwrite a photo or one of `inputs`.
     pub fn check(&self, inputs: &[impl AsRef<Path>]) -> Result<()> {
         let photos = self.photos.sources().iter().map(PhotoSource::path);
         self.files.check(self.settings, photos.chain(inputs.iter().map(AsRef::as_ref)))
     }
 
-    /// Embeds the photos and writes the files; `progress` is told after each photo that is read and each
-    /// batch that is finished, from any thread. `None` where `stop` became true
-    /// before the end: what is finished stays in the journal.
-    /// Fails on a journal that is in use or of another run, files that cannot be written, a failure of the encoder, or
-    /// photos none of which could be used.
+    /// Embeds the photos and writes the files. `progress` is called after each photo and batch, from any thread. Returns `None` if `stop` became
+    /// true; finished photos stay in the journal. Fails if another run uses the journal, a file cannot be written, the encoder fails, or no photo
+    /// can be used.
     pub fn run(
         &self,
         encoder: &Encoder,

@@ -6,23 +6,23 @@ use locdiff_vision::sources::PlaceSource;
 use locdiff_vision::{Augmentation, PhotoLimits};
 use std::path::Path;
 
-/// What is made of each photo. See [`EmbedRun`](super::EmbedRun).
+/// Settings of an [`EmbedRun`](super::EmbedRun).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct EmbedSettings {
-    /// Other views of each photo that are embedded too.
+    /// Number of other views of each photo that are embedded too.
     pub augment: u32,
-    /// What the other views are.
+    /// Crops and colours of the other views.
     pub augmentation: Augmentation,
     /// Seed of the other views.
     pub seed: u64,
-    /// Leave out photos without a location.
+    /// Whether to leave out photos without a location.
     pub require_place: bool,
     /// Number type of the embeddings' file.
     pub dtype: Dtype,
-    /// Pictures that the encoder takes at a time, other views counted.
+    /// Pictures per batch of the encoder, including other views.
     pub batch: u32,
-    /// The most that a photo may ask for.
+    /// Limits of a photo's size.
     pub limits: PhotoLimits,
 }
 
@@ -46,11 +46,11 @@ impl EmbedSettings {
     }
 }
 
-/// How far a run is, and what its files hold in the end. See [`EmbedRun::run`](super::EmbedRun::run).
+/// Counts of photos during and after [`EmbedRun::run`](super::EmbedRun::run).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EmbedCounts {
-    /// Photos finished by an earlier run that was cut off.
+    /// Photos finished by an earlier, interrupted run.
     pub resumed: usize,
     /// Photos finished.
     pub done: usize,
@@ -58,9 +58,9 @@ pub struct EmbedCounts {
     pub read: usize,
     /// Photos embedded. This and the following are 0 until the files are written.
     pub rows: usize,
-    /// Photos that could not be read.
+    /// Photos that cannot be read.
     pub bad: usize,
-    /// Photos left out for want of a location.
+    /// Photos left out because they have no location.
     pub left_out: usize,
     /// Photos embedded without a location.
     pub without_place: usize,

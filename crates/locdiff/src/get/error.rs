@@ -2,42 +2,44 @@
 
 use std::{io, path::PathBuf};
 
-/// Why something was not fetched by a [`GetPlan`](super::GetPlan). What came is kept, and a second call goes on from there.
+/// Reason why a [`GetPlan`](super::GetPlan) fails. Received data is kept, and a second call continues from there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum GetError {
-    #[error("nothing is published as '{name}': known are {known}")]
+    #[error("'{name}' is not a published name: choose from {known}")]
     Unknown { name: String, known: String },
     #[error("no folder to keep models in: set LOCDIFF_HOME")]
     NoHome,
     #[error(
-        "cannot reach {address} ({reason}); without a network copy {by_hand} into one folder, and fetch from there"
+        "cannot reach {address} ({reason}); without a network, copy {by_hand} into one folder, and download from there"
     )]
     Unreachable { address: String, reason: String, by_hand: String },
     #[error("{address}: {reason}")]
     Answer { address: String, reason: String },
-    #[error("{address} broke off after {done} of {bytes} bytes ({reason}): what came is kept, fetch again to go on")]
+    #[error(
+        "{address} broke off after {done} of {bytes} bytes ({reason}): received data is kept, so repeat the command to continue"
+    )]
     BrokeOff { address: String, done: u64, bytes: u64, reason: String },
     #[error(
-        "{address} has the SHA-256 {met}, {whose} says {wanted}: nothing of it was kept; fetch again, or from elsewhere"
+        "{address} has the SHA-256 {met}, but {whose} says {wanted}: it is not kept; download it again, or from elsewhere"
     )]
     Hash { address: String, met: String, wanted: String, whose: &'static str },
     #[error("{folder} has no {file}: copy it there", folder = folder.display())]
     Missing { folder: PathBuf, file: String },
-    #[error("there is no folder {folder}: name the one that has the files", folder = folder.display())]
+    #[error("the folder {folder} does not exist: name the one with the files", folder = folder.display())]
     NoFolder { folder: PathBuf },
     #[error(
-        "{name} does not work ({reason}): it was not installed, and what came was removed; fetch it from elsewhere"
+        "{name} does not work ({reason}): it is not installed, and received data is removed; download it from elsewhere"
     )]
     Broken { name: String, reason: String },
-    #[error("{folder} was not fetched but made by hand: move it away, then fetch again", folder = folder.display())]
+    #[error("{folder} was not downloaded by LocDiff: move it away, then download again", folder = folder.display())]
     Own { folder: PathBuf },
     #[error("cannot read {path}: {source}", path = path.display())]
     Read { path: PathBuf, source: io::Error },
-    #[error("cannot write {path}: {source}; what was fetched before is kept", path = path.display())]
+    #[error("cannot write {path}: {source}; received data is kept", path = path.display())]
     Write { path: PathBuf, source: io::Error },
-    #[error("'{name}' was not fetched: of what is in {folder} these were: {present}", folder = folder.display())]
+    #[error("'{name}' was not downloaded; downloaded in {folder}: {present}", folder = folder.display())]
     NotHere { name: String, folder: PathBuf, present: String },
     #[error("{file}: {reason}")]
     Tensors { file: String, reason: String },
@@ -49,7 +51,7 @@ pub enum GetError {
     Gallery(#[from] locdiff_retrieval::gallery::GalleryError),
     #[error(transparent)]
     Whole(#[from] locdiff_base::WriteError),
-    #[error("stopped: what was fetched is kept, fetch again to go on")]
+    #[error("stopped: received data is kept; repeat the command to continue")]
     Stopped,
 }
 

@@ -27,15 +27,15 @@ struct OriginFile {
     files: Vec<Kept>,
 }
 
-/// Something that was fetched. See [`Installed::all`].
+/// A downloaded model or encoder, see [`Installed::all`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Installed {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its folder.
+    /// Folder.
     pub folder: PathBuf,
-    /// Bytes of its files.
+    /// Size of its files in bytes.
     pub bytes: u64,
 }
 
@@ -117,18 +117,18 @@ impl Stage {
 }
 
 impl Installed {
-    /// The folder of what this program keeps for its user: `LOCDIFF_HOME`, else `locdiff` in `XDG_DATA_HOME`, else
-    /// `~/.local/share/locdiff` (Windows: in `LOCALAPPDATA`). `None` if none of these is set.
+    /// Returns the data folder: `LOCDIFF_HOME`, otherwise `locdiff` in `XDG_DATA_HOME`, otherwise `~/.local/share/locdiff` (Windows: in
+    /// `LOCALAPPDATA`). `None` if none of these is set.
     pub fn data_folder() -> Option<PathBuf> {
         data_folder()
     }
 
-    /// The folder of models in a data folder.
+    /// Returns the folder of models in a data folder.
     pub fn models_folder(home: &Path) -> PathBuf {
         models_folder(home)
     }
 
-    /// What is in a data folder, by name. Fails on a folder that cannot be read.
+    /// Lists what is installed in a data folder, by name. Fails if the folder cannot be read.
     pub fn all(home: &Path) -> Result<Vec<Self>, GetError> {
         let models = models_folder(home);
         let entries = match fs::read_dir(&models) {
@@ -147,8 +147,8 @@ impl Installed {
         Ok(found)
     }
 
-    /// Removes what was fetched as a name, and what was begun. Returns the number of bytes that this frees. Fails if nothing that
-    /// was fetched has that name (a folder of the user's own stays), or a folder cannot be removed.
+    /// Removes a downloaded model and partial downloads of it. Returns the number of bytes freed. Fails if nothing of that name was downloaded,
+    /// or a folder cannot be removed.
     pub fn remove(home: &Path, name: &str) -> Result<u64, GetError> {
         let models = models_folder(home);
         let fetched = Self::all(home)?.into_iter().filter(|one| one.folder.join(ORIGIN_FILE).is_file());

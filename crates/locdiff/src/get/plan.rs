@@ -16,30 +16,30 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where things come from and go to. See [`GetPlan`].
+/// Source and target of a [`GetPlan`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct GetSettings {
     /// The data folder.
     pub home: PathBuf,
-    /// A folder or an address that has the files, by their names or in a folder of the thing's name; `None` is where they are published.
+    /// Folder or URL with the files, by their names or in a folder of the model's name. `None` is where they are published.
     pub from: Option<String>,
-    /// Fetch whole files also where a part is enough, so that their SHA-256 can be compared.
+    /// Whether to download whole files even if a part is enough, to compare their SHA-256.
     pub whole: bool,
-    /// Fetch a thing again that is here already, and replace it.
+    /// Whether to download and replace what is installed.
     pub replace: bool,
-    /// The pause before a broken connection is tried again, which grows.
+    /// First pause before a broken connection is tried again.
     pub pause: Duration,
 }
 
 impl GetSettings {
-    /// From where things are published, into a data folder.
+    /// Downloads from where models are published into a data folder.
     pub fn new(home: impl Into<PathBuf>) -> Self {
         Self { home: home.into(), from: None, whole: false, replace: false, pause: Duration::from_secs(2) }
     }
 }
 
-/// What is to be fetched: sizes are known, nothing of it is here yet.
+/// A planned download with known sizes.
 ///
 /// ```no_run
 /// use locdiff::get::{GetPlan, GetSettings, Installed};
@@ -65,9 +65,8 @@ struct Wanted {
 }
 
 impl GetPlan {
-    /// Asks for the sizes of what a name needs. What is here already is left out.
-    /// Fails on a name that nothing is published as, no network, a server that answers otherwise than it should, a
-    /// folder without the files.
+    /// Plans the download of a name and what it needs, except what is installed. Asks for sizes. Fails if the name is unknown, there is no
+    /// network, a server answers wrongly, or a folder lacks files.
     pub fn new(name: &str, settings: GetSettings) -> Result<Self, GetError> {
         let mut plan = Self { remote: Remote::new(), things: Vec::new(), settings };
         for what in with_needs(name)? {
@@ -81,12 +80,12 @@ impl GetPlan {
         Ok(plan)
     }
 
-    /// Whether everything is here already.
+    /// Returns whether everything is installed already.
     pub fn is_empty(&self) -> bool {
         self.things.is_empty()
     }
 
-    /// What is fetched: names, licences, and bytes that come and bytes that earlier runs brought.
+    /// Lists the downloads, each with its bytes to come and bytes that earlier runs brought.
     pub fn things(&self) -> impl Iterator<Item = (&'static Published, u64, u64)> {
         self.things.iter().map(|(what, files)| {
             let stage = Stage::of(&self.settings.home, what.name);
@@ -96,13 +95,13 @@ impl GetPlan {
         })
     }
 
-    /// Bytes that are still to come.
+    /// Returns the bytes that are still to come.
     pub fn bytes(&self) -> u64 {
         self.things().map(|(_, all, done)| all - done).sum()
     }
 
-    /// Fetches it. `progress` is told what is done, and the bytes that came for it; it stops where that answers false, and what came is kept for
-    /// the next time. Fails on connections that break again and again, other bytes than were published, a full disk.
+    /// Downloads and installs everything. `progress` receives the current name and new bytes; `false` stops, and received data is kept. Fails if
+    /// connections break repeatedly, a hash differs, or the disk is full.
     pub fn run(&self, progress: &mut dyn FnMut(&str, u64) -> bool) -> Result<(), GetError> {
         for (what, files) in &self.things {
             let stage = Stage::begin(&self.settings.home, what.name)?;
@@ -132,7 +131,7 @@ impl GetPlan {
     fn wanted(&self, what: &Published, file: &'static PublishedFile) -> Result<Wanted, GetError> {
         let (place, stated) = self.place(what, file)?;
         let head = self.remote.head(&place)?;
-        let head = head.ok_or_else(|| answer(&place.to_string(), "there is no such file"))?;
+        let head = head.ok_or_else(|| answer(&place.to_string(), "the file does not exist"))?;
         let sha256 = file.sha256.map(|hash| (hash.to_owned(), "the program's table"));
         let sha256 = sha256.or_else(|| Some((stated?, "the index")));
         let sha256 = sha256.or_else(|| Some((head.sha256.clone()?, "the server")));
@@ -235,7 +234,7 @@ fn keep(
             if sources.has_gallery() {
                 let cache = GeoClipCache { places, model: whole.to_owned(), vectors: VectorType::F32 };
                 open_geoclip_gallery(&cache, &model, |done, count| {
-                    progress(&format!("vectors of places, {done} of {count}"), 0);
+                    progress(&format!("vectors of locations, {done} of {count}"), 0);
                 })?;
             }
             made = [SETTINGS_FILE, WEIGHTS_FILE].map(|name| whole.join(name)).into();

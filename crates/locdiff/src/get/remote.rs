@@ -142,7 +142,7 @@ impl Remote {
             let next = header(&response, "location").unwrap_or_default();
             at = joined(&at, &next).ok_or_else(|| answer(address, &format!("it leads to '{next}'")))?;
         }
-        Err(answer(address, "it leads from place to place without end"))
+        Err(answer(address, "it redirects without end"))
     }
 }
 

@@ -2,21 +2,21 @@
 
 use crate::home::{data_folder, models_folder};
 
-/// Something published that can be fetched by its name. See [`Published::all`].
+/// A published model or encoder, see [`Published::all`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Published {
-    /// The name.
+    /// Name.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Description in one line.
     pub what: &'static str,
-    /// Its licence, as its authors state it.
+    /// Licence, as its authors state it.
     pub licence: &'static str,
-    /// Names that it needs beside itself.
+    /// Names of other models that it needs.
     pub needs: &'static [&'static str],
     /// About how many megabytes are downloaded for it alone.
     pub(super) download_mb: u32,
-    /// What must be copied by hand, since no address hands it out: a file's name and where it is.
+    /// File that must be copied by hand, since it has no public URL: its name and its source.
     pub by_hand: Option<(&'static str, &'static str)>,
     pub(super) files: &'static [PublishedFile],
 }
@@ -72,7 +72,7 @@ macro_rules! encoder {
 pub(super) static TABLE: [Published; 5] = [
     Published {
         name: "geoclip",
-        what: "a model: GeoCLIP, 100,000 places, for photos of any kind",
+        what: "a model: GeoCLIP, 100,000 locations, for photos of any kind",
         licence: "MIT (geoclip 1.3.0, Vivanco Cepeda, Nayak and Shah)",
         needs: &[GEOCLIP_ENCODER],
         download_mb: 40,
@@ -87,7 +87,7 @@ pub(super) static TABLE: [Published; 5] = [
     Published {
         name: GEOCLIP_ENCODER,
         what: "an encoder: the vision tower of CLIP ViT-L/14, 768 numbers a photo",
-        licence: "MIT (openai/CLIP; its model card speaks of research)",
+        licence: "MIT (openai/CLIP; its model card says: for research)",
         needs: &[],
         download_mb: 1200,
         by_hand: None,
@@ -96,7 +96,7 @@ pub(super) static TABLE: [Published; 5] = [
     Published {
         name: "clip-vit-base-patch32",
         what: "an encoder: the vision tower of CLIP ViT-B/32, 512 numbers a photo",
-        licence: "MIT (openai/CLIP; its model card speaks of research)",
+        licence: "MIT (openai/CLIP; its model card says: for research)",
         needs: &[],
         download_mb: 350,
         by_hand: None,
@@ -113,7 +113,7 @@ pub(super) static TABLE: [Published; 5] = [
     },
     Published {
         name: "im2gps3k",
-        what: "the list of 2,997 photos with places that results are compared on; to calibrate or judge with",
+        what: "a benchmark of 2,997 photos with locations, to calibrate or evaluate with",
         licence: "the photos' own (Flickr); the list is of TIBHannover/GeoEstimation",
         needs: &[],
         download_mb: 1,
@@ -130,12 +130,12 @@ pub(super) static TABLE: [Published; 5] = [
 ];
 
 impl Published {
-    /// All that can be fetched.
+    /// Lists everything that can be downloaded.
     pub fn all() -> &'static [Self] {
         &TABLE
     }
 
-    /// About how many gigabytes are to be downloaded for a name and what it needs. `None` if all is here, or nothing has that name.
+    /// Returns the approximate gigabytes to download for a name and what it needs. `None` if all is installed, or the name is unknown.
     pub fn missing_gb(name: &str) -> Option<f64> {
         let what = TABLE.iter().find(|what| what.name == name)?;
         let is_here = |name: &str| data_folder().is_some_and(|home| models_folder(&home).join(name).is_dir());

@@ -12,7 +12,7 @@ const PAGE: usize = 250;
 const MOST_PAGES: usize = 100_000;
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Which photos of a server. See [`Immich::assets`].
+/// Selection of a server's photos, see [`Immich::assets`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AssetFilter {
@@ -20,11 +20,11 @@ pub struct AssetFilter {
     pub after: Option<String>,
     /// Taken before this.
     pub before: Option<String>,
-    /// In this album, by its number.
+    /// In the album of this id.
     pub album: Option<String>,
 }
 
-/// A server. See [`Immich::new`].
+/// An immich server, see [`Immich::new`].
 #[derive(Debug)]
 #[must_use]
 pub struct Immich {
@@ -47,9 +47,8 @@ enum Ask<'a> {
 }
 
 impl Immich {
-    /// The server at an address such as `http://127.0.0.1:2283` or `https://photos.example`. Nothing is sent yet. Over https its
-    /// certificate is checked by authorities of one's own, as PEM, else by Mozilla's list. Fails on an address or authorities
-    /// that cannot be read.
+    /// Prepares a client of a server such as `http://127.0.0.1:2283` or `https://photos.example`. Sends nothing yet. Certificates are checked by
+    /// your own authorities (PEM), or by Mozilla's list. Fails if the address or the authorities cannot be read.
     ///
     /// ```
     /// use locdiff::immich::{ApiKey, Immich};
@@ -81,18 +80,17 @@ impl Immich {
         Ok(Self { agent, server: server.to_owned(), key, pause: Duration::from_millis(500) })
     }
 
-    /// With another pause before the second try, which grows for the third.
+    /// Sets the pause before the second try.
     pub fn with_pause(self, pause: Duration) -> Self {
         Self { pause, ..self }
     }
 
-    /// The address, without a path.
+    /// Returns the address, without a path.
     pub fn server(&self) -> &str {
         &self.server
     }
 
-    /// All photos that fit, page by page; `seen` gets their number so far.
-    /// Fails on a server that does not answer, refuses, or is no immich.
+    /// Lists the selected photos. `seen` receives their number so far. Fails if the server does not answer, refuses, or is not immich.
     pub fn assets(&self, filter: &AssetFilter, mut seen: impl FnMut(usize)) -> Result<Vec<Asset>> {
         let mut found = Vec::new();
         let mut page = 1;
@@ -119,7 +117,7 @@ impl Immich {
         Err(self.strange("the search for photos", "its pages do not end"))
     }
 
-    /// A photo as it is now; `None` where it is gone. Fails as [`Immich::assets`] does.
+    /// Returns a photo's metadata, or `None` if it is gone. Fails as [`Immich::assets`] does.
     pub fn asset(&self, id: &str) -> Result<Option<Asset>> {
         let what = format!("the photo {id}");
         // immich answers 400 both for what is gone and for what is another's.
@@ -130,15 +128,14 @@ impl Immich {
         }
     }
 
-    /// The bytes of its preview, a JPEG or WebP of some 1440 pixels; `small` for the thumbnail.
-    /// Fails as [`Immich::assets`] does.
+    /// Downloads a photo's preview, a JPEG or WebP of about 1440 pixels, or its thumbnail if `small`. Fails as [`Immich::assets`] does.
     pub fn preview(&self, id: &str, small: bool) -> Result<Vec<u8>> {
         let size = if small { "thumbnail" } else { "preview" };
         let path = self.path(id, &format!("/thumbnail?size={size}"))?;
         self.bytes(&Ask::Get, &path, &format!("the preview of {id}"))
     }
 
-    /// Gives a photo its place. Fails as [`Immich::assets`] does.
+    /// Writes a photo's location. Fails as [`Immich::assets`] does.
     pub fn set_place(&self, id: &str, place: LatLon) -> Result<()> {
         self.put(id, place.lat_deg(), place.lon_deg())
     }
@@ -153,7 +150,7 @@ impl Immich {
         if is_id(id) {
             Ok(format!("/api/assets/{id}{rest}"))
         } else {
-            Err(self.strange("a photo", &format!("'{}' is no number of a photo", locdiff_base::excerpt(id))))
+            Err(self.strange("a photo", &format!("'{}' is not an id of a photo", locdiff_base::excerpt(id))))
         }
     }
 
@@ -206,7 +203,7 @@ impl Immich {
                 401 => ": the API key is not known there",
                 403 => ": the API key may not do that (it needs asset.read, asset.view and asset.update)",
                 404 => ": is this immich, and of version 1.107 or later?",
-                500.. => ", three times: look into its log, then go on with the same command",
+                500.. => ", three times: check its log, then repeat the command",
                 _ => "",
             };
             let (server, what) = (self.server.clone(), what.to_owned());
@@ -220,15 +217,15 @@ impl Immich {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Asset {
-    /// Its number.
+    /// Id.
     pub id: String,
-    /// Its file's name.
+    /// File name.
     pub name: String,
-    /// When it was taken, as immich writes it.
+    /// Time it was taken, as immich writes it.
     pub time: Option<String>,
     /// The camera.
     pub camera: Option<String>,
-    /// Where it was taken; 0° N 0° E is no place.
+    /// Location where it was taken; 0° N, 0° E counts as none.
     pub place: Option<LatLon>,
 }
 
@@ -266,10 +263,10 @@ pub(crate) fn is_id(text: &str) -> bool {
 pub struct ApiKey(pub(crate) String);
 
 impl ApiKey {
-    /// The variable that a key is read from.
+    /// Environment variable of the key.
     pub const VARIABLE: &'static str = "IMMICH_API_KEY";
 
-    /// A key, without the white space around it. Fails if it is empty or has characters that no key has.
+    /// Checks a key and trims white space. Fails if it is empty or has invalid characters.
     ///
     /// ```
     /// use locdiff::immich::ApiKey;
@@ -286,8 +283,8 @@ impl ApiKey {
         Ok(Self(text.to_owned()))
     }
 
-    /// From a file, or else from [`ApiKey::VARIABLE`].
-    /// Fails if there is neither, a file cannot be read, or the text is not a key.
+    /// Reads a key from a file, otherwise from [`ApiKey::VARIABLE`]. Fails if there is neither, the file cannot be read, or the text is not a
+    /// key.
     pub fn find(file: Option<&Path>) -> Result<Self> {
         if let Some(file) = file {
             let text = locdiff_base::read_text_bounded(file, 10_000)

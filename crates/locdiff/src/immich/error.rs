@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why the server or a file could not be used. See [`Immich`](crate::immich::Immich).
+/// Reason why a server or a file of [`Immich`](crate::immich::Immich) cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum ImmichError {
-    #[error("'{address}' is no address of an immich server: {reason}")]
+    #[error("'{address}' is not an address of an immich server: {reason}")]
     Address { address: String, reason: &'static str },
     #[error("{reason}")]
     Key { reason: String },

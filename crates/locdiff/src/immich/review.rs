@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The suggestions of a file for a [`ReviewSession`](crate::review::ReviewSession). Every decision is written to the file at once,
-/// so that `apply` finds it.
+/// Suggestions of a file for a [`ReviewSession`](crate::review::ReviewSession). Every decision is written to the file at once, so that `apply`
+/// finds it.
 #[must_use]
 pub struct Review {
     immich: Arc<Immich>,
@@ -37,8 +37,7 @@ const MOST_SMALL_BYTES: usize = 256 << 20;
 type Shown = (Value, bool);
 
 impl Review {
-    /// Reads the suggestions of a file; what is written by the session stands in the journal.
-    /// Fails as [`Suggestions::read`] does.
+    /// Reads the suggestions of a file. The journal records what the session writes. Fails as [`Suggestions::read`] does.
     pub fn open(immich: Arc<Immich>, file: &Path, journal: &Path) -> Result<Self> {
         let mut suggestions = Suggestions::read(file, immich.server())?;
         for one in &mut suggestions.suggestions {
@@ -49,17 +48,17 @@ impl Review {
         Ok(Self { immich, file, journal, suggestions, suggester: None, trips, small })
     }
 
-    /// Whether the file says what is needed to place photos again. Files of earlier versions do not.
+    /// Returns whether the file has trips, which are needed to locate photos again. Files of earlier versions have none.
     pub fn has_trips(&self) -> bool {
         !self.suggestions().trips.is_empty()
     }
 
-    /// With a suggester that places the other photos of a trip again once somebody placed one.
+    /// Adds a suggester: it locates the other photos of a trip again after a correction.
     pub fn with_suggester(self, suggester: Suggester) -> Self {
         Self { suggester: Some(suggester), ..self }
     }
 
-    /// The file of the session's actions, beside that of the suggestions.
+    /// Returns the file of the session's actions, next to the suggestions.
     pub fn acts(&self) -> PathBuf {
         let mut path = self.file.as_os_str().to_owned();
         path.push(".acts.jsonl");
@@ -127,7 +126,7 @@ impl ReviewBackend for Review {
     }
 
     fn ways(&self) -> Vec<(&'static str, String)> {
-        vec![("immich", format!("to {}; a place that it has is never touched", self.immich.server()))]
+        vec![("immich", format!("to {}; existing locations are never changed", self.immich.server()))]
     }
 
     fn places_again(&self) -> bool {
@@ -197,12 +196,12 @@ impl ReviewBackend for Review {
         let step = || told("Writing", done.fetch_add(1, Ordering::Relaxed) + 1, chosen.len());
         let Applied { done, kept, nothing, .. } =
             self.immich.apply(&suggestions, &self.journal, stop, step).map_err(ReviewError::of)?;
-        Ok(format!("{done} tagged on the server, {kept} had a place already and keep it, {nothing} are gone."))
+        Ok(format!("{done} tagged on the server, {kept} had a location already and keep it, {nothing} are gone."))
     }
 
     fn take_back(&self, stop: &AtomicBool) -> ReviewResult<String> {
         let undone = self.immich.undo(&self.journal, stop, || ()).map_err(ReviewError::of)?;
-        Ok(format!("{} taken back, {} were changed since and stay.", undone.done, undone.kept))
+        Ok(format!("{} removed, {} were changed since and stay.", undone.done, undone.kept))
     }
 
     fn written(&self) -> ReviewResult<Vec<String>> {

@@ -35,7 +35,7 @@ pub struct Trips {
 }
 
 impl Trips {
-    /// The trips with a photo that has no place; a pause of more than `pause_s` seconds ends one, and so does a jump.
+    /// Finds the trips that have a photo without a location. A pause of more than `pause_s` seconds or a jump ends a trip.
     pub fn of(assets: Vec<Asset>, pause_s: f64) -> Self {
         let count = assets.len();
         let photos: Vec<Timed> =
@@ -49,13 +49,13 @@ impl Trips {
         Self { untimed: count - photos.len(), photos, members }
     }
 
-    /// All photos, those without a place, trips, photos of trips.
+    /// Returns the numbers of photos, photos without a location, trips, and photos of trips.
     pub fn counts(&self) -> [usize; 4] {
         let without = self.photos.iter().filter(|(asset, _)| asset.place.is_none()).count();
         [self.photos.len(), without, self.members.len(), self.members.iter().map(Vec::len).sum()]
     }
 
-    /// The photos of each, and the places of photos next to it.
+    /// Iterates over trips: their photos, and the locations of photos next to them.
     pub fn photos_by_trip(&self) -> impl Iterator<Item = (Vec<&Timed>, Vec<KnownPlace>)> {
         let known = |(asset, time_s): &Timed| {
             let (name, time_s) = (asset.name.clone(), *time_s);
@@ -72,21 +72,21 @@ impl Trips {
     }
 }
 
-/// What came of a trip.
+/// Suggestions for a trip.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct TripSuggestions {
-    /// A suggestion for each photo without a place.
+    /// A suggestion for each photo without a location.
     pub suggestions: Vec<Suggestion>,
-    /// Clocks that were set.
+    /// Clocks that were corrected.
     pub clocks: Vec<WrongClock>,
     /// The trip itself, for a review.
     pub trip: SuggestedTrip,
-    /// Why photos have no answer, a line each.
+    /// Reasons why photos have no answer, one line each.
     pub failures: Vec<String>,
 }
 
-/// Answers [`Trips`], and keeps the embeddings of their photos: a run that was cut off goes on, and a review places photos again.
+/// Locates the photos of [`Trips`]. It keeps their embeddings, so that interrupted runs and reviews can continue.
 pub struct Suggester {
     locator: Locator,
     server: Arc<Immich>,
@@ -97,8 +97,8 @@ pub struct Suggester {
 }
 
 impl Suggester {
-    /// Embeddings are kept in a file next to `file`. Suggestions that are sure enough by the rule are ticked.
-    /// Fails on a file of embeddings that cannot be read or written.
+    /// Keeps embeddings in a file next to `file`, and accepts suggestions that are sure by the rule. Fails if the embeddings' file cannot be read
+    /// or written.
     pub fn new(locator: Locator, server: Arc<Immich>, file: &Path, rule: TagRule, trust_clocks: bool) -> Result<Self> {
         let mut path = file.as_os_str().to_owned();
         path.push(".photos.jsonl");
@@ -108,13 +108,13 @@ impl Suggester {
         Ok(Self { locator, server, cache, failure: Mutex::new(None), options, rule })
     }
 
-    /// Photos that an earlier run has embedded.
+    /// Returns the number of photos that an earlier run embedded.
     pub fn known(&self) -> usize {
         self.cache().count()
     }
 
-    /// One trip's suggestions, where places next to it are `known`; `seen` is called for each photo. A photo without a preview that can be read is left out.
-    /// Fails if it was stopped, the server or the model fails, or an embedding cannot be kept.
+    /// Suggests locations for one trip; locations next to it are `known`. `seen` is called for each photo. A photo without a readable preview is
+    /// left out. Fails if it is stopped, the server or the model fails, or an embedding cannot be kept.
     pub fn trip(
         &self,
         trip: &[&Timed],

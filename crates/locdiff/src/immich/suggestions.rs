@@ -10,10 +10,10 @@ use std::path::Path;
 
 const MOST_BYTES: u64 = 1 << 30;
 
-/// A place for a photo.
+/// A suggested location of a photo.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Suggestion {
-    /// The photo's number.
+    /// Id of the photo.
     pub asset: String,
     pub(crate) name: String,
     pub(crate) time: String,
@@ -41,13 +41,13 @@ pub(crate) struct Corrected {
 }
 
 impl Suggestion {
-    /// The place that is written: as the review has it, else as it was suggested.
+    /// Returns the location to write: the reviewed one, otherwise the suggested one.
     pub fn place_to_write(&self) -> LatLon {
         self.corrected.map_or(self.at, |corrected| corrected.at)
     }
 }
 
-/// A trip as it was answered: what a review needs to place its photos again.
+/// A located trip, so that a review can locate its photos again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SuggestedTrip {
     pub(crate) photos: Vec<Asset>,
@@ -57,7 +57,7 @@ pub struct SuggestedTrip {
     pub(crate) clocks: Vec<WrongClock>,
 }
 
-/// The suggestions for a server's photos, in a file. [`Immich::apply`](crate::immich::Immich::apply) writes those that are ticked.
+/// Suggestions for a server's photos, in a file. [`Immich::apply`](crate::immich::Immich::apply) writes those that are accepted.
 ///
 /// ```
 /// use locdiff::immich::Suggestions;
@@ -73,7 +73,7 @@ pub struct SuggestedTrip {
 pub struct Suggestions {
     /// The server's address.
     pub server: String,
-    /// One for each photo without a place.
+    /// One suggestion for each photo without a location.
     pub suggestions: Vec<Suggestion>,
     /// Their trips. Files of earlier versions have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -81,12 +81,12 @@ pub struct Suggestions {
 }
 
 impl Suggestions {
-    /// Those for a server at an address, and their trips.
+    /// Collects suggestions for a server, and their trips.
     pub fn new(server: &str, suggestions: Vec<Suggestion>, trips: Vec<SuggestedTrip>) -> Self {
         Self { server: server.to_owned(), suggestions, trips }
     }
 
-    /// Reads a file, which must be about this server. Fails on a file that is none, or of another server.
+    /// Reads a file of suggestions. Fails if it cannot be read, or is about another server.
     pub fn read(file: &Path, server: &str) -> Result<Self> {
         let failed = |reason: String| ImmichError::File { file: file.to_owned(), reason };
         let text = locdiff_base::read_text_bounded(file, MOST_BYTES)
@@ -95,7 +95,7 @@ impl Suggestions {
             .map_err(|error| failed(format!("it holds no suggestions ({error}); `suggest` makes them")))?;
         let photos = read.trips.iter().flat_map(|trip| &trip.photos).map(|asset| &asset.id);
         if let Some(odd) = read.suggestions.iter().map(|one| &one.asset).chain(photos).find(|id| !is_id(id)) {
-            return Err(failed(format!("'{}' is no number of a photo", locdiff_base::excerpt(odd))));
+            return Err(failed(format!("'{}' is not an id of a photo", locdiff_base::excerpt(odd))));
         }
         if read.server != server {
             let (theirs, ours) = (read.server, server.to_owned());
@@ -104,13 +104,13 @@ impl Suggestions {
         Ok(read)
     }
 
-    /// Writes them, whole or not at all. Fails on a file that cannot be written.
+    /// Writes the file, whole or not at all. Fails if it cannot be written.
     pub fn write(&self, file: &Path) -> Result<()> {
         let text = serde_json::to_vec_pretty(self).unwrap_or_default();
         Ok(AtomicFile::write_whole(file, &text)?)
     }
 
-    /// How many are to be written.
+    /// Returns the number of accepted suggestions.
     pub fn taken(&self) -> usize {
         self.suggestions.iter().filter(|one| one.take).count()
     }

@@ -34,24 +34,23 @@ impl From<JournalError> for ImmichError {
     }
 }
 
-/// What [`Immich::apply`] or [`Immich::undo`] did.
+/// Result of [`Immich::apply`] or [`Immich::undo`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Applied {
-    /// Places written, or taken away.
+    /// Locations written, or removed.
     pub done: usize,
-    /// Photos that have another place, which stays.
+    /// Photos that have another location, which stays.
     pub kept: usize,
-    /// Photos that are gone, or have no place to take away.
+    /// Photos that are gone, or have no location to remove.
     pub nothing: usize,
-    /// Whether it was asked to stop before the end.
+    /// Whether it was stopped before its end.
     pub stopped: bool,
 }
 
 impl Immich {
-    /// Writes the ticked suggestions, each after its photo was read again: one that has a place by now is left alone. A second
-    /// run goes on where the first one stopped, as what is written has a place. `done` is called after each. Fails if another
-    /// run writes to the journal, or the server does not answer or refuses; what is written by then stands in the journal.
+    /// Writes the accepted suggestions. A photo that has a location by now is left alone. A second run continues where the first stopped. Fails
+    /// if another run uses the journal, or the server does not answer or refuses. The journal lists all that was written.
     pub fn apply(
         &self,
         suggestions: &Suggestions,
@@ -81,15 +80,14 @@ impl Immich {
         Ok(applied)
     }
 
-    /// Undoes a journal's entries, the last first. Entries that are done leave the journal; it is removed with its last. Fails
-    /// before anything is asked if the journal names something else than photos or is of another server; also if the server
-    /// does not answer or refuses.
+    /// Undoes a journal's entries, the last first. Finished entries leave the journal. Fails if the journal is invalid or of another server, or
+    /// the server does not answer or refuses.
     pub fn undo(&self, journal: &Path, stop: &AtomicBool, mut done: impl FnMut()) -> Result<Applied> {
         let _lock = OutputLock::file(journal)?;
         let mut journal = Journal::at(journal);
         let mut lines = journal.entries(|line| {
             let number = locdiff_base::excerpt(&line.asset);
-            if is_id(&line.asset) { Ok(()) } else { Err(format!("'{number}' is no number of a photo")) }
+            if is_id(&line.asset) { Ok(()) } else { Err(format!("'{number}' is not an id of a photo")) }
         })?;
         if let Some(other) = lines.iter().find(|line| line.server != self.server()) {
             let (theirs, ours) = (other.server.clone(), self.server().to_owned());

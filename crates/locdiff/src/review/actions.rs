@@ -10,7 +10,7 @@ const RADII_KM: std::ops::RangeInclusive<f64> = 0.01..=2000.0;
 const MOST_AHEAD_S: f64 = 40.0 * 366.0 * 86_400.0;
 const LONGEST: usize = 200;
 
-/// One action, as a line of the session's journal. Photos go by their keys.
+/// One action of a review, as a line of the session's journal. Photos are named by their keys.
 ///
 /// ```
 /// use locdiff::review::ReviewAction;
@@ -25,17 +25,17 @@ const LONGEST: usize = 200;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the variants describe their fields")]
 pub enum ReviewAction {
-    /// Ticks photos, refuses them, or with `None` leaves them to the rule.
+    /// Accepts photos, refuses them, or with `None` leaves them to the rule.
     Take { photos: Vec<String>, take: Option<bool> },
-    /// States where photos were taken, in degrees, how well that is known, and by what: a pin, a town, another photo.
+    /// States where photos were taken: degrees, radius in km, and the source, such as a pin, a town or another photo.
     Move { photos: Vec<String>, lat: f64, lon: f64, radius_km: f64, how: String },
-    /// Takes such a statement back.
+    /// Removes such a statement.
     Release { photos: Vec<String> },
-    /// Sets how far a camera's clock is ahead, with `None` as it was found.
+    /// Sets the seconds that a camera's clock is ahead; `None` is the estimate.
     Clock { camera: String, ahead_s: Option<f64> },
-    /// Takes the last act back.
+    /// Undoes the last action.
     Undo,
-    /// Does it again.
+    /// Repeats an undone action.
     Redo,
 }
 
@@ -51,13 +51,13 @@ impl ReviewAction {
         !matches!(self, Self::Take { .. })
     }
 
-    /// Whether its numbers mean something. Fails with a reason in words.
+    /// Fails with a reason if a number is out of range.
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self::Move { lat, lon, radius_km, how, .. } => {
                 LatLon::new(*lat, *lon).map_err(|error| error.to_string())?;
                 if !RADII_KM.contains(radius_km) || how.len() > LONGEST {
-                    return Err("a place is known to within 10 m to 2,000 km".to_owned());
+                    return Err("give a radius from 10 m to 2,000 km".to_owned());
                 }
                 Ok(())
             }
@@ -75,8 +75,8 @@ impl ReviewAction {
             Self::Take { take: Some(true), .. } => format!("tick {count}"),
             Self::Take { take: Some(false), .. } => format!("refuse {count}"),
             Self::Take { take: None, .. } => format!("leave {count} to the rule"),
-            Self::Move { how, .. } => format!("place {count} by {how}"),
-            Self::Release { .. } => format!("place {count} by LocDiff again"),
+            Self::Move { how, .. } => format!("set the location of {count} by {how}"),
+            Self::Release { .. } => format!("let LocDiff locate {count} again"),
             Self::Clock { .. } => "set a clock".to_owned(),
             Self::Undo | Self::Redo => String::new(),
         }

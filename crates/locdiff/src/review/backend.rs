@@ -6,13 +6,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-/// Why something in a review cannot be done, in words for the person. See [`ReviewSession`](super::ReviewSession).
+/// Reason why an action of a [`ReviewSession`](super::ReviewSession) fails, in words for the user.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ReviewError(String);
 
 impl ReviewError {
-    /// Of another error, or of words.
+    /// Wraps another error, or text.
     pub fn of(error: impl std::fmt::Display) -> Self {
         Self(error.to_string())
     }

@@ -47,8 +47,8 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl FolderReview {
-    /// A folder's photos, of which nothing is read yet. Tagged copies go to `copies`, the rule says which places are ticked
-    /// unasked, the options are those of the album. Fails on a track that cannot be read, and settings out of range.
+    /// Prepares the review of a folder; no photo is read yet. Tagged copies go to `copies`, and photos that are sure by the rule are accepted.
+    /// Fails if a track cannot be read, or a setting is out of range.
     pub fn new(
         locator: Locator,
         folder: PathBuf,
@@ -69,8 +69,7 @@ impl FolderReview {
         Ok(Self { folder, photos, copies, rule, options, keys, locator, album, thumbnails, clocks, trips, track })
     }
 
-    /// The file of a session's actions; its folder is made if need be, and is its owner's alone.
-    /// Fails on a folder that cannot be written to, or a link in the way.
+    /// Returns the file of a session's actions, and creates its private folder. Fails if the folder cannot be written, or a link is in the way.
     pub fn acts(folder: &Path) -> ReviewResult<PathBuf> {
         let own = Self::own_file(folder, "acts.jsonl")?;
         let parent = folder.join(OWN);
@@ -183,7 +182,7 @@ impl FolderReview {
         let gps = embedded.and_then(|photo| photo.gps);
         let said = match (&read.photo, answer) {
             (Err(error), _) => Err(read.origin.reason(error)),
-            (Ok(_), None) => Err("it has no place".to_owned()),
+            (Ok(_), None) => Err("it has no location".to_owned()),
             (Ok(_), Some(answer)) => Ok(answer_json(answer, gps, decisions.moves.keys())),
         };
         let odd = answer.and_then(|answer| answer.outlier.as_ref().or(answer.hint.as_ref()));
@@ -240,10 +239,10 @@ impl ReviewBackend for FolderReview {
     }
 
     fn ways(&self) -> Vec<(&'static str, String)> {
-        let in_place = "into the photos; each stays beside itself as NAME_original".to_owned();
+        let in_place = "into the photos; each original stays as NAME_original".to_owned();
         let copies = format!("into copies in {}", self.copies.display());
         vec![
-            ("sidecars", "into files NAME.xmp beside the photos".to_owned()),
+            ("sidecars", "into files NAME.xmp next to the photos".to_owned()),
             ("in_place", in_place),
             ("copies", copies),
         ]
@@ -363,7 +362,7 @@ impl ReviewBackend for FolderReview {
             let _ = write!(words, " {kept} changed since and stay.");
         }
         if nothing > 0 {
-            let _ = write!(words, " {nothing} had nothing to take back.");
+            let _ = write!(words, " {nothing} had nothing to undo.");
         }
         Ok(words)
     }

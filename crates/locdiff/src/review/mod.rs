@@ -45,7 +45,7 @@ struct State {
     told: Option<String>,
 }
 
-/// A session of a person who reviews photos. Its actions are [`ReviewAction`]s.
+/// A session in which a user reviews photos by [`ReviewAction`]s.
 pub struct ReviewSession<B> {
     backend: B,
     state: Mutex<State>,
@@ -55,8 +55,7 @@ pub struct ReviewSession<B> {
 }
 
 impl<B: ReviewBackend> ReviewSession<B> {
-    /// Opens a session whose actions are in a file, which need not exist: what was decided in an earlier session holds.
-    /// Fails on a file that is no such journal, or that another process has.
+    /// Opens a session and restores the decisions in its file, if it exists. Fails if the file is not such a journal, or another process uses it.
     pub fn open(backend: B, log: &Path) -> ReviewResult<Self> {
         let lock = OutputLock::file(log).map_err(ReviewError::of)?;
         let journal: Journal<ReviewAction> = Journal::at(log);
@@ -84,7 +83,7 @@ impl<B: ReviewBackend> ReviewSession<B> {
         self.wake.notify_all();
     }
 
-    /// Does what is to be done, until the session is closed: reads and places photos, writes, takes back.
+    /// Works until the session is closed: reads and locates photos, writes, undoes.
     pub fn work(&self) {
         loop {
             let mut state = self.lock();
@@ -144,9 +143,8 @@ impl<B: ReviewBackend> ReviewSession<B> {
         Ok((None, Some(words?)))
     }
 
-    /// Follows an act, once it is on the disk.
-    /// Fails on an act that is none, or about photos that are not here or have a tag of their own; a journal that
-    /// cannot be written.
+    /// Writes an action to disk, then applies it. Fails if the action is invalid, concerns unknown or tagged photos, or the journal cannot be
+    /// written.
     pub fn act(&self, act: ReviewAction) -> ReviewResult<()> {
         let mut state = self.lock();
         act.check().map_err(ReviewError::of)?;
@@ -167,7 +165,7 @@ impl<B: ReviewBackend> ReviewSession<B> {
         }
         let [undo, redo] = state.history.words();
         if (act == ReviewAction::Undo && undo.is_none()) || (act == ReviewAction::Redo && redo.is_none()) {
-            return Err(ReviewError::of("there is nothing to take back"));
+            return Err(ReviewError::of("there is nothing to undo"));
         }
         state.log.append(&act).map_err(ReviewError::of)?;
         let moves = state.history.follow(act).unwrap_or_default();
@@ -190,7 +188,7 @@ impl<B: ReviewBackend> ReviewSession<B> {
         Ok(())
     }
 
-    /// Writes what is ticked, in one of the backend's ways. Fails on a way that is none; work that is under way.
+    /// Writes the accepted photos in one of the backend's ways. Fails if the way is unknown, or other work is under way.
     pub fn write(&self, way: &str) -> ReviewResult<()> {
         let mut state = self.lock();
         Self::is_free(&state)?;
@@ -198,14 +196,14 @@ impl<B: ReviewBackend> ReviewSession<B> {
             return Err(ReviewError::of("photos are being placed: a moment"));
         }
         if !self.backend.ways().iter().any(|(name, _)| *name == way) {
-            return Err(ReviewError::of("there is no such way to write"));
+            return Err(ReviewError::of("this way of writing does not exist"));
         }
         state.wanted.write = Some(way.to_owned());
         self.begin_writing(state);
         Ok(())
     }
 
-    /// Takes back what was written. Fails on work that is under way.
+    /// Undoes what was written. Fails if other work is under way.
     pub fn take_back(&self) -> ReviewResult<()> {
         let mut state = self.lock();
         Self::is_free(&state)?;
@@ -221,14 +219,14 @@ impl<B: ReviewBackend> ReviewSession<B> {
         self.wake.notify_all();
     }
 
-    /// A photo as a small or large file, by its number. Fails on a photo that is not here, or cannot be read.
+    /// Returns a photo as a thumbnail or large picture, by its number. Fails if it is unknown, or cannot be read.
     pub fn picture(&self, number: usize, is_large: bool) -> ReviewResult<Vec<u8>> {
         let key = self.lock().shown.photos.get(number).map(|photo| photo.key.clone());
         let key = key.ok_or_else(|| ReviewError::of("that photo is not here"))?;
         self.backend.picture(number, &key, is_large)
     }
 
-    /// Where the photos of a camera would be, were its clock so many seconds ahead.
+    /// Returns the locations of a camera's photos if its clock is `ahead_s` seconds ahead.
     pub fn along(&self, camera: &str, ahead_s: f64) -> Value {
         let state = self.lock();
         let known = state.shown.photos.iter().enumerate().filter_map(|(k, photo)| {
@@ -243,7 +241,7 @@ impl<B: ReviewBackend> ReviewSession<B> {
         json!(found.iter().map(|(k, at)| json!([k, at.lon_deg(), at.lat_deg()])).collect::<Vec<_>>())
     }
 
-    /// What a page shows, or only how far work is where nothing else changed since a version.
+    /// Returns the state for a page, or only the progress if nothing else changed since a version.
     pub fn state(&self, since: u64) -> Value {
         let state = self.lock();
         let is_busy = state.wanted.place || state.work.is_some();
@@ -270,7 +268,7 @@ impl<B: ReviewBackend> ReviewSession<B> {
         object
     }
 
-    /// How many photos are ticked, how many are written, and how many there are.
+    /// Returns the numbers of accepted photos, of written photos, and of all.
     pub fn counts(&self) -> [usize; 3] {
         let state = self.lock();
         let written = state.shown.photos.iter().filter(|photo| photo.is_written).count();

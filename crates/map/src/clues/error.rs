@@ -8,7 +8,7 @@ use thiserror::Error;
 #[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum ClueError {
-    #[error("\"{text}\" is no clue: write KIND=VALUE, such as language=Polish, or KIND!=VALUE for the contrary")]
+    #[error("\"{text}\" is not a clue: write KIND=VALUE, such as language=Polish, or KIND!=VALUE for the opposite")]
     NoClue { text: String },
     #[error("no clue is of the kind \"{kind}\"{}: the kinds are {kinds}", hint(near))]
     UnknownKind { kind: String, near: Vec<String>, kinds: String },

@@ -23,7 +23,7 @@ pub(crate) fn parse(text: &str) -> Option<Result<Polygon, PlacesError>> {
         _ => return None,
     };
     let refuse = |reason: &str| Some(Err(PlacesError::Circle { text: text.to_owned(), reason: reason.to_owned() }));
-    let Ok(number) = digits.trim().parse::<f64>() else { return refuse("its radius is no number") };
+    let Ok(number) = digits.trim().parse::<f64>() else { return refuse("its radius is not a number") };
     let radius_km = number * km_per_unit;
     if !(radius_km > 0.0 && radius_km <= LARGEST_KM) {
         return refuse("its radius is from 0 to 5,000 km");

@@ -18,12 +18,12 @@ pub enum PlacesError {
         "\"{text}\" is not a box: {reason}; give \"lat0,lon0,lat1,lon1\", two opposite corners, the western one first"
     )]
     Box { text: String, reason: String },
-    #[error("\"{text}\" is the name of several places: say {}", choices.join(", or "))]
+    #[error("\"{text}\" is the name of several places: choose {}", choices.join(", or "))]
     Ambiguous { text: String, choices: Vec<String> },
     #[error("\"{text}\" is not a circle: {reason}; give it as \"50 km around Paris\" or \"50 km around 48.85,2.35\"")]
     Circle { text: String, reason: String },
     #[error(
-        "\"{text}\" is no region: no such file, and no continent, country, state or province of that name{}; give one of these, \
+        "\"{text}\" is not a region: it is not a file, continent, country, state or province{}. Give one of these, \
          \"50 km around Paris\", \"lat0,lon0,lat1,lon1\" or a GeoJSON file",
         hint(near)
     )]
@@ -31,7 +31,7 @@ pub enum PlacesError {
     #[error("cannot read {file}: {source}; check the path and its permissions")]
     Read { file: String, source: io::Error },
     #[error(
-        "{file} is no GeoJSON region: {reason}; give Polygon or MultiPolygon geometries in degrees, longitude first"
+        "{file} is not a GeoJSON region: {reason}; give Polygon or MultiPolygon geometries in degrees, longitude first"
     )]
     GeoJson { file: String, reason: String },
 }

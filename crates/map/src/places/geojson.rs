@@ -55,10 +55,10 @@ fn ring(value: &Value) -> Result<Ring, String> {
     for value in list(value, "ring")? {
         let number = |index: usize| value.get(index).and_then(Value::as_f64);
         let (Some(lon), Some(lat)) = (number(0), number(1)) else {
-            return Err(format!("{value} is no position"));
+            return Err(format!("{value} is not a position"));
         };
         if !(-90.0..=90.0).contains(&lat) || lon.abs() > 540.0 {
-            return Err(format!("[{lon}, {lat}] is no longitude and latitude"));
+            return Err(format!("[{lon}, {lat}] is not a longitude and latitude"));
         }
         // An edge of more than half a turn goes over the antimeridian; one of a whole turn is the edge of a map.
         let unwrapped = match (ring.last(), last_lon) {
@@ -81,5 +81,5 @@ fn ring(value: &Value) -> Result<Ring, String> {
 }
 
 fn list<'a>(value: &'a Value, name: &str) -> Result<&'a [Value], String> {
-    value.as_array().map(Vec::as_slice).ok_or_else(|| format!("its {name} is no list"))
+    value.as_array().map(Vec::as_slice).ok_or_else(|| format!("its {name} is not a list"))
 }

@@ -4,13 +4,13 @@ use crate::answer::{Density, FactorEffect, LedgerRow, ReadText, RegionShare};
 use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;
 
-/// Where a photo was taken, as far as is known. [`Answer::place_alone`] has an example.
+/// Answer for a photo: locations with probabilities and radii. [`Answer::place_alone`] has an example.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The photo's name, where it has one.
+    /// Name of the photo, if it has one.
     pub photo: Option<String>,
-    /// Where the photo itself says it was taken: reported, never used.
+    /// Location in the photo's metadata: reported, never used.
     pub gps: Option<LatLon>,
     /// The smallest named region that holds at least half of the probability: "near Lyon, France", "Bavaria, Germany",
     /// "Germany, Poland or Czechia", "Europe", "anywhere". Without a density, the country of the best place.
@@ -21,52 +21,50 @@ pub struct Answer {
     pub states: Vec<RegionShare>,
     /// The most probable continents first, without those that hold less than half a percent.
     pub continents: Vec<RegionShare>,
-    /// The best place.
+    /// Best location.
     pub best: LatLon,
-    /// The best place in words: the nearest town.
+    /// Best location in words: the nearest town.
     pub place: String,
-    /// The country of the best place, in English; `None` at sea.
+    /// Country of the best location, in English; `None` at sea.
     pub country: Option<String>,
-    /// Two letters of ISO 3166 for the country.
+    /// ISO 3166 code of the country, two letters.
     pub country_code: Option<String>,
-    /// Half of all photos with answers like this one were taken within this distance of the best place; NaN (null in
-    /// JSON) without a density.
+    /// Distance in km within which half of all photos with such answers were taken. NaN (null in JSON) without a density.
     pub radius_50_km: f64,
-    /// Nine in ten photos with answers like this one were taken within this distance of the best place.
+    /// Distance in km within which nine in ten photos with such answers were taken.
     pub radius_90_km: f64,
-    /// Places it may be, the most probable first; the first is the best place.
+    /// Possible locations, the most probable first; the first is the best location.
     pub hypotheses: Vec<Hypothesis>,
-    /// The probability that the best place is right to within 750 km; NaN without a density.
+    /// Probability that the best location is right within 750 km; NaN without a density.
     pub locatability: f64,
-    /// Whether that is enough for an answer to mean something; the threshold is the calibration's. Never without a density,
-    /// or if the headline is more than one continent.
+    /// Whether `locatability` reaches the calibration's threshold. False without a density, or if the headline is more than one continent.
     pub can_tell: bool,
     /// The regions and the file of weights that the answer was restricted by, as they were given. Left out of JSON if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub restricted_by: Vec<String>,
-    /// Lines of text in the photo that say something about places, and what they did. Left out of JSON if there are none.
+    /// Lines of text in the photo that changed the answer, with their effect. Left out of JSON if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub text: Vec<ReadText>,
-    /// What was read off the photo's density alone; none for a photo of an album, whose posterior is not kept.
+    /// Facts from the photo's own density; `None` for a photo of an album.
     #[serde(flatten)]
     pub from_density: Option<FromDensity>,
 }
 
-/// What is read off a photo's own density beside its place.
+/// Facts from a photo's own density, in addition to its location.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct FromDensity {
-    /// Area of the smallest region that holds the place with probability ½.
+    /// Area of the smallest region that holds half of the probability, in km².
     pub area_50_km2: f64,
-    /// Area of the smallest region that holds the place with probability 0.9.
+    /// Area of the smallest region that holds 90 % of the probability, in km².
     pub area_90_km2: f64,
-    /// The radius of the window that the density was seen through.
+    /// Radius in km of the circle that the best location holds most probability in.
     pub window_km: f64,
-    /// The probability that the photo is of the kind that the model was trained for; 1 where that was never learned.
+    /// Probability that the photo is of the kind that the model was trained on; 1 if the model cannot tell.
     pub familiarity: f64,
-    /// What the photo adds, in nats: the divergence of the answer from the model's density without a photo.
+    /// Information of the photo in nats (natural units of information): the divergence from the model's density without a photo.
     pub information_nats: f64,
-    /// Whether its probabilities were never fitted on photos, and may not hold; left out of JSON where they were.
+    /// Whether the probabilities are uncalibrated, so that they may not hold. Left out of JSON if they are calibrated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub not_calibrated: bool,
     /// What a gallery had to do with it, where one was asked.
@@ -78,32 +76,32 @@ pub struct FromDensity {
     /// What each factor of the density did, if that was asked: the picture, map factors, regions, priors, evidence.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ledger: Vec<LedgerRow>,
-    /// The density that all of it was read off.
+    /// The density.
     #[serde(skip)]
     pub density: Density,
 }
 
-/// A place it may be.
+/// A possible location.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Hypothesis {
-    /// The centre of the mass around it.
+    /// Centre of the probability around it.
     #[serde(flatten)]
     pub at: LatLon,
-    /// The probability within the window about it, without what a more probable place holds already.
+    /// Probability within the window around it, without that of more probable locations.
     pub probability: f64,
-    /// The place in words: the nearest town.
+    /// Location in words: the nearest town.
     pub place: String,
 }
 
 impl Hypothesis {
-    /// A place with its probability, described in words.
+    /// Describes a location with its probability.
     pub fn new(at: LatLon, probability: f64) -> Self {
         Self { at, probability, place: locdiff_map::places::describe(at).to_string() }
     }
 }
 
-/// Who settled a place.
+/// Source of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnsweredBy {
@@ -114,51 +112,51 @@ pub enum AnsweredBy {
 }
 
 impl AnsweredBy {
-    /// The name in JSON.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         if self == Self::Model { "model" } else { "gallery" }
     }
 }
 
-/// What a gallery had to do with an answer.
+/// Contribution of a gallery to an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GalleryContribution {
-    /// Which of the two has more of the probability around the place.
+    /// The source with more of the probability around the location.
     pub answered_by: AnsweredBy,
-    /// The gallery's share of that probability.
+    /// Gallery's share of that probability.
     pub share: f64,
-    /// The gallery's photo that supports the place most: the most similar one within the window, or else of all.
+    /// Gallery photo that supports the location most: the most similar one within the window, otherwise of all.
     #[serde(rename = "match")]
     pub matched: Option<Match>,
 }
 
 impl GalleryContribution {
-    /// The gallery holds this share of the probability around the place.
+    /// Creates a contribution by the gallery's share of the probability around the location.
     pub fn new(share: f64, matched: Option<Match>) -> Self {
         let answered_by = if share > 0.5 { AnsweredBy::Gallery } else { AnsweredBy::Model };
         Self { answered_by, share, matched }
     }
 }
 
-/// A gallery's photo.
+/// A photo of a gallery.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Match {
-    /// Its row in what the gallery was made from, from 1.
+    /// Row in the gallery's source, from 1.
     pub row: usize,
-    /// Its name, where the gallery knows it.
+    /// Name, if the gallery knows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its place.
+    /// Location.
     #[serde(flatten)]
     pub at: LatLon,
-    /// How far from the place that was answered.
+    /// Distance from the answer, in km.
     pub distance_km: f64,
-    /// The cosine of the two embeddings.
+    /// Cosine of the two embeddings.
     pub similarity: f64,
 }
 
 impl Answer {
-    /// An answer with a place and radii; all else is filled in by who knows it.
+    /// Creates an answer with a location and radii in km.
     pub fn at(best: LatLon, radii_km: [f64; 2], hypotheses: Vec<Hypothesis>, locatability: f64) -> Self {
         let described = locdiff_map::places::describe(best);
         Self {
@@ -183,7 +181,7 @@ impl Answer {
         }
     }
 
-    /// A place and nothing else: of a model that gives no densities. It says neither how far off it may be nor how probable it is.
+    /// Creates an answer with a location only, for a model without densities. Its radii and probabilities are NaN.
     ///
     /// ```
     /// use locdiff_model::answer::Answer;
@@ -198,28 +196,28 @@ impl Answer {
         Self { can_tell: false, ..Self::at(best, [f64::NAN; 2], hypotheses, f64::NAN) }
     }
 
-    /// Whether there is a place and nothing else.
+    /// Returns whether there is a location only.
     pub fn is_place_alone(&self) -> bool {
         self.radius_90_km.is_nan()
     }
 
-    /// The density that all of it was read off, where it is one photo's own.
+    /// Returns the density, if it is one photo's own.
     pub fn density(&self) -> Option<&Density> {
         self.from_density.as_ref().map(|from| &from.density)
     }
 
-    /// What a gallery had to do with it, where one was asked.
+    /// Contribution of a gallery, if one is used.
     pub fn gallery(&self) -> Option<&GalleryContribution> {
         self.from_density.as_ref()?.gallery.as_ref()
     }
 
-    /// The answer with the photo it is about.
+    /// Sets the photo's name and its GPS tag.
     #[must_use]
     pub fn about(self, photo: impl Into<String>, gps: Option<LatLon>) -> Self {
         Self { photo: Some(photo.into()), gps, ..self }
     }
 
-    /// The answer as one JSON object: what `locdiff locate --json` prints.
+    /// Returns the answer as one JSON object: what `locdiff locate --json` prints.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }

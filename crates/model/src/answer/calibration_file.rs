@@ -237,7 +237,7 @@ impl Calibration {
         let _ = writeln!(text, "said          {} %", percent(&LEVELS));
         let _ = writeln!(text, "in regions    {} %", percent(&report.regions));
         let radii = percent(&report.radii);
-        let _ = writeln!(text, "within radii  {radii} % before, as said after the radii are stretched");
+        let _ = writeln!(text, "within radii  {radii} % before, as stated after the radii are stretched");
         text + &self.gallery.as_ref().map_or_else(String::new, mix_text)
     }
 }

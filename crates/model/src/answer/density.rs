@@ -112,12 +112,12 @@ pub struct Density {
     at_cells: OnceLock<Vec<f64>>,
 }
 
-/// A probable place of a density.
+/// A probable location of a density.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Peak {
-    /// The centre of the mass around it.
+    /// Centre of the probability around it.
     pub place: LatLon,
-    /// The probability within the window about it, without what a more probable place holds already.
+    /// Probability within the window around it, without that of more probable locations.
     pub probability: f64,
 }
 
@@ -224,7 +224,7 @@ impl Density {
         density
     }
 
-    /// The evidence that it was multiplied by.
+    /// Iterates over the evidence that it was multiplied by.
     pub fn evidence(&self) -> impl Iterator<Item = &Evidence> {
         self.evidence.iter().map(|(own, _)| own)
     }
@@ -239,14 +239,14 @@ impl Density {
         self.factors.as_deref().zip(self.globe.cells())
     }
 
-    /// What each map factor and each piece of evidence did to the log density at a location.
+    /// Returns the effect of each map factor and each piece of evidence on the log density at a location.
     pub fn factor_effects(&self, location: LatLon) -> Vec<FactorEffect> {
         let mut all = self.on_cells().map_or_else(Vec::new, |(factors, grid)| factors.effects(grid, location));
         all.extend(self.evidence_effects(location));
         all
     }
 
-    /// What each piece of evidence did to the log density at a location.
+    /// Returns the effect of each piece of evidence on the log density at a location.
     pub fn evidence_effects(&self, location: LatLon) -> Vec<FactorEffect> {
         let nats = |own: &Evidence, total: f64| own.likelihood(location.to_unit()).ln() - total;
         self.evidence.iter().map(|(own, total)| FactorEffect::of_evidence(own, nats(own, *total))).collect()
@@ -338,12 +338,12 @@ impl Density {
         Self { uncut: OnceLock::new(), support: OnceLock::new(), at_points, masses, at_cells, ..self }
     }
 
-    /// Whether there is any probability at all: knowledge may leave no place.
+    /// Returns whether any location is possible.
     pub fn is_possible(&self) -> bool {
         self.log_total.is_finite()
     }
 
-    /// Log density per steradian at points.
+    /// Returns the log density per steradian at points.
     pub fn log_density(&self, points: &[UnitVec]) -> Vec<f64> {
         let known = |point: &UnitVec| self.knowledge.as_ref().map_or(0.0, |k| k.log_weight(*point));
         let logs = self.with_factor_logs(self.mixture.log_at(points), points);
@@ -356,7 +356,7 @@ impl Density {
         self.support().points()
     }
 
-    /// Log density at those points.
+    /// Returns the log density at [`Density::points`], per steradian.
     pub fn point_log_density(&self) -> &[f64] {
         self.at_points.get_or_init(|| self.point_values(None))
     }
@@ -386,7 +386,7 @@ impl Density {
         self.support().area_sr()
     }
 
-    /// The Kullback–Leibler divergence from another density, in nats: what this one adds to it.
+    /// Returns the Kullback–Leibler divergence from another density, in nats (natural units of information).
     pub fn divergence_nats(&self, from: &Self) -> f64 {
         let on_cells = self.on_cells().filter(|(_, grid)| self.is_on(grid) && from.factors.is_none());
         let other;
@@ -417,24 +417,24 @@ impl Density {
         self.mixture.smooth_logs(grid).into_iter().map(|log| log - self.log_total).collect()
     }
 
-    /// The smallest region that holds probability `p`.
+    /// Returns the smallest region that holds probability `p`.
     pub fn region(&self, p: f64) -> DensityRegion {
         let [region] = self.regions([p]);
         region
     }
 
-    /// The smallest regions that hold several probabilities.
+    /// Returns the smallest regions that hold several probabilities.
     pub fn regions<const N: usize>(&self, shares: [f64; N]) -> [DensityRegion; N] {
         smallest_regions(self.support(), (self.point_log_density(), self.masses()), shares)
     }
 
-    /// The probability of everything denser than a point: the smallest region that touches it holds this much.
+    /// Returns the probability of everything denser than a point: that of the smallest region that touches it.
     pub fn mass_denser_than(&self, point: UnitVec) -> f64 {
         let level = self.log_density(&[point])[0];
         self.masses().iter().zip(self.point_log_density()).filter(|(_, v)| **v > level).map(|(m, _)| m).sum()
     }
 
-    /// The area of everything denser than a point, to half a pixel: what the region must be given until it holds the point.
+    /// Returns the area of everything denser than a point, in km², to half a pixel.
     pub fn area_denser_than_km2(&self, point: UnitVec) -> f64 {
         let level = self.log_density(&[point])[0];
         let (support, values) = (self.support(), self.point_log_density());
@@ -444,7 +444,7 @@ impl Density {
         (count + half) * support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM
     }
 
-    /// The radii about a place that hold the probabilities `shares`, which must rise.
+    /// Returns the radii in km around a location that hold the probabilities `shares`, which must rise.
     pub fn radii_km(&self, center: LatLon, shares: &[f64]) -> Vec<f64> {
         let support = self.support();
         let depths = support.widest_depth()..=support.depth();
@@ -472,12 +472,12 @@ impl Density {
         Sureness { own_km: self.radii_km(answer, &[0.5])[0].max(0.1), best_score: field.best }
     }
 
-    /// The probability within a distance of a place.
+    /// Returns the probability within a distance of a location, in km.
     pub fn mass_within_km(&self, center: LatLon, radius_km: f64) -> f64 {
         mass_within(self.support(), self.masses(), center.to_unit(), radius_km / EARTH_RADIUS_KM)
     }
 
-    /// The probability of the gallery's part within a distance of a place; `None` if no gallery takes part.
+    /// Returns the probability of the gallery's part within a distance of a location, or `None` without a gallery.
     pub fn gallery_mass_within_km(&self, center: LatLon, radius_km: f64) -> Option<f64> {
         let found = self.with_factor_logs(self.mixture.gallery_log_densities(self.points())?, self.points());
         let mut found = self.with_knowledge(found, self.points());
@@ -486,12 +486,12 @@ impl Density {
         Some(mass_within(self.support(), &masses, center.to_unit(), radius_km / EARTH_RADIUS_KM))
     }
 
-    /// The probability that a place is right to within 750 km, about a country: 0 to 1.
+    /// Returns the probability that a location is right within 750 km (about a country), from 0 to 1.
     pub fn locatability(&self, place: LatLon) -> f64 {
         self.mass_within_km(place, COUNTRY_KM).clamp(0.0, 1.0)
     }
 
-    /// The most probable places first, at most `most`: maxima seen through a window, each with what the window holds.
+    /// Returns at most `most` locations, the most probable first: maxima of the probability in a window, each with that probability.
     pub fn peaks(&self, window_km: f64, most: usize) -> Vec<Peak> {
         self.peaks_after(None, window_km, most)
     }
@@ -508,7 +508,7 @@ impl Density {
         peaks
     }
 
-    /// The globe it is drawn on.
+    /// Returns the globe of its pixels.
     pub fn globe(&self) -> &Arc<Globe> {
         &self.globe
     }

@@ -15,7 +15,7 @@ pub enum AnswerError {
     Calibration { path: std::path::PathBuf, reason: String },
     #[error(transparent)]
     Setting(#[from] locdiff_base::BadSetting),
-    #[error("no place is left: the region or prior that was given weighs nothing anywhere on land or sea")]
+    #[error("no location is left: the region or prior excludes everything")]
     Impossible,
 }
 

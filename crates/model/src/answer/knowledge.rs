@@ -38,7 +38,7 @@ pub(crate) struct Known {
 }
 
 impl Knowledge {
-    /// Nothing known: all places weigh 1.
+    /// Creates knowledge in which all locations weigh 1.
     pub fn new() -> Self {
         Self::default()
     }
@@ -51,7 +51,7 @@ impl Knowledge {
         self
     }
 
-    /// It must be in a region.
+    /// Restricts to a region.
     #[must_use]
     pub fn within(mut self, region: Region) -> Self {
         self.regions.push(region);
@@ -59,7 +59,7 @@ impl Knowledge {
         self
     }
 
-    /// Multiplies by a sum of Gaussian kernels of deviation `spread_km` about weighted places.
+    /// Multiplies by a sum of Gaussian kernels of deviation `spread_km` around weighted locations.
     #[must_use]
     pub fn places(self, places: Vec<(LatLon, f64)>, spread_km: f64) -> Self {
         let sharpness = (EARTH_RADIUS_KM / spread_km).powi(2);
@@ -70,7 +70,7 @@ impl Knowledge {
         })
     }
 
-    /// Log of the product of all weights at a point.
+    /// Returns the log of the product of all weights at a point.
     pub fn log_weight(&self, point: UnitVec) -> f64 {
         let place = point.to_latlon();
         if self.regions.iter().any(|region| !region.contains(place)) {

@@ -119,7 +119,7 @@ named! {
     pub enum Pooling: "pooling" {
         #[default]
         Pool = "pool", "the mean of the samples' codes, decoded once";
-        Mean = "mean", "the paper's mean of the samples' places";
+        Mean = "mean", "the paper's mean of the samples' locations";
         Single = "single", "the first sample";
     }
 }

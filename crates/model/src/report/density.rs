@@ -15,7 +15,7 @@ named! {
     /// What a picture of a density shows.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum MapView: "view" {
-        Auto = "auto", "the 90 % region where it is small, else the world";
+        Auto = "auto", "the 90 % region if it is small, otherwise the world";
         World = "world", "the whole world";
         Region = "region", "the 90 % region";
     }

@@ -11,7 +11,7 @@ pub enum ReportError {
     Rows(#[from] crate::report::RowError),
     #[error("no row has a truth and an answer: there is nothing to evaluate")]
     Nothing,
-    #[error("{answers} answers are too few for PRDC: do without it")]
+    #[error("{answers} answers are too few for PRDC: switch it off")]
     FewForPrdc { answers: usize },
     #[error(transparent)]
     Eval(#[from] crate::eval::EvalError),

@@ -19,8 +19,8 @@ named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum MissingRule: "rule for missing answers" {
         #[default]
-        Miss = "miss", "a photo without an answer is within no radius";
-        Skip = "skip", "it is left out, as plonk does";
+        Miss = "miss", "an unanswered photo counts as a miss at every radius";
+        Skip = "skip", "an unanswered photo is left out, as in plonk";
     }
 }
 
@@ -127,7 +127,7 @@ impl Evaluation {
         };
         report.rival = second.map(rival).transpose()?;
         if let Some(place) = self.training.as_deref().and_then(best_constant) {
-            let name = format!("always {place}, the best constant of the training places");
+            let name = format!("always {place}, the best constant of the training locations");
             report.constant = Some(rival(System::of_places(name, vec![Some(place); truths.len()]))?);
         }
         Ok(report)

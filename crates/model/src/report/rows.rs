@@ -39,7 +39,7 @@ impl<'a> FileRows<'a> {
 #[non_exhaustive]
 pub enum RowError {
     #[error(
-        "{truth_file} has {truths} rows, {file} has {rows}: by order row k of both is the same photo; give both an id \
+        "{truth_file} has {truths} rows, {file} has {rows}: matched by order, row k of both must be the same photo; give both an id \
          column, or name it"
     )]
     Lengths { truth_file: String, truths: usize, file: String, rows: usize },
@@ -49,7 +49,7 @@ pub enum RowError {
     )]
     Absent { file: String, id: String, count: usize },
     #[error(
-        "{file} has '{}'{}, which {truth_file} has not: is it the right file? Photos may be allowed to be absent",
+        "{file} has '{}'{}, but {truth_file} does not: check that it is the right file, or allow photos to be absent",
         id.escape_debug(), and_more(*count)
     )]
     Strange { file: String, truth_file: String, id: String, count: usize },
@@ -65,9 +65,9 @@ pub enum RowError {
         first.escape_debug(), second.escape_debug()
     )]
     Ambiguous { file: String, id: String, first: String, second: String },
-    #[error("{file} has no place for '{}'{}: add the photo, by the name that {names} has", id.escape_debug(), and_more(*count))]
+    #[error("{file} has no location for '{}'{}: add the photo by its name in {names}", id.escape_debug(), and_more(*count))]
     NoPlace { file: String, names: String, id: String, count: usize },
-    #[error("{file}: row {row} stands behind row {before}: sort the table by its column 'row'")]
+    #[error("{file}: row {row} comes after row {before}: sort the table by its column 'row'")]
     Order { file: String, row: f64, before: f64 },
 }
 

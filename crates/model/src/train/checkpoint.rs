@@ -78,7 +78,7 @@ impl Checkpoints {
                 NnError::Write(error) => error.reason.to_string(), // the path is named already
                 other => other.to_string(),
             };
-            folder(&path, format!("{reason}; make room and resume the run: older checkpoints are whole"))
+            folder(&path, format!("{reason}; free some space and resume the run: older checkpoints are whole"))
         })?;
         for step in self.steps().into_iter().skip(self.keep) {
             let _ = fs::remove_file(self.path(step)); // one too many does no harm
@@ -92,7 +92,9 @@ impl Checkpoints {
             let path = self.path(step);
             match load(&path) {
                 Ok(found) => return Some(found),
-                Err(why) => say(format!("{}: damaged ({why}); going back to the checkpoint before it", path.display())),
+                Err(why) => {
+                    say(format!("{}: damaged ({why}); continuing from the checkpoint before it", path.display()))
+                }
             }
         }
         None

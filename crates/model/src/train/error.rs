@@ -10,10 +10,12 @@ pub enum TrainError {
     #[error("{first} has {first_rows} rows, {second} has {second_rows}: row k of both must be the same photo")]
     RowCounts { first: String, first_rows: usize, second: String, second_rows: usize },
     #[error(
-        "{first} has embeddings of {first_columns} numbers, {second} of {second_columns}: one encoder must make all"
+        "{first} has embeddings of {first_columns} numbers, {second} of {second_columns}: one encoder must make both"
     )]
     Columns { first: String, first_columns: usize, second: String, second_columns: usize },
-    #[error("{first} was made by the encoder {first_encoder}, {second} by {second_encoder}: one encoder must make all")]
+    #[error(
+        "{first} was made by the encoder {first_encoder}, {second} by {second_encoder}: one encoder must make both"
+    )]
     Encoders { first: String, first_encoder: String, second: String, second_encoder: String },
     #[error(transparent)]
     Answer(#[from] crate::answer::AnswerError),
@@ -21,9 +23,9 @@ pub enum TrainError {
     Setting(#[from] locdiff_base::BadSetting),
     #[error("{path}: {reason}", path = path.display())]
     Folder { path: std::path::PathBuf, reason: String },
-    #[error("{path} holds a run already: resume it, or choose another folder", path = path.display())]
+    #[error("{path} already holds a run: resume it, or choose another folder", path = path.display())]
     HoldsRun { path: std::path::PathBuf },
-    #[error("the loss is {loss} at step {step}: lower the learning rate; the checkpoints before it are sound")]
+    #[error("the loss is {loss} at step {step}: lower the learning rate, and resume from an earlier checkpoint")]
     Diverged { step: u32, loss: f64 },
     #[error(transparent)]
     Model(#[from] crate::ModelError),

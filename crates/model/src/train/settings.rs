@@ -150,7 +150,7 @@ named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum TrainPreset: "preset" {
         #[default]
-        Default = "default", "what was most accurate on validation";
+        Default = "default", "the most accurate on validation";
         Paper = "paper", "the paper's own settings";
         Small = "small", "a quick run on a CPU";
     }

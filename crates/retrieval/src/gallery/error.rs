@@ -14,13 +14,11 @@ pub enum GalleryError {
     Folder { path: PathBuf, reason: String },
     #[error("a vector has {got} numbers, the gallery's have {wanted}: use the encoder it was built with")]
     Dimension { got: usize, wanted: usize },
-    #[error("vector {row} is zero or not finite, so it is like no other; remove it")]
+    #[error("vector {row} is zero or not finite: remove it")]
     NoDirection { row: usize },
-    #[error(
-        "the vector of row {row} is not the one that the gallery was built with: it is damaged; build the gallery again"
-    )]
+    #[error("the vector of row {row} differs from the gallery's checksum: it is damaged; build the gallery again")]
     Damaged { row: usize },
-    #[error("a gallery needs at least one place")]
+    #[error("a gallery needs at least one location")]
     Empty,
     #[error(transparent)]
     Setting(#[from] BadSetting),

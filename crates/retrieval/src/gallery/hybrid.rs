@@ -17,7 +17,7 @@ named! {
     /// What candidates lie around.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Centres: "centres" {
-        Samples = "samples", "around every sample, as the paper has it";
+        Samples = "samples", "around every sample, as in the paper";
         Answer = "answer", "around the diffusion model's own answer";
     }
 }

@@ -19,7 +19,7 @@ impl Gallery {
         let file = PositionedFile::open(&path)?;
         let damaged = |reason: &str| GalleryError::folder(&path, reason);
         if file.bytes() != rows as u64 * INDEX_ROW as u64 {
-            return Err(damaged("it has not as many rows as its gallery says; build the gallery again"));
+            return Err(damaged("its number of rows differs from the gallery's; build the gallery again"));
         }
         let mut entries = Vec::with_capacity(rows);
         let mut bounds = Vec::with_capacity(rows);
@@ -38,7 +38,7 @@ impl Gallery {
             }
         }
         if !bounds.iter().all(|bound| bound.scale.is_finite() && bound.error.is_finite()) {
-            return Err(damaged("it holds numbers that cannot be; build the gallery again"));
+            return Err(damaged("it holds invalid numbers; build the gallery again"));
         }
         let cells =
             Cells::from_sorted(entries).ok_or_else(|| damaged("its rows are out of order; build the gallery again"))?;

@@ -136,7 +136,7 @@ pub fn import(sources: &Sources, folder: &Path) -> Result<Option<u64>> {
     let mut filled = 0;
     for (file, name, tensor) in tensors {
         let Some((range, shape)) = params.file_entry(&name) else {
-            return Err(weights(file, format!("'{name}' is no part of GeoCLIP")));
+            return Err(weights(file, format!("'{name}' is not a part of GeoCLIP")));
         };
         if shape != tensor.shape {
             let reason = format!("'{name}' has the shape {:?}, GeoCLIP of this size has {shape:?}", tensor.shape);

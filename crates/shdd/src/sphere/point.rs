@@ -30,8 +30,8 @@ pub struct LatLon {
 const MOST_LON_DEG: f64 = 1e6;
 
 impl LatLon {
-    /// A place from degrees north and degrees east. The longitude is wrapped.
-    /// Fails on numbers that are not finite, latitudes outside −90…90 and longitudes of more than a million degrees.
+    /// Creates a location from degrees north and degrees east. The longitude is wrapped. Fails if a number is not finite, the latitude is outside
+    /// −90…90, or the longitude is above a million degrees.
     #[inline]
     pub fn new(lat_deg: f64, lon_deg: f64) -> Result<Self, SphereError> {
         if !(-90.0..=90.0).contains(&lat_deg) {

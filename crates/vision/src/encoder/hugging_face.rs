@@ -180,7 +180,7 @@ fn open_weights(folder: &Path) -> Result<Weights<'static>> {
     let mut shards = BTreeSet::new();
     for shard in weight_map.into_values() {
         if Path::new(&shard).components().count() != 1 || shard.contains('\\') {
-            return Err(VisionError::encoder(&index, format!("`{shard}` is not the name of a file beside it")));
+            return Err(VisionError::encoder(&index, format!("`{shard}` is not the name of a file next to it")));
         }
         shards.insert(folder.join(shard));
     }

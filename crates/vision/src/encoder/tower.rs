@@ -36,7 +36,7 @@ pub(super) fn licence(folder: &Path) -> String {
     let header = card.lines().skip_while(|line| line.trim() != "---").skip(1).take_while(|line| line.trim() != "---");
     let mut named = header.filter_map(|line| line.strip_prefix("license:"));
     let name = named.next().map(|name| name.trim().trim_matches('"').to_owned()).filter(|name| !name.is_empty());
-    name.unwrap_or_else(|| "not stated in the folder: see where it came from".to_owned())
+    name.unwrap_or_else(|| "not stated in the folder: see its source".to_owned())
 }
 
 /// Larger files are no settings; the index of a model's shards has some MB.

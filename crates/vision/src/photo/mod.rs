@@ -37,18 +37,16 @@ pub struct Photo {
 }
 
 impl Photo {
-    /// Reads and decodes a file: JPEG, PNG, WebP, TIFF, GIF (its first frame) or BMP, told apart by content; HEIC and AVIF
-    /// if libheif is installed; of RAW files the largest JPEG preview. XMP files beside it count, too ([`PhotoFacts`]).
-    /// Colours are brought to sRGB. Fails with a [`VisionError`] that names the file: unreadable, empty, no picture, cut
-    /// off, damaged, or above a limit.
+    /// Reads and decodes a file: JPEG, PNG, WebP, TIFF, GIF (its first frame) or BMP, detected by content. HEIC and AVIF need libheif. RAW files
+    /// give their largest JPEG preview. XMP sidecars count ([`PhotoFacts`]). Colours become sRGB. Fails with a [`VisionError`] that names the
+    /// file.
     pub fn open(path: &Path, limits: &PhotoLimits) -> Result<Self> {
         let contents = Self::contents(path, limits)?;
         let photo = Self::decode(&contents, &path.display().to_string(), limits)?;
         Ok(Self { facts: photo.facts.with_sidecars(path), ..photo })
     }
 
-    /// The bytes of a file, as long as they are within the limits. Fails with a [`VisionError`] that names the file:
-    /// unreadable, or above a limit.
+    /// Reads the bytes of a file. Fails with a [`VisionError`] that names the file if it is unreadable, or above a limit.
     pub fn contents(path: &Path, limits: &PhotoLimits) -> Result<Vec<u8>> {
         let file = path.display().to_string();
         let read = |source| VisionError::Read { file: file.clone(), source };

@@ -10,7 +10,7 @@ use thiserror::Error;
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum IngestError {
     #[error(
-        "no photos: the arguments name {other_files} files and none is a picture{}; give photos, folders or lists of them",
+        "no photos: the arguments name {other_files} files, but none is a picture{}. Give photos, folders or lists of photos",
         passed_over(skipped)
     )]
     NoPhotos { other_files: usize, skipped: Vec<String> },
@@ -37,7 +37,7 @@ pub enum IngestError {
     NoPictures { path: PathBuf, columns: String },
     #[error(transparent)]
     Parquet(#[from] crate::sources::parquet::ParquetError),
-    #[error("{list} is no list of photos that is known here: {reason}", list = list.display())]
+    #[error("{list} is not a known list of photos: {reason}", list = list.display())]
     NoList { list: PathBuf, reason: String },
     #[error("name the column of paths: {0}")]
     PathColumn(DataError),

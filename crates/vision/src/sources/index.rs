@@ -41,7 +41,7 @@ impl PictureIndex {
             Some("tar") => shard::photos(path)?.0,
             Some("parquet") => parquet::photos(path)?,
             _ => {
-                let reason = std::io::Error::other("it is no folder, .zip, .tar or .parquet file");
+                let reason = std::io::Error::other("it is not a folder or a .zip, .tar or .parquet file");
                 return Err(IngestError::Read { file: path.display().to_string(), reason });
             }
         };

@@ -80,7 +80,7 @@ impl PhotoList {
         for Row { at, id, hash, numbers } in rows {
             let numbers = numbers.map(|(lat, lon)| if is_swapped { (lon, lat) } else { (lat, lon) });
             let place = match numbers {
-                None => Err("it has no place".to_owned()),
+                None => Err("it has no location".to_owned()),
                 Some((lat, lon)) => LatLon::new(lat, lon).map_err(|error| error.to_string()),
             };
             let reason = match place {

@@ -4,5 +4,5 @@ use crate::sources::{IngestError, PhotoSource, Result};
 use std::path::Path;
 
 pub(crate) fn photos(path: &Path) -> Result<(Vec<PhotoSource>, usize)> {
-    Err(IngestError::Zip { path: path.to_owned(), reason: "there are no files here".to_owned() })
+    Err(IngestError::Zip { path: path.to_owned(), reason: "no files exist here".to_owned() })
 }

@@ -251,5 +251,5 @@ fn inflate(packed: &[u8], size: u64) -> std::io::Result<Vec<u8>> {
     let mut found = Vec::new();
     flate2::read::DeflateDecoder::new(packed).take(size.saturating_add(1)).read_to_end(&mut found)?;
     let is_whole = found.len() as u64 == size;
-    is_whole.then_some(found).ok_or_else(|| std::io::Error::other("it has another size than its archive says"))
+    is_whole.then_some(found).ok_or_else(|| std::io::Error::other("its size differs from its archive's index"))
 }

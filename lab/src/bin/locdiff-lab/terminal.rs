@@ -112,7 +112,7 @@ pub(crate) fn parse_grid(text: &str, seed: u64) -> Result<Grid> {
         Some(("random", n)) => Grid::uniform_random(size(n)?, &mut rand_chacha::ChaCha8Rng::seed_from_u64(seed))?,
         _ => {
             let places = read_places(Path::new(text))
-                .context("anchors are fibonacci:N, healpix:DEPTH, random:N or a file of places")?;
+                .context("anchors are fibonacci:N, healpix:DEPTH, random:N or a file of locations")?;
             Grid::from_points(places.into_iter().map(LatLon::to_unit).collect())?
         }
     })

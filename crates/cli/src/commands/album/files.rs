@@ -16,23 +16,23 @@ pub(super) struct FileArgs {
     /// Write a table with one row per photo
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
-    /// Write places with radii, and the track
+    /// Write locations with radii, and the track
     #[arg(long, value_name = "FILE.geojson")]
     geojson: Option<PathBuf>,
-    /// The same for Google Earth
+    /// Write the same for Google Earth
     #[arg(long, value_name = "FILE.kml")]
     kml: Option<PathBuf>,
     /// Write the track with times
     #[arg(long, value_name = "FILE.gpx")]
     gpx: Option<PathBuf>,
-    /// Write a picture: all photos on a map
+    /// Write a map of all photos as a picture
     #[arg(long, value_name = "FILE.png")]
     png: Option<PathBuf>,
-    /// Write a page with the photos on a map and a slider through time, one file that needs no network
+    /// Write a page with a map and a time slider, as one file that needs no network
     #[arg(long, value_name = "FILE.html")]
     pub(super) map: Option<PathBuf>,
-    /// Leave the small pictures of the photos out of the page of --map
-    #[arg(long, requires = "map", hide_short_help = true)]
+    /// Leave thumbnails out of the page of --map
+    #[arg(long, requires = "map")]
     pub(super) no_pictures: bool,
 }
 
@@ -47,7 +47,7 @@ impl FileArgs {
         let outputs: Vec<&Path> = self.paths().into_iter().chain(tags.table()).collect();
         for path in &outputs {
             if photos.iter().any(|photo| photo == *path) {
-                bail!("{} is one of the photos: write the answer elsewhere", path.display());
+                bail!("{} is one of the photos: name another output file", path.display());
             }
         }
         if !outputs.is_empty() || tags.is_given() {

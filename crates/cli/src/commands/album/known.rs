@@ -15,21 +15,24 @@ fn parse_ahead(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Also known")]
 pub(super) struct KnownArgs {
-    /// A log of positions of that time: GPX, NMEA, GeoJSON with times, Google's Timeline.json or location-history.json of a phone,
-    /// Takeout's Records.json, also gzipped. May be repeated
+    /// Use a GPS track of that time. Repeat for several
+    ///
+    /// GPX, NMEA, GeoJSON with times, Google's Timeline.json, location-history.json or Records.json (Takeout), also gzipped
     #[arg(long, value_name = "FILE")]
     track: Vec<PathBuf>,
-    /// How far the clocks of the photos are ahead of the track, such as 90s, -5m or +02:00 [default: found where it is clear]
-    #[arg(long, value_name = "TIME", value_parser = parse_ahead, allow_hyphen_values = true, requires = "track", hide_short_help = true)]
+    /// How far the photos' clocks are ahead of the track: 90s, -5m, +02:00 [default: estimated if it is clear]
+    #[arg(long, value_name = "TIME", value_parser = parse_ahead, allow_hyphen_values = true, requires = "track")]
     track_offset: Option<f64>,
-    /// Where photos were taken: a town ("Paris, France", "Wroclaw"), coordinates, a country or a region; with --from and --to for those of a time. May be repeated
+    /// State where photos were taken. Repeat for several
+    ///
+    /// A town ("Paris, France"), coordinates, a country or a region. --from and --to limit it to a time
     #[arg(long, value_name = "PLACE")]
     place: Vec<String>,
-    /// From when on photos were taken at --place, such as 2024-05-01 or 2024-05-01T09:00; - for the first
-    #[arg(long, value_name = "TIME", requires = "place", allow_hyphen_values = true, hide_short_help = true)]
+    /// Start of the time at --place: 2024-05-01 or 2024-05-01T09:00; - for the first photo
+    #[arg(long, value_name = "TIME", requires = "place", allow_hyphen_values = true)]
     from: Vec<String>,
-    /// Until when; a day is until its end, - for the last
-    #[arg(long, value_name = "TIME", requires = "place", allow_hyphen_values = true, hide_short_help = true)]
+    /// End of the time at --place; a day counts until its end; - for the last photo
+    #[arg(long, value_name = "TIME", requires = "place", allow_hyphen_values = true)]
     to: Vec<String>,
 }
 
@@ -66,6 +69,6 @@ pub(crate) fn read_tracks(paths: &[PathBuf]) -> Result<Vec<Track>> {
 pub(crate) fn count_films(films: &[PathBuf], options: &mut AlbumOptions) {
     let (some, all) = (options.add_videos(films), counted(films.len(), "video"));
     if some > 0 {
-        verbosity::note(&format!("{some} of {all} with a place and a time of their own: they count as GPS tags"));
+        verbosity::note(&format!("{some} of {all} have a location and a time: they count as GPS tags"));
     }
 }

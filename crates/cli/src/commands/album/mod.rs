@@ -27,8 +27,8 @@ fn parse_zone(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags")]
 #[command(
-    after_help = "Times are taken from EXIF (DateTimeOriginal with its offset), else from a date and a clock in the file's name; the output says \
-                  which. A photo without a time is placed by its picture alone. GPS tags count, and are never overwritten."
+    after_help = "Times come from EXIF (DateTimeOriginal with its offset), otherwise from a date and time in the file's name. The output names \
+                  the source. A photo without a time is located by its picture alone. GPS tags count, and are never overwritten."
 )]
 pub(crate) struct Album {
     /// The album: photos, folders, lists or shards, as in `locate`
@@ -38,22 +38,22 @@ pub(crate) struct Album {
     reading: PhotoArgs,
     #[command(flatten)]
     model: ModelArgs,
-    /// All photos are of one place, whenever they were taken
+    /// Take all photos as of one location, whenever they were taken
     #[arg(long, conflicts_with = "folder_is_place")]
     same_place: bool,
-    /// The photos of each folder (or each album of --times) are of one place
+    /// Take the photos of each folder (or each album of --times) as of one location
     #[arg(long)]
     folder_is_place: bool,
-    /// All photos are of one trip; else they are cut at pauses of more than 36 hours, and at jumps
+    /// Take all photos as one trip; otherwise pauses of more than 36 hours and jumps cut it
     #[arg(long)]
     one_trip: bool,
-    /// Take the clocks of all cameras as they are
+    /// Trust the clocks of all cameras
     #[arg(long)]
     trust_clocks: bool,
-    /// Offset from UTC of clocks that give none, such as +02:00; without it their times stay local, and out of GPX
-    #[arg(long, value_name = "OFFSET", value_parser = parse_zone, allow_hyphen_values = true, hide_short_help = true)]
+    /// UTC offset of clocks that give none, such as +02:00; otherwise their times stay local, and out of GPX
+    #[arg(long, value_name = "OFFSET", value_parser = parse_zone, allow_hyphen_values = true)]
     time_zone: Option<f64>,
-    /// Settings of the model of albums, as JSON: see docs/album.md
+    /// Settings of the album model, as JSON (docs/album.md)
     #[arg(long, value_name = "FILE.json")]
     settings: Option<PathBuf>,
     /// Seed of noise
@@ -62,10 +62,10 @@ pub(crate) struct Album {
     /// Embeddings instead of photos: .safetensors or .npy
     #[arg(long, value_name = "FILE", conflicts_with = "photos", requires = "times", help_heading = "Embeddings")]
     embeddings: Option<PathBuf>,
-    /// Tensor of a safetensors file that holds several
+    /// Tensor to read, if a safetensors file holds several
     #[arg(long, value_name = "NAME", requires = "embeddings", help_heading = "Embeddings")]
     tensor: Option<String>,
-    /// Table of the photos: time, and row, album, name, gps_lat, gps_lon, camera where known
+    /// Table of the photos: time; if known row, album, name, gps_lat, gps_lon and camera
     #[arg(long, value_name = "FILE.csv", requires = "embeddings", help_heading = "Embeddings")]
     times: Option<PathBuf>,
     #[command(flatten)]

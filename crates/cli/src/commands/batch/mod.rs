@@ -19,11 +19,11 @@ use std::time::Instant;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Batch {
-    /// List photos in shards: the folder of a job, which any number of machines can work on
+    /// Divide photos into shards: a job folder that many machines can share
     Plan(Box<Plan>),
-    /// Make the parts of a job's shards; a part that is there and whole is skipped
+    /// Run shards of a job; finished shards are skipped
     Run(RunArgs),
-    /// Write all parts of a job into one file
+    /// Merge the parts of a job into one file
     Merge(MergeArgs),
 }
 
@@ -40,21 +40,21 @@ impl Batch {
 /// Which parts of a job to make.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Several runs may work on one job at the same time: a shard that another run works on is left to it."
+    after_help = "Several machines may run shards of one job at the same time. A shard that another run works on is skipped."
 )]
 pub(crate) struct RunArgs {
-    /// Folder of a job by `batch plan`
+    /// Job folder that `batch plan` made
     #[arg(value_name = "JOB")]
     job: PathBuf,
-    /// Which shards: a number, a range such as 0-9, or 2/10 for every tenth from 2 on; may be repeated [default: all]
+    /// Run these shards: a number, a range such as 0-9, or 2/10 for every tenth from 2 on. Repeat for several [default: all]
     #[arg(long, value_name = "SHARD", value_parser = parse_shards)]
     shard: Vec<ShardChoice>,
-    /// Where relative paths of the photos begin [default: where the job was planned]
+    /// Folder that relative photo paths start from [default: where the job was planned]
     #[arg(long, value_name = "FOLDER")]
     root: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArg,
-    /// Print a JSON summary when done
+    /// Print a JSON summary
     #[arg(long)]
     json: bool,
 }
@@ -118,7 +118,7 @@ impl RunArgs {
             status!("{} left to other runs, which work on them", counted(busy, "shard"));
         }
         if is_stopped {
-            status!("stopped: what is finished is kept, the same command goes on");
+            status!("stopped: finished work is kept; repeat the command to continue");
         }
         Ok(())
     }
@@ -126,11 +126,13 @@ impl RunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// Folder of a job by `batch plan`, every shard of which was run
+    /// Job folder that `batch plan` made, after every shard was run
     #[arg(value_name = "JOB")]
     job: PathBuf,
-    /// Where to write: answers as .csv (as `locate --csv`) or .jsonl (as `locate --json`); embeddings as .safetensors or .npy, with
-    /// the tables that `embed` writes beside them. Parquet: `locdiff.batch.merge` of the Python package
+    /// Write answers to .csv or .jsonl, embeddings to .safetensors or .npy
+    ///
+    /// Columns are those of `locate --csv` and `locate --json`. Embeddings get the tables that `embed` writes. For Parquet use
+    /// `locdiff.batch.merge` in Python
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
     /// Number type of embeddings: f16, f32 or f64
@@ -143,7 +145,7 @@ pub(crate) struct MergeArgs {
 
 impl MergeArgs {
     fn run(self) -> Result<()> {
-        ensure!(!output::is_stdout(&self.out), "merge writes files, not -: name a file");
+        ensure!(!output::is_stdout(&self.out), "merge cannot write to standard output: name a file");
         let job = Job::open(&self.job)?;
         let beside = EmbedFiles::beside(&self.out);
         let tables = [&beside.locations, &beside.bad].into_iter().filter(|_| job.task() == Task::Embed);
@@ -153,6 +155,6 @@ impl MergeArgs {
         let summary = json!({ "answered": answered, "failed": failed, "files": merged.files });
         let files: Vec<String> = merged.files.iter().map(|file| one_line(&file.to_string_lossy())).collect();
         let answered = counted(answered as usize, "photo");
-        output::tell(self.json, &summary, &format!("{answered} in {}; {failed} could not be used", files.join(", ")))
+        output::tell(self.json, &summary, &format!("{answered} in {}; {failed} cannot be used", files.join(", ")))
     }
 }

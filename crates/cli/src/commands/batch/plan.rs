@@ -13,28 +13,29 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Plan {
-    /// Photos: files, folders (searched by name), .csv with a column of paths, .tar and .zip shards, .parquet, @list.txt; with
-    /// --images one published list
+    /// Photos: files, folders, .csv with a column of paths, .tar and .zip shards, .parquet, or @list.txt
+    ///
+    /// With --images: one published list
     #[arg(value_name = "PHOTOS", required = true)]
     photos: Vec<PathBuf>,
-    /// Folder of the job
+    /// Create this job folder
     #[arg(short, long, value_name = "JOB")]
     out: PathBuf,
-    /// What to make of the photos
+    /// Locate or embed the photos
     #[arg(long, value_parser = named::<Task>(), default_value = Task::Locate.name())]
     task: Task,
-    /// Photos of a shard
+    /// Photos per shard
     #[arg(long, value_name = "N", default_value_t = 1000)]
     shard_photos: usize,
     #[command(flatten)]
     reading: PhotoArgs,
-    /// Leave out photos that no list, table or shard gives a place, so that embeddings are a training set
+    /// Leave out photos without a known location, so that embeddings are a training set
     #[arg(long)]
     located: bool,
-    /// Folder of a model, or its name, where the shards are run [default: the bundled streetview-l31]
+    /// Model on the machines that run shards: a folder or a name [default: streetview-l31, bundled]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_MODEL", hide_env_values = true)]
     model: Option<PathBuf>,
-    /// Folder of the image encoder, or its name, where the shards are run [default: the bundled one, or what the model names]
+    /// Image encoder on the machines that run shards: a folder or a name [default: the model's own]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
     encoder: Option<PathBuf>,
     #[command(flatten)]
@@ -57,7 +58,7 @@ impl Plan {
         if self.located {
             let left_out = photos.keep_located();
             if left_out > 0 {
-                verbosity::note(&format!("left out, without a place: {}", counted(left_out, "photo")));
+                verbosity::note(&format!("left out, without a location: {}", counted(left_out, "photo")));
             }
         }
         let old = self.out.join(Job::FILE);

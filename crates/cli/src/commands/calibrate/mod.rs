@@ -16,16 +16,18 @@ pub(crate) struct Calibrate {
     model: PathBuf,
     #[command(flatten)]
     embeddings: EmbeddingsArgs,
-    /// Their true locations, by name or row by row as in `train`, of photos that the model was not trained on: .csv with lat and lon
+    /// True locations of photos that the model was not trained on: .csv with lat and lon
+    ///
+    /// Rows are matched by name if both tables name the photos, otherwise by order
     #[arg(long, value_name = "FILE")]
     truth: PathBuf,
-    /// A column of the truths that names each photo's collection: every collection counts the same, and regions are to hold in each
+    /// Column of --truth with each photo's collection; all collections count the same
     #[arg(long, value_name = "COLUMN")]
     groups: Option<String>,
-    /// The collection whose photos choose exponents and window; radii hold in all [default: all collections]
+    /// Fit exponents and window on this collection, and radii on all [default: all collections]
     #[arg(long, value_name = "NAME", requires = "groups")]
     chosen_by: Option<String>,
-    /// Use these rows alone, counted from 0, one number per line
+    /// Use only these rows: one number per line, from 0
     #[arg(long, value_name = "FILE")]
     rows: Option<PathBuf>,
     #[command(flatten)]
@@ -34,7 +36,7 @@ pub(crate) struct Calibrate {
     map: MapArgs,
     #[command(flatten)]
     gallery: GalleryArgs,
-    /// Draws of noise that the evidence is the mean of
+    /// Average over N draws of noise
     #[arg(long, value_name = "N", default_value_t = LocateOptions::default().samples)]
     samples: usize,
     /// Seed of the noise
@@ -42,7 +44,7 @@ pub(crate) struct Calibrate {
     seed: u64,
     #[command(flatten)]
     device: DeviceArg,
-    /// Write model and calibration into this folder instead, the weights as f16: half the size, to give away
+    /// Write model and calibration into this folder instead, with weights as f16 (half the size)
     #[arg(long, value_name = "FOLDER")]
     export: Option<PathBuf>,
     /// Print a JSON summary
@@ -54,17 +56,18 @@ pub(crate) struct Calibrate {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Out of domain")]
 struct OodArgs {
-    /// Embeddings of photos of another kind than the model was trained for (holiday pictures to a model of street views): the model
-    /// learns to recognise them, and they get a calibration of their own
+    /// Embeddings of photos of another kind than the training photos, such as holiday pictures
+    ///
+    /// The model learns to recognise such photos, and they get their own calibration
     #[arg(long, value_name = "FILE", requires = "ood_truth", alias = "strangers")]
     ood: Option<PathBuf>,
-    /// Tensor of a safetensors file that holds several
+    /// Tensor to read, if a safetensors file holds several
     #[arg(long, value_name = "NAME", requires = "ood", alias = "strangers-tensor")]
     ood_tensor: Option<String>,
-    /// Their true locations, row by row
+    /// True locations of --ood, row by row
     #[arg(long, value_name = "FILE", requires = "ood", alias = "strangers-truth")]
     ood_truth: Option<PathBuf>,
-    /// Use so many of their first rows alone
+    /// Use only the first N rows of --ood
     #[arg(long, value_name = "N", requires = "ood", alias = "strangers-first")]
     ood_first: Option<usize>,
 }
@@ -73,16 +76,16 @@ struct OodArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Map factors")]
 struct MapArgs {
-    /// Embeddings of training photos, to learn how towns, coasts and climates look [default: what `train` left in the model's folder]
+    /// Embeddings of training photos, to learn map factors from [default: what `train` left in the model's folder]
     #[arg(long, value_name = "FILE", requires = "surroundings_truth")]
     surroundings: Option<PathBuf>,
-    /// Tensor of a safetensors file that holds several
+    /// Tensor to read, if a safetensors file holds several
     #[arg(long, value_name = "NAME", requires = "surroundings")]
     surroundings_tensor: Option<String>,
-    /// Their true locations
+    /// True locations of --surroundings
     #[arg(long, value_name = "FILE", requires = "surroundings")]
     surroundings_truth: Option<PathBuf>,
-    /// Leave the density without map factors
+    /// Do not fit map factors
     #[arg(long, conflicts_with = "surroundings")]
     no_factors: bool,
 }

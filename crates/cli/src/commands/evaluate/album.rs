@@ -11,17 +11,19 @@ use std::path::{Path, PathBuf};
 /// Which albums.
 #[derive(Debug, Args)]
 pub(super) struct AlbumArgs {
-    /// Albums instead: a table with time, lat, lon and where known album, row (of --embeddings), gps_lat, gps_lon, camera, stray. Photos
-    /// without a tag are judged beside the nearest tag in time, interpolation in time and single photos; intervals resample albums
+    /// Evaluate albums instead: a table with time, lat and lon
+    ///
+    /// Further columns, if known: album, row (of --embeddings), gps_lat, gps_lon, camera, stray. Baselines for photos without a tag: the nearest
+    /// tag in time, interpolation in time, single photos. Intervals resample albums
     #[arg(long, value_name = "FILE.csv", requires = "embeddings", conflicts_with_all = ["truth", "predictions", "codes", "html", "csv"])]
     pub(super) album: Option<PathBuf>,
-    /// The photos of an album are of one place
+    /// Take the photos of an album as of one location
     #[arg(long, requires = "album")]
     pub(super) same_place: bool,
-    /// Leave the clocks of cameras alone, also where one contradicts the others by hours
+    /// Trust the clocks of all cameras, even if one contradicts the others by hours
     #[arg(long, requires = "album")]
     pub(super) trust_clocks: bool,
-    /// Settings of the model of albums, as JSON
+    /// Settings of the album model, as JSON
     #[arg(long, value_name = "FILE.json", requires = "album")]
     pub(super) album_settings: Option<PathBuf>,
 }

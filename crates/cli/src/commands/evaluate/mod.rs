@@ -23,38 +23,38 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {
-    /// True places: .csv or .jsonl with lat and lon (and id), .npy or .safetensors [N, 2]
+    /// True locations: .csv or .jsonl with lat and lon (and id), .npy or .safetensors [N, 2]
     #[arg(long, value_name = "FILE", required_unless_present = "album")]
     truth: Option<PathBuf>,
     #[command(flatten)]
     album: AlbumArgs,
-    /// A system's answers, matched by id where both files have one, else by order; columns countries, radius_50_km
-    /// and the like, truth_log_density, truth_region_level and truth_region_area_km2 are judged too
+    /// Answers of a system, matched by id if both files have one, otherwise by order
+    ///
+    /// Also evaluated if present: countries, radius_50_km (and other levels), truth_log_density, truth_region_level, truth_region_area_km2
     #[arg(long, value_name = "FILE", conflicts_with = "model", required_unless_present_any = ["model", "codes", "album"])]
     predictions: Option<PathBuf>,
-    /// Another system's answers: the difference and its significance
+    /// Answers of a second system: print the difference and its significance
     #[arg(long, value_name = "FILE")]
     predictions_b: Option<PathBuf>,
-    /// Densities as natural parameters (coefficient vectors, one per row of the predictions, or of the truths without
-    /// them): likelihood and calibration by quadrature
+    /// Densities as coefficient vectors, one per row: likelihood and calibration by quadrature
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     codes: Option<PathBuf>,
-    /// Places of the training photos: accuracy by distance to the nearest one
+    /// Locations of the training photos: accuracy by distance to the nearest one
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
-    /// Whose rules [default: plonk's, or the benchmark's]
+    /// Rules of accuracy [default: the benchmark's, else plonk]
     #[arg(long, value_name = "NAME", value_parser = crate::args::named::<Preset>())]
     preset: Option<Preset>,
-    /// The published photos that these are: their rules, and a warning where their number differs
+    /// Name of the published photos: apply their rules, and warn if their number differs
     #[arg(long, value_name = "NAME", value_parser = crate::args::named::<Benchmark>())]
     benchmark: Option<Benchmark>,
     /// Column that names the photos [default: id, image_id, img_id, photo_id, image, photo, filename, file, path, key]
     #[arg(long, value_name = "NAME")]
     id_column: Option<String>,
-    /// Row k of all files is the same photo, whatever the ids say
+    /// Match rows by order, whatever the ids are
     #[arg(long, conflicts_with = "id_column")]
     by_order: bool,
-    /// Photos that the predictions lack have no answer; predictions for other photos are left out
+    /// Count photos without a prediction as unanswered, and ignore predictions for other photos
     #[arg(long)]
     allow_absent: bool,
     /// Column of the latitude [default: lat or latitude]
@@ -63,14 +63,14 @@ pub(crate) struct Evaluate {
     /// Column of the longitude [default: lon, lng or longitude]
     #[arg(long, value_name = "NAME")]
     lon_column: Option<String>,
-    /// What a photo without an answer is
+    /// Count a photo without an answer as this
     #[arg(long, value_parser = named::<MissingRule>(), default_value = MissingRule::Miss.name())]
     missing: MissingRule,
-    /// Accuracy of parts of the photos
+    /// Also print accuracy by these parts
     #[arg(long, value_parser = named::<Division>(), value_delimiter = ',',
           default_values = [Division::Continent.name(), Division::Country.name()])]
     by: Vec<Division>,
-    /// Precision, recall, density and coverage
+    /// Compute precision, recall, density and coverage
     #[arg(long, value_parser = named::<PrdcChoice>(), default_value = PrdcChoice::Auto.name())]
     prdc: PrdcChoice,
     /// Draws of the bootstrap
@@ -82,7 +82,7 @@ pub(crate) struct Evaluate {
     /// Seed of the bootstrap and of a model's samples
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Write one page with plots that needs no other file
+    /// Write a page with plots, as one file
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
     /// Write every number as a row

@@ -18,14 +18,15 @@ pub(super) struct ModelArgs {
     /// Folder of a model: a run's folder, or its best/
     #[arg(long, value_name = "FOLDER", requires = "embeddings")]
     pub(super) model: Option<PathBuf>,
-    /// Embeddings of the photos, one row per photo in the order of the truths: .safetensors or .npy
+    /// Embeddings of the photos, one row per photo in the order of --truth: .safetensors or .npy
     #[arg(long, value_name = "FILE")]
     pub(super) embeddings: Option<PathBuf>,
-    /// The table beside the embeddings (`embed` and `batch merge` write it): truths are matched by its column path, those that it
-    /// has not are photos without an answer
+    /// Table that `embed` or `batch merge` wrote with the embeddings: match --truth by its column path
+    ///
+    /// Photos that it lacks count as unanswered
     #[arg(long, value_name = "FILE.csv", requires = "embeddings")]
     pub(super) embedded: Option<PathBuf>,
-    /// Tensor of a safetensors file that holds several
+    /// Tensor to read, if a safetensors file holds several
     #[arg(long, value_name = "NAME")]
     pub(super) tensor: Option<String>,
     #[command(flatten)]

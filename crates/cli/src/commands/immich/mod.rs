@@ -17,8 +17,8 @@ use suggest::FileArg;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The API key is read from IMMICH_API_KEY or --key-file, never from the command line. A place that immich knows is never written \
-                  over. Interrupted commands go on when they are given again."
+    after_help = "The API key is read from IMMICH_API_KEY or --key-file, never from the command line. A location that immich knows is \
+                  never overwritten. Repeat an interrupted command to continue it."
 )]
 pub(crate) struct ImmichArgs {
     /// The server, such as http://127.0.0.1:2283 or https://photos.example
@@ -26,23 +26,23 @@ pub(crate) struct ImmichArgs {
     url: String,
     #[command(subcommand)]
     what: What,
-    /// A PEM file with the authority that signed the certificate of a server at https, where that is your own
+    /// PEM file of your own certificate authority, for https
     #[arg(long, value_name = "FILE.pem", global = true)]
     authority: Option<PathBuf>,
-    /// A file with the API key [default: the variable IMMICH_API_KEY]
+    /// File with the API key [default: the variable IMMICH_API_KEY]
     #[arg(long, value_name = "FILE", global = true, env = "IMMICH_API_KEY_FILE", hide_env_values = true)]
     key_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Find places for photos without one, and write them into a file; nothing is changed on the server
+    /// Find locations for photos without one, and write them into a file; the server stays as it is
     Suggest(Box<suggest::Suggest>),
-    /// Look at suggestions, tick and correct them, on a page on this machine
+    /// Check and correct suggestions in the browser
     Review(Box<ReviewArgs>),
-    /// Write the ticked suggestions to the server
+    /// Write the accepted suggestions to the server
     Apply(ApplyArgs),
-    /// Take back what `apply` wrote, where nobody has changed it since
+    /// Undo what `apply` wrote, except locations that were changed since
     Undo(UndoArgs),
 }
 
@@ -50,7 +50,7 @@ enum What {
 struct ReviewArgs {
     #[command(flatten)]
     file: FileArg,
-    /// What was written from the page, for `undo`
+    /// Journal of what the page wrote, for `undo`
     #[arg(long, value_name = "FILE.jsonl", default_value = "immich-journal.jsonl")]
     journal: PathBuf,
     #[command(flatten)]
@@ -65,10 +65,10 @@ struct ReviewArgs {
 struct ApplyArgs {
     #[command(flatten)]
     file: FileArg,
-    /// What was written, for `undo`
+    /// Journal of what was written, for `undo`
     #[arg(long, value_name = "FILE.jsonl", default_value = "immich-journal.jsonl")]
     journal: PathBuf,
-    /// Say how many would be written, and write none
+    /// Print how many would be written, and write none
     #[arg(long)]
     dry_run: bool,
     /// Print one JSON object
@@ -78,7 +78,7 @@ struct ApplyArgs {
 
 #[derive(Debug, Args)]
 struct UndoArgs {
-    /// The journal that `apply` wrote
+    /// Journal that `apply` wrote
     #[arg(long, value_name = "FILE.jsonl", default_value = "immich-journal.jsonl")]
     journal: PathBuf,
     /// Print one JSON object
@@ -130,7 +130,7 @@ fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
     bar.finish_and_clear();
     let Applied { done, kept, nothing, stopped, .. } = applied?;
     let summary = json!({ "written": done, "had_place": kept, "gone": nothing, "stopped": stopped });
-    let words = format!("{done} written, {kept} had a place already and keep it, {nothing} are gone");
+    let words = format!("{done} written, {kept} had a location already and keep it, {nothing} are gone");
     output::tell(args.json, &summary, &words)?;
     if done > 0 {
         let (url, journal) = (server.server(), args.journal.display());
@@ -147,12 +147,12 @@ fn take_back(server: &Immich, journal: &Path, as_json: bool) -> Result<()> {
     bar.finish_and_clear();
     let Applied { done, kept, nothing, stopped, .. } = undone?;
     let summary = json!({ "cleared": done, "changed": kept, "nothing": nothing, "stopped": stopped });
-    let words = format!("{done} taken back, {kept} were changed since and stay, {nothing} had no place");
+    let words = format!("{done} removed, {kept} were changed since and stay, {nothing} had no location");
     output::tell(as_json, &summary, &words)?;
     is_whole(stopped)
 }
 
 fn is_whole(stopped: bool) -> Result<()> {
-    ensure!(!stopped, "stopped before the end: the same command goes on");
+    ensure!(!stopped, "stopped before the end: repeat the command to continue");
     Ok(())
 }

@@ -13,7 +13,7 @@ use std::{path::PathBuf, sync::Arc};
 /// The file of suggestions.
 #[derive(Debug, Args)]
 pub(super) struct FileArg {
-    /// The file of suggestions
+    /// File of suggestions
     #[arg(long, value_name = "FILE.json", default_value = "immich-suggestions.json")]
     pub(super) file: PathBuf,
 }
@@ -24,19 +24,19 @@ pub(super) struct Suggest {
     file: FileArg,
     #[command(flatten)]
     model: ModelArgs,
-    /// Photos taken after this, such as 2024-05-01T00:00:00Z
+    /// Only photos taken after this time, such as 2024-05-01T00:00:00Z
     #[arg(long, value_name = "TIME")]
     after: Option<String>,
-    /// Photos taken before this
+    /// Only photos taken before this time
     #[arg(long, value_name = "TIME")]
     before: Option<String>,
-    /// Photos of one album, by its number in immich
+    /// Only photos of this album, by its id in immich
     #[arg(long, value_name = "ID")]
     album: Option<String>,
-    /// A pause of so many hours ends a trip
+    /// End a trip at a pause of this many hours
     #[arg(long, value_name = "HOURS", default_value_t = TRIP_PAUSE_S / 3600.0)]
     pause: f64,
-    /// Take the clocks of all cameras as they are
+    /// Trust the clocks of all cameras
     #[arg(long)]
     trust_clocks: bool,
     #[command(flatten)]
@@ -60,7 +60,7 @@ impl Suggest {
         }
         let [all, without, count, wanted] = trips.counts();
         verbosity::note(&format!(
-            "{}, {without} without a place, in {} of {}",
+            "{}, {without} without a location, in {} of {}",
             counted(all, "photo"),
             counted(count, "trip"),
             counted(wanted, "photo")
@@ -76,7 +76,7 @@ impl Suggest {
         for (trip, known) in trips.photos_by_trip() {
             let found = match suggester.trip(&trip, known, guard.stop(), &advance) {
                 Err(ImmichError::Locate(error)) if error.kind() == ErrorKind::Stopped => {
-                    bail!("stopped before the end: the same command goes on")
+                    bail!("stopped before the end: repeat the command to continue")
                 }
                 found => found?,
             };

@@ -26,12 +26,11 @@ use target::OutputArgs;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 all answered; 1 failure, or some photos could not be used (they are named and have rows with an \
-                        error, the others are answered; --allow-bad: 0); 2 usage; 130 interrupted (what was answered is written)."
+    after_help = "Exit codes: 0: all photos are answered. 1: failure, or some photos cannot be used; the others are answered (with --allow-bad: \
+                  0). 2: wrong usage. 130: interrupted; finished answers are written."
 )]
 pub(crate) struct Locate {
-    /// Photos: files, folders (searched by name), .csv with a column of paths, .tar shards, @list.txt, - for a photo on
-    /// standard input
+    /// Photos: files, folders, .csv with a column of paths, .tar shards, @list.txt, or - for standard input
     #[arg(value_name = "PHOTOS", required_unless_present_any = ["embeddings", "clue"])]
     photos: Vec<PathBuf>,
     #[command(flatten)]
@@ -49,13 +48,13 @@ pub(crate) struct Locate {
     #[command(flatten)]
     sampling: SamplingArgs,
     /// Embeddings instead of photos, one row per photo: .safetensors or .npy
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["photos", "views"], help_heading = "Embeddings", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["photos", "views"], help_heading = "Embeddings")]
     embeddings: Option<PathBuf>,
-    /// Tensor of a safetensors file that holds several
-    #[arg(long, value_name = "NAME", requires = "embeddings", help_heading = "Embeddings", hide_short_help = true)]
+    /// Tensor to read, if a safetensors file holds several
+    #[arg(long, value_name = "NAME", requires = "embeddings", help_heading = "Embeddings")]
     tensor: Option<String>,
-    /// True locations of the photos or embeddings, row by row: says how good the answers are
-    #[arg(long, value_name = "FILE", help_heading = "Embeddings", hide_short_help = true)]
+    /// True locations, row by row: print how good the answers are
+    #[arg(long, value_name = "FILE", help_heading = "Embeddings")]
     truth: Option<PathBuf>,
 }
 
@@ -82,7 +81,7 @@ impl Locate {
         let own = self.gallery.gallery_embeddings.as_deref();
         ensure!(
             own.is_none() || self.embeddings.is_some(),
-            "--gallery-embeddings go with --embeddings, row by row: leave them out for photos"
+            "--gallery-embeddings needs --embeddings: leave it out for photos"
         );
         let inputs = match &self.embeddings {
             Some(path) => {
@@ -242,9 +241,9 @@ fn say_what_answers(locator: &Locator, count: usize) {
     });
     let calibration = locator.reader().calibration();
     if !calibration.is_fitted() {
-        verbosity::note("this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`");
+        verbosity::note("this model is not calibrated, so its probabilities may be wrong: see `locdiff calibrate`");
     }
     if calibration.gallery.as_ref().is_some_and(|mix| locator.has_gallery() && !mix.is_fitted()) {
-        verbosity::note("this model was never calibrated with this gallery: see `locdiff calibrate --gallery`");
+        verbosity::note("this model is not calibrated with this gallery: see `locdiff calibrate --gallery`");
     }
 }

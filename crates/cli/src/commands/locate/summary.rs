@@ -47,7 +47,7 @@ impl Summary {
         ));
         if with_time > 1 && already_tagged > 0 && answered + cannot_tell > 0 {
             verbosity::note(&format!(
-                "{with_time} photos say when they were taken, and {already_tagged} where: `locdiff album` places the others by them, too"
+                "{with_time} photos have a time, and {already_tagged} a location: `locdiff album` uses these to locate the others"
             ));
         }
     }

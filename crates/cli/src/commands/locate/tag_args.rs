@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Copy, Args)]
 #[command(next_help_heading = "Tagging")]
 pub(crate) struct RuleArgs {
-    /// Tag only where 90 % lies within this distance, and never where the answer is "I can't tell"
+    /// Tag a photo only if 90 % lies within this distance, and never after "I can't tell"
     #[arg(long, value_name = "DISTANCE", default_value = "25km", alias = "sure-km")]
-    #[arg(value_parser = parse_km, hide_short_help = true)]
+    #[arg(value_parser = parse_km)]
     sure_within: f64,
-    /// Tag every guess, however unsure
-    #[arg(long, conflicts_with = "sure_within", hide_short_help = true)]
+    /// Tag every photo, even if the answer is a guess
+    #[arg(long, conflicts_with = "sure_within")]
     tag_guesses: bool,
 }
 
@@ -43,38 +43,40 @@ fn parse_km(text: &str) -> Result<f64, String> {
 #[command(next_help_heading = "Tagging")]
 #[expect(clippy::struct_excessive_bools, reason = "flags")]
 pub(crate) struct TagArgs {
-    /// Write copies of the photos whose place is sure, with it as EXIF GPS, into this folder, folder by folder; the
-    /// photos stay as they are, and those that have a GPS tag are left out
+    /// Write copies with GPS tags into this folder, if the location is sure
+    ///
+    /// The photos stay as they are. Photos that have a GPS tag are left out
     #[arg(long, value_name = "FOLDER")]
     write_exif: Option<PathBuf>,
-    /// Copy the other photos and sidecars, too, as they are: the folder is a whole album then
-    #[arg(long, requires = "write_exif", hide_short_help = true)]
+    /// Copy all other photos and sidecars too, unchanged, so that the folder is a whole album
+    #[arg(long, requires = "write_exif")]
     copy_all: bool,
-    /// Write the place into the photos themselves; each stays beside itself as NAME_original, and `undo` restores it
-    #[arg(long, conflicts_with = "write_exif", hide_short_help = true)]
+    /// Write the location into the photos; each original stays as NAME_original until `undo` restores it
+    #[arg(long, conflicts_with = "write_exif")]
     in_place: bool,
-    /// Write the place into a file PHOTO.xmp beside each photo that has no GPS tag; what such a file says already stays
+    /// Write the location into PHOTO.xmp next to each photo without a GPS tag
+    ///
+    /// Other fields of an existing file stay as they are
     #[arg(long)]
     xmp: bool,
-    /// Write a table for exiftool -csv=FILE, with the photos that have no GPS tag
+    /// Write a table for `exiftool -csv=FILE`, of photos without a GPS tag
     #[arg(long, value_name = "FILE.csv")]
     exiftool_csv: Option<PathBuf>,
     #[command(flatten)]
     rule: RuleArgs,
-    /// Write city, state and country, too, as XMP, into sidecars and JPEGs
-    #[arg(long, hide_short_help = true)]
+    /// Also write city, state and country as XMP, into sidecars and JPEGs
+    #[arg(long)]
     pub(super) write_place_names: bool,
-    /// Tag photos that have a GPS tag too, and replace it in their copies and sidecars; --force alone never does
-    #[arg(long, hide_short_help = true)]
+    /// Replace existing GPS tags in copies and sidecars; --force alone never does
+    #[arg(long)]
     replace_tags: bool,
-    /// Say what would be tagged, with place, radius and the reason why not, and write nothing at all
+    /// Print what would be tagged and why not, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Where to note what was written, for `locdiff undo` [default: locdiff-journal.jsonl in the folder of --write-exif,
-    /// else in the folder that was given]
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    /// Journal for `locdiff undo` [default: locdiff-journal.jsonl in the --write-exif folder, else in the photos' folder]
+    #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Do not ask before --write-exif, --xmp and --in-place
+    /// Do not ask before writing tags
     #[arg(long)]
     yes: bool,
 }
@@ -103,18 +105,15 @@ impl TagArgs {
     pub(crate) fn check(&self) -> Result<()> {
         let flags = [("--dry-run", self.dry_run), ("--replace-tags", self.replace_tags)];
         for (flag, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
-            ensure!(
-                self.is_given(),
-                "{flag} is about --write-exif, --in-place, --xmp or --exiftool-csv: give one of them"
-            );
+            ensure!(self.is_given(), "{flag} needs --write-exif, --in-place, --xmp or --exiftool-csv: add one of them");
         }
         ensure!(
             !self.write_place_names || self.touches_files(),
-            "--write-place-names is about --write-exif, --in-place or --xmp: give one of them"
+            "--write-place-names needs --write-exif, --in-place or --xmp: add one of them"
         );
         ensure!(
             !self.asks() || std::io::stdin().is_terminal(),
-            "--write-exif, --in-place and --xmp ask first, and there is no terminal: add --yes, or --dry-run to see what they would do"
+            "--write-exif, --in-place and --xmp ask first, but there is no terminal: add --yes, or --dry-run to see the plan"
         );
         Ok(())
     }
@@ -147,7 +146,7 @@ impl TagArgs {
 
 /// The one rule for runs in which photos cannot hold the tag that was asked for: all else is done, and the exit code is 1.
 pub(crate) fn untagged_is_bad(untagged: usize, count: usize) -> Result<()> {
-    ensure!(untagged == 0, "{untagged} of {} cannot hold a tag; all else is written", counted(count, "photo"));
+    ensure!(untagged == 0, "{untagged} of {} cannot hold a tag; everything else is written", counted(count, "photo"));
     Ok(())
 }
 

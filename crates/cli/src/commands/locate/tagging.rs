@@ -117,11 +117,11 @@ fn summarise(tagged: &Tagged, as_json: bool) -> Result<()> {
         verbosity::note("unsure: --sure-within sets another distance, --tag-guesses tags every guess");
     }
     if already_tagged > 0 {
-        verbosity::note("already tagged: --replace-tags replaces what a photo says");
+        verbosity::note("already tagged: add --replace-tags to replace tags");
     }
     for journal in &tagged.journals {
         let journal = journal.display();
-        verbosity::note(&format!("{journal} lists the tags; `locdiff undo {journal}` takes them back"));
+        verbosity::note(&format!("{journal} lists the tags; `locdiff undo {journal}` removes them"));
     }
     Ok(())
 }
@@ -131,6 +131,6 @@ fn ask(question: &str) -> Result<()> {
     say::ask(question);
     let mut line = String::new();
     std::io::stdin().read_line(&mut line)?;
-    ensure!(matches!(line.trim(), "y" | "Y" | "yes"), "no tag is written, as you wished");
+    ensure!(matches!(line.trim(), "y" | "Y" | "yes"), "cancelled: no tag is written");
     Ok(())
 }

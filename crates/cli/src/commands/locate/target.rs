@@ -13,32 +13,37 @@ pub(crate) struct OutputArgs {
     /// Print one JSON object per photo instead of text
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print all about each photo where there are more than 10, too, not one line
-    #[arg(long, conflicts_with = "json", hide_short_help = true)]
+    /// Print all details of each photo, even for more than 10 photos
+    #[arg(long, conflicts_with = "json")]
     pub(crate) details: bool,
     /// Write a table with one row per photo
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
-    /// Write places and 50 and 90 % regions (places alone for more than 200 photos in one file); a folder (ending in /)
-    /// gets one file per photo
+    /// Write locations with 50 and 90 % regions
+    ///
+    /// More than 200 photos in one file get no regions. A folder (ending in /) gets one file per photo
     #[arg(long, value_name = "FILE.geojson")]
     geojson: Option<PathBuf>,
-    /// The same for Google Earth
+    /// Write the same for Google Earth
     #[arg(long, value_name = "FILE.kml")]
     kml: Option<PathBuf>,
     /// Write waypoints for navigation programs: GPS tags and answers, without guesses
-    #[arg(long, value_name = "FILE.gpx", hide_short_help = true)]
+    #[arg(long, value_name = "FILE.gpx")]
     gpx: Option<PathBuf>,
-    /// Write a page with a map: list, filters and each photo's density, one file that needs no network; or a folder
+    /// Write a page with a map, as one file that needs no network
+    ///
+    /// It has a list, filters and each photo's density. A folder (ending in /) gets one file per photo
     #[arg(long, value_name = "FILE.html")]
     pub(crate) map: Option<PathBuf>,
-    /// Write a picture: a map of one photo's density, small maps of up to 12 photos, one map of more; or a folder
+    /// Write a map as a picture
+    ///
+    /// One photo: its density. Up to 12 photos: small maps. More: one map. A folder (ending in /) gets one file per photo
     #[arg(long, value_name = "FILE.png")]
     png: Option<PathBuf>,
-    /// Write the probability of every cell of a quarter of a degree as GeoTIFF; or a folder
-    #[arg(long, value_name = "FILE.tif", hide_short_help = true)]
+    /// Write probabilities in cells of 0.25° as GeoTIFF; a folder (ending in /) gets one file per photo
+    #[arg(long, value_name = "FILE.tif")]
     geotiff: Option<PathBuf>,
-    /// Write an animation of the sampling of one photo, from noise to the answer, without map factors: .gif, .html or .png
+    /// Write an animation of one photo's sampling, from noise to the answer: .gif, .html or .png
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
@@ -65,16 +70,16 @@ impl OutputArgs {
     pub(crate) fn check(&self, count: usize, photos: &[&Path]) -> Result<()> {
         if let Some(path) = self.geotiff.as_ref().filter(|path| !AnswerTargets::is_folder(path) && count > 1) {
             let path = path.display();
-            bail!("--geotiff {path}: there are {count} photos; give a folder, --geotiff {path}/");
+            bail!("--geotiff {path}: one file cannot hold {count} photos; name a folder: --geotiff {path}/");
         }
         if let Some(path) = &self.trace {
             let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
             ensure!(
                 output::is_stdout(path) || matches!(end.as_deref(), Some("gif" | "html" | "png")),
-                "--trace {}: end it in .gif, .html or .png",
+                "--trace {}: name a .gif, .html or .png file",
                 path.display()
             );
-            ensure!(count == 1, "--trace {}: it shows one photo, and there are {count}", path.display());
+            ensure!(count == 1, "--trace {}: it shows one photo, but there are {count}", path.display());
         }
         let targets = [&self.geojson, &self.kml, &self.map, &self.png, &self.geotiff].into_iter().flatten();
         let targets = targets.map(PathBuf::as_path);
@@ -84,7 +89,7 @@ impl OutputArgs {
         let outputs: Vec<&Path> = files.into_iter().chain(own).collect();
         for output in &outputs {
             if photos.contains(output) {
-                bail!("{} is one of the photos: write the answer elsewhere", output.display());
+                bail!("{} is one of the photos: name another output file", output.display());
             }
         }
         let own = [&self.csv, &self.geojson, &self.kml, &self.map, &self.png, &self.geotiff];

@@ -28,14 +28,14 @@ pub(crate) struct Train {
     /// Embeddings of the training photos, one row per photo: .safetensors or .npy, f16 or f32
     #[arg(long, value_name = "FILE")]
     embeddings: PathBuf,
-    /// Tensor of a safetensors file that holds several
+    /// Tensor to read, if a safetensors file holds several
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
-    /// Another copy of the same photos (other crops): a tensor of the same file, or a file; may be repeated [default: the
-    /// tensors augmented_1, augmented_2 … that `embed --augment` made]
+    /// Another copy of the same photos (other crops): a tensor of the same file, or a file. Repeat for several [default: augmented_1, augmented_2
+    /// … that `embed --augment` made]
     #[arg(long, value_name = "NAME")]
     augmented: Vec<String>,
-    /// Leave the copies in the file unused
+    /// Ignore the copies in the file
     #[arg(long, conflicts_with = "augmented")]
     no_copies: bool,
     /// Locations of the training photos: .csv with lat and lon. Rows are matched by name if both tables name the photos, otherwise by
@@ -51,19 +51,19 @@ pub(crate) struct Train {
     /// Locations to validate with
     #[arg(long, value_name = "FILE", requires = "validation_embeddings")]
     validation_locations: Option<PathBuf>,
-    /// Validate with about this share of the training rows instead, split by blocks of land
+    /// Validate on about this share of the training rows instead, split by blocks of land
     #[arg(long, value_name = "SHARE", conflicts_with = "validation_embeddings")]
     validation_share: Option<f64>,
     /// Folder of the run: model, checkpoints, metrics
     #[arg(short, long, value_name = "FOLDER")]
     out: PathBuf,
-    /// Continue the run in that folder
+    /// Continue the run in --out
     #[arg(long)]
     resume: bool,
-    /// Read embeddings from their files as they are needed, even where the GPU's memory could hold them
+    /// Read embeddings from disk during training, even if the GPU's memory could hold them
     #[arg(long)]
     stream: bool,
-    /// All settings that are not given
+    /// Use this preset for all settings that are not given
     #[arg(long, value_parser = named::<TrainPreset>(), default_value = TrainPreset::Default.name())]
     preset: TrainPreset,
     /// Where to compute.
@@ -72,7 +72,7 @@ pub(crate) struct Train {
     /// Seed of everything random
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Print a JSON summary when done
+    /// Print a JSON summary
     #[arg(long)]
     json: bool,
     /// The model.
@@ -129,7 +129,7 @@ impl Train {
             _ => None,
         };
         let share = self.validation_share.unwrap_or(0.0);
-        anyhow::ensure!((0.0..1.0).contains(&share), "--validation-share {share}: give 0 up to but not including 1");
+        anyhow::ensure!((0.0..1.0).contains(&share), "--validation-share {share}: give a share from 0 to below 1");
         let split = split_by_blocks(data.places(), share, self.seed);
         let other_rows: Vec<u32> = (0..other.as_ref().map_or(0, Dataset::len) as u32).collect();
         let validation = match &other {

@@ -13,16 +13,16 @@ pub(crate) struct ModelArgs {
     /// Spherical-harmonic degree L
     #[arg(short = 'L', long, value_name = "L")]
     degree: Option<usize>,
-    /// The loss
+    /// Loss function
     #[arg(long, value_parser = named::<LossKind>())]
     loss: Option<LossKind>,
-    /// Which network
+    /// Network
     #[arg(long, value_parser = named::<NetworkKind>())]
     network: Option<NetworkKind>,
-    /// How a CS-UNet's widths go
+    /// Layout of a CS-UNet's widths
     #[arg(long, value_parser = named::<Layout>())]
     layout: Option<Layout>,
-    /// A CS-UNet's narrowest width
+    /// Narrowest width of a CS-UNet
     #[arg(long, value_name = "N")]
     width: Option<usize>,
     /// Width after the first layer [default: the preset's; (L+1)² for a CS-UNet of another degree]
@@ -34,28 +34,28 @@ pub(crate) struct ModelArgs {
     /// Factor inside the sine
     #[arg(long, value_name = "W0")]
     w0: Option<f32>,
-    /// The noise schedule
+    /// Noise schedule
     #[arg(long, value_parser = named::<ScheduleKind>())]
     schedule: Option<ScheduleKind>,
-    /// Its length T
+    /// Length T of the noise schedule
     #[arg(long, value_name = "T")]
     diffusion_steps: Option<usize>,
-    /// What the network predicts; noise and v go with l1 and l2
+    /// Predict this; noise and v need --loss l1 or l2
     #[arg(long, value_parser = named::<PredictionKind>())]
     prediction: Option<PredictionKind>,
-    /// Size of codes in the diffusion
+    /// Scale of codes in the diffusion
     #[arg(long, value_parser = named::<CodeScale>())]
     code_scale: Option<CodeScale>,
     /// Points of the quadrature [default: by degree]
     #[arg(long, value_name = "N")]
     quadrature_points: Option<usize>,
-    /// Work on so many of a code's numbers, those largest over the training places; the others are zero
+    /// Keep only the N code dimensions that are largest over the training locations; the others are zero
     #[arg(long, value_name = "N")]
     pub(super) keep_dimensions: Option<usize>,
-    /// Blur the locations by a heat kernel of this deviation; 0 for none [default: 3200/(L+1) for nll, else none]
+    /// Blur the locations by a heat kernel of this deviation; 0 is none [default: 3200/(L+1) for nll, else none]
     #[arg(long, value_name = "KM")]
     low_pass_km: Option<f64>,
-    /// Take embeddings as they are
+    /// Do not standardise embeddings
     #[arg(long)]
     no_standardise: bool,
 }
@@ -64,22 +64,22 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Training")]
 pub(crate) struct TrainingArgs {
-    /// Steps in all
+    /// Training steps
     #[arg(long, value_name = "N")]
     steps: Option<u32>,
-    /// Rows per step, of all processes together
+    /// Rows per step
     #[arg(long, value_name = "N")]
     batch: Option<usize>,
-    /// Passes over parts of the batch before the weights change: less memory for the same numbers
+    /// Split each batch into N passes: less memory, the same result
     #[arg(long, value_name = "N")]
     accumulate: Option<usize>,
     /// Highest learning rate
     #[arg(long, value_name = "RATE")]
     lr: Option<f64>,
-    /// How the learning rate goes
+    /// Schedule of the learning rate
     #[arg(long, value_parser = named::<RateKind>())]
     rate: Option<RateKind>,
-    /// Steps of its rise
+    /// Steps of the learning rate's rise
     #[arg(long, value_name = "N")]
     warmup_steps: Option<u32>,
     /// L2 decay
@@ -91,10 +91,10 @@ pub(crate) struct TrainingArgs {
     /// Share of rows whose embedding is dropped, for guidance
     #[arg(long, value_name = "SHARE")]
     condition_dropout: Option<f32>,
-    /// Share of rows at pure noise, where answers are read, beside those at every step
+    /// Share of rows at pure noise, in addition to rows at every step
     #[arg(long, value_name = "P")]
     pure_noise: Option<f64>,
-    /// Deviation of noise on the standardised embeddings
+    /// Standard deviation of noise on the standardised embeddings
     #[arg(long, value_name = "X")]
     embedding_noise: Option<f32>,
     /// Steps between validations; 0 for one at the end only
@@ -106,7 +106,7 @@ pub(crate) struct TrainingArgs {
     /// Steps between checkpoints
     #[arg(long, value_name = "N")]
     checkpoint_every: Option<u32>,
-    /// Checkpoints kept
+    /// Number of checkpoints to keep
     #[arg(long, value_name = "N")]
     keep_checkpoints: Option<usize>,
     /// Steps between rows of metrics

@@ -40,7 +40,7 @@ impl RowFile {
             return Err(DataError::ElementType { file: name, dtype: "text".to_owned(), remedy });
         };
         if let (Format::Npy, Some(tensor)) = (format, tensor) {
-            let wanted = format!("a .npy file holds one array and no tensor '{}'", excerpt(tensor));
+            let wanted = format!("a .npy file holds one array, not a tensor '{}'", excerpt(tensor));
             return Err(DataError::MissingTensor { file: name, wanted, available: "nameless".to_owned() });
         }
         let choice = TensorChoice { given: tensor, preferred: "embeddings" };

@@ -102,7 +102,7 @@ impl MatrixWriter {
     pub fn finish(mut self) -> Result<u64, DataError> {
         let count = self.tensors.len() as u64;
         if !self.rows.is_multiple_of(count) {
-            let reason = format!("{} rows are no {count} matrices of the same length", self.rows);
+            let reason = format!("{} rows cannot be split into {count} matrices of the same length", self.rows);
             return Err(DataError::OutputColumns { file: self.output.name.clone(), reason });
         }
         if let Some(header) = self.header() {

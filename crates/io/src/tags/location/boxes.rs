@@ -40,7 +40,7 @@ pub(super) fn film(file: &mut (impl Read + Seek), part: Range<u64>, scrub: &mut 
 /// A file that is a film.
 pub(super) fn film_file(file: &mut (impl Read + Seek), length: u64, scrub: &mut LocationScrub) {
     if !film(file, 0..length, scrub) {
-        scrub.damage = Some("it is cut off, or no film".to_owned());
+        scrub.damage = Some("it is cut off, or not a video".to_owned());
     }
 }
 

@@ -56,7 +56,7 @@ pub fn fit(
     let counts = sets.into_iter().filter(|n| *n > 0).chain([sets[0]]);
     if let Some(few) = counts.into_iter().find(|n| *n < FEWEST_TO_CALIBRATE) {
         let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
-        return Err(locdiff_base::setting("photos with known places", few, remedy));
+        return Err(locdiff_base::setting("photos with known locations", few, remedy));
     }
     let choosing = choosing(observations, chosen_by);
     if choosing.is_empty() {

@@ -46,7 +46,7 @@ fn read(bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, String> {
     let mut archive = Archive::open(bytes)?;
     let roots: Vec<_> = archive.names().filter_map(|name| name.strip_suffix("/data.pkl").map(str::to_owned)).collect();
     let [root] = &roots[..] else {
-        return Err(format!("it has {} members called data.pkl, where a .pth file has one", roots.len()));
+        return Err(format!("it has {} members called data.pkl, but a .pth file has one", roots.len()));
     };
     if archive.names().any(|name| name.ends_with("/constants.pkl")) {
         return Err("it is a TorchScript program; save the state_dict() of the module instead".to_owned());

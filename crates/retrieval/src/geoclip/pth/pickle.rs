@@ -274,7 +274,7 @@ impl<'a> Machine<'a> {
 
     fn set_items(&mut self, items: Vec<Value>) -> Result<(), String> {
         let Some(Value::Dict(entries, depth)) = self.stack.last_mut() else {
-            return Err("its pickle puts items into something that is no dictionary".to_owned());
+            return Err("its pickle puts items into something that is not a dictionary".to_owned());
         };
         if !items.len().is_multiple_of(2) {
             return Err("its pickle has a key without a value".to_owned());
@@ -286,7 +286,7 @@ impl<'a> Machine<'a> {
         let mut items = items.into_iter();
         while let (Some(key), Some(value)) = (items.next(), items.next()) {
             let Value::Text(key) = key else {
-                return Err(format!("its pickle has {} as a key, where names belong", key.kind()));
+                return Err(format!("its pickle has {} as a key instead of a name", key.kind()));
             };
             entries.push((key, value));
         }
@@ -341,7 +341,7 @@ fn storage(id: &Value) -> Result<StorageInfo, String> {
             }
             Ok(StorageInfo { element: *element, key: key.to_string(), count: count.count("a storage's size")? })
         }
-        _ => Err("its pickle refers to something that is no storage of numbers".to_owned()),
+        _ => Err("its pickle refers to something that is not a storage of numbers".to_owned()),
     }
 }
 

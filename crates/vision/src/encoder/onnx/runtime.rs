@@ -33,7 +33,7 @@ fn load() -> Result<Environment, String> {
     };
     if let Some(named) = env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
         let path = PathBuf::from(named);
-        let unusable = format!("{VARIABLE} = {} is no ONNX Runtime library that can be used", path.display());
+        let unusable = format!("{VARIABLE} = {} is not a usable ONNX Runtime library", path.display());
         let refused = |error| format!("{unusable}: {}", line(&error));
         // As a path of its own: a bare name would be looked for beside the program.
         let file = path.canonicalize().unwrap_or_else(|_| path.clone());

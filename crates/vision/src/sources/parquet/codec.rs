@@ -38,14 +38,14 @@ impl Codec {
                 found
             }
         };
-        if found.len() == size { Ok(found) } else { Err(damaged("a page has another size than it says")) }
+        if found.len() == size { Ok(found) } else { Err(damaged("a page's size differs from its header")) }
     }
 }
 
 /// Snappy's raw format: literals and copies of what was written before.
 fn snappy(mut packed: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
     if short_number(&mut packed)? != size as u64 {
-        return Err(damaged("a page has another size than it says"));
+        return Err(damaged("a page's size differs from its header"));
     }
     // A copy of 64 bytes takes two at least: nothing grows more than 32 times.
     let mut found = Vec::with_capacity(size.min(packed.len().saturating_mul(32)));
@@ -57,7 +57,7 @@ fn snappy(mut packed: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
                 let length = if short < 60 { short } else { number(take(&mut packed, short - 59)?) };
                 let literal = take(&mut packed, length.checked_add(1).ok_or_else(cut_off)?)?;
                 if found.len() + literal.len() > size {
-                    return Err(damaged("a page is larger than it says"));
+                    return Err(damaged("a page is larger than its header says"));
                 }
                 found.extend_from_slice(literal);
                 continue;

@@ -79,7 +79,7 @@ impl Footer {
         let leaves = leaves(&elements)?;
         for group in &groups {
             if group.chunks.len() != leaves.len() || group.rows > MOST_ROWS_OF_A_GROUP {
-                return Err(damaged("a row group has not the columns and rows of the file"));
+                return Err(damaged("a row group lacks columns or rows of the file"));
             }
             let inside = |chunk: &Chunk| chunk.begin.checked_add(chunk.bytes).is_some_and(|end| end <= file_bytes);
             if !group.chunks.iter().all(inside) {
@@ -126,7 +126,7 @@ fn leaves(elements: &[Element]) -> Result<Vec<Leaf>, Reason> {
         }
         let depth = open.len();
         let Some(parent) = open.last_mut().filter(|_| depth < 32) else {
-            return Err(damaged("its columns are no tree"));
+            return Err(damaged("its columns are not a tree"));
         };
         parent.left -= 1;
         let name =

@@ -76,7 +76,7 @@ impl DecoderArgs {
 
     fn decoder(&self) -> Result<Decoder> {
         if self.decoder == DecoderKind::Kl && self.window_km.is_some() {
-            return Err(Usage("--window-km means nothing to --decoder kl: leave it out".to_owned()).into());
+            return Err(Usage("--window-km has no effect with --decoder kl: leave it out".to_owned()).into());
         }
         let window_rad = self.window_km.map(|km| km / EARTH_RADIUS_KM);
         Ok(match self.decoder {

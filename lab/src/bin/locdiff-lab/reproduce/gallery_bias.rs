@@ -25,7 +25,7 @@ pub(crate) struct GalleryBias {
     /// Places of the test photos (the paper: Im2GPS3k)
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
-    /// The grid beside it: fibonacci:N, healpix:DEPTH, random:N or a file of places
+    /// The grid beside it: fibonacci:N, healpix:DEPTH, random:N or a file of locations
     #[arg(long, value_name = "GRID", default_value = "fibonacci:100000")]
     grid: String,
     /// Seed of a random grid
