@@ -1,79 +1,89 @@
 //! LocDiff and retrieval together: a mixture of their densities.
 
 use crate::{
-    Baseline, PhotoDensity, Points, baseline::Task, error::Result, knn::NearestNeighbours, locdiff::LocDiff,
-    reading::CommonReading,
+    Baseline, FitData, PhotoDensity, Points,
+    error::Result,
+    exponentials::exp_sum,
+    knn::NearestNeighbours,
+    reading::{CommonReading, THINNEST},
 };
-use locdiff_model::answer::{Globe, KernelSettings, Kernels, MOST_NEIGHBOURS, choose_mix};
-use locdiff_shdd::sphere::LatLon;
+use locdiff_model::answer::Globe;
+use locdiff_nn::Device;
+use locdiff_shdd::sphere::{LatLon, UnitVec};
+use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};
 
 /// The temperature about which others are tried: embeddings' cosines differ by about this much between good and poor matches.
 pub(crate) const TEMPERATURE: f64 = 0.05;
 
-/// LocDiff+kNN as `locdiff calibrate` fits it: the model's density calibrated on validation, then mixed with kernels about the
-/// nearest training photos, kernels and share by −log density there.
-pub(crate) struct Blend {
-    model: LocDiff,
+/// A model's density, calibrated on validation, mixed with kernels of several widths about the training photos' places that look alike:
+/// all shares at once are those of the greatest likelihood there.
+pub(crate) struct Blend<M> {
+    model: M,
     retrieval: NearestNeighbours,
     globe: Arc<Globe>,
     reading: CommonReading,
-    kernels: KernelSettings,
     share: f64,
 }
 
-impl Blend {
-    pub(crate) fn fit(task: Task<'_>, progress: &mut dyn FnMut(f64)) -> Result<Self> {
-        let Task { device, effort, seed, data, .. } = task;
-        let run = LocDiff::run_config(effort, seed);
-        let model = LocDiff::fit(device, effort, run, data, &mut |share| progress(0.6 * share))?;
-        let retrieval = NearestNeighbours::fit(device, data, &mut |share| progress(0.6 + 0.2 * share))?;
-        let globe = Arc::new(Globe::new(model.codec().degree().get())?);
+impl<M: Baseline> Blend<M> {
+    pub(crate) fn fit(device: &Device, model: M, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<Self> {
+        let globe = Arc::new(Globe::new(crate::reading::READ_DEGREE)?);
         let reading = CommonReading::choose(&globe, &model, data.validation)?;
         let logs = reading.read(&globe, &model, data.validation)?.log_densities;
-        let nearest = retrieval.nearest(data.validation.photos(), MOST_NEIGHBOURS)?;
-        let pairs = logs.iter().zip(&nearest).zip(data.validation.points());
-        let photos: Vec<_> = pairs.map(|((log, near), truth)| (*log, near.as_slice(), *truth)).collect();
-        let equal = vec![1.0 / photos.len().max(1) as f64; photos.len()];
-        let (kernels, share, _) = choose_mix(globe.narrowest_kernel_km(), &photos, &equal, TEMPERATURE);
-        progress(1.0);
-        Ok(Self { model, retrieval, globe, reading, kernels, share })
+        let retrieval = NearestNeighbours::fit(device, data, Some(&logs), progress)?;
+        let share = retrieval.share_beside();
+        Ok(Self { model, retrieval, globe, reading, share })
+    }
+
+    /// The logarithm of each calibrated density's integral before its floor, with the exponent.
+    fn integrals(&self, embeddings: &[f32]) -> Result<Vec<f64>> {
+        let pixels = self.globe.pixels();
+        let integral = |row: &Vec<f32>| {
+            let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let sum = exp_sum(row, self.reading.temper as f32, top) * pixels.area_sr();
+            self.reading.temper * f64::from(top) + sum.ln()
+        };
+        Ok(self.model.at_all(embeddings, Points::Pixels(pixels))?.par_iter().map(integral).collect())
+    }
+
+    /// The mixture's log density, of the model's and of retrieval's.
+    fn mixed(&self, own: f64, integral: f64, found: f64) -> f64 {
+        let CommonReading { temper, floor, .. } = self.reading;
+        let own = (1.0 - floor) * (temper * own.max(THINNEST) - integral).exp() + floor / (4.0 * PI);
+        (self.share * own + (1.0 - self.share) * found.exp()).ln()
     }
 }
 
-/// A density with its exponent and floor, normalised over the globe's pixels.
-fn calibrated<'a>(globe: &Globe, density: PhotoDensity<'a>, reading: CommonReading) -> PhotoDensity<'a> {
-    let area = globe.pixels().area_sr();
-    let at_pixels = density(Points::Pixels(globe.pixels()));
-    let top = at_pixels.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let total: f64 = at_pixels.iter().map(|value| (reading.temper * (value - top)).exp()).sum::<f64>() * area;
-    Box::new(move |points| {
-        let at = |value: f64| {
-            let tempered = (reading.temper * (value - top)).exp() / total;
-            ((1.0 - reading.floor) * tempered + reading.floor / (4.0 * PI)).ln()
-        };
-        density(points).into_iter().map(at).collect()
-    })
-}
-
-fn mixed(own: PhotoDensity<'_>, found: Kernels, share: f64) -> PhotoDensity<'_> {
-    Box::new(move |points| {
-        let pairs = own(points).into_iter().zip(points.all());
-        pairs.map(|(own, at)| ((1.0 - share) * own.exp() + share * found.density(*at)).ln()).collect()
-    })
-}
-
-impl Baseline for Blend {
+impl<M: Baseline> Baseline for Blend<M> {
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
         self.model.predict(embeddings)
     }
 
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
-        let nearest = self.retrieval.nearest(embeddings, self.kernels.neighbours)?;
-        let mix = |(density, near): (_, Vec<_>)| {
-            mixed(calibrated(&self.globe, density, self.reading), self.kernels.kernels(&near), self.share)
+        let models = self.model.densities(embeddings)?.into_iter().zip(self.integrals(embeddings)?);
+        let mix = |((own, integral), found): ((PhotoDensity<'_>, f64), _)| -> PhotoDensity<'_> {
+            let found: PhotoDensity<'_> = found;
+            Box::new(move |points| {
+                let pairs = own(points).into_iter().zip(found(points));
+                pairs.map(|(own, found)| self.mixed(own, integral, found)).collect()
+            })
         };
-        Ok(self.model.densities(embeddings)?.into_iter().zip(nearest).map(mix).collect())
+        Ok(models.zip(self.retrieval.densities(embeddings)?).map(mix).collect())
+    }
+
+    fn at_all(&self, embeddings: &[f32], points: Points<'_>) -> Result<Vec<Vec<f32>>> {
+        let (own, found) = (self.model.at_all(embeddings, points)?, self.retrieval.at_all(embeddings, points)?);
+        let rows = own.into_par_iter().zip(found).zip(self.integrals(embeddings)?);
+        let mix = |((own, found), integral): ((Vec<f32>, Vec<f32>), f64)| {
+            let pairs = own.into_iter().zip(found);
+            pairs.map(|(own, found)| self.mixed(f64::from(own), integral, f64::from(found)) as f32).collect()
+        };
+        Ok(rows.map(mix).collect())
+    }
+
+    fn at_truths(&self, embeddings: &[f32], truths: &[UnitVec]) -> Result<Option<Vec<f64>>> {
+        self.model.at_truths(embeddings, truths)
     }
 
     fn parameters(&self) -> usize {
@@ -81,8 +91,35 @@ impl Baseline for Blend {
     }
 
     fn chosen(&self) -> String {
-        let KernelSettings { neighbours, width_km, temperature } = self.kernels;
-        let share = 100.0 * self.share;
-        format!("{share:.0} % retrieval, k = {neighbours}, kernel {width_km} km, temperature {temperature}")
+        let (own, share) = (self.model.chosen(), 100.0 * self.share);
+        format!("{own}, {}, share {share:.0} %; beside {}", self.reading, self.retrieval.chosen())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{constant::Constant, toy};
+    use locdiff_shdd::sphere::Grid;
+
+    #[test]
+    fn the_mixture_is_a_density_and_no_worse_than_either() {
+        let (training, validation) = (toy::cities(300, 1), toy::cities(80, 2));
+        let data = FitData { training: &training, validation: &validation };
+        let device = Device::cpu();
+        let blend = Blend::fit(&device, Constant::fit(data).unwrap(), data, &mut |_| ()).unwrap();
+        let retrieval = NearestNeighbours::fit(&device, data, None, &mut |_| ()).unwrap();
+        let photos = validation.photos();
+        let mean = |method: &dyn Baseline| {
+            let each = method.densities(photos).unwrap();
+            let at = each.iter().zip(validation.points()).map(|(own, at)| own(Points::Any(std::slice::from_ref(at)))[0]);
+            at.sum::<f64>() / validation.len() as f64
+        };
+        let [both, alone] = [mean(&blend), mean(&retrieval)];
+        assert!(both > alone - 0.01, "{both} {alone}");
+        let grid = Grid::fibonacci(60_000).unwrap();
+        let logs = &blend.at_all(&photos[..6], Points::Any(grid.points())).unwrap()[0];
+        let mass: f64 = logs.iter().zip(grid.weights()).map(|(log, weight)| f64::from(*log).exp() * weight).sum();
+        assert!((mass - 1.0).abs() < 0.03, "{mass}");
     }
 }

@@ -1,8 +1,9 @@
 //! Every method on the same embeddings, in one table.
 
 use crate::{Method, Trial};
-use locdiff_model::eval::Bootstrap;
+use locdiff_model::eval::{Bootstrap, Estimate};
 use locdiff_model::report::{Table, percent_interval, short_count};
+use locdiff_shdd::sphere::UnitVec;
 use serde_json::{Value, json};
 
 /// Radii of the tables.
@@ -14,6 +15,10 @@ pub struct Comparison {
     pub title: String,
     pub trials: Vec<Trial>,
     pub photos: usize,
+    /// The true places of the test photos.
+    pub truths: Vec<UnitVec>,
+    /// Test photos that show nothing.
+    pub blank: Vec<usize>,
     /// The test photos of unseen places: farther than [`Comparison::far_km`] from every training photo.
     pub far: Vec<usize>,
     pub far_km: f64,
@@ -21,6 +26,11 @@ pub struct Comparison {
     pub seconds: f64,
     /// Processor seconds of it all, where the system tells.
     pub cpu_seconds: Option<f64>,
+}
+
+/// " level" for a lead inside its interval.
+fn level(lead: &Estimate) -> &'static str {
+    if lead.low <= 0.0 && lead.high >= 0.0 { " level" } else { "" }
 }
 
 impl Comparison {
@@ -41,6 +51,7 @@ impl Comparison {
             "NLL",
             "area 10 / 50 / 90 %",
             "in 50 % / 90 %",
+            "density / coverage",
             "chosen on validation",
         ]);
         let all = self.all();
@@ -58,6 +69,9 @@ impl Comparison {
                 trial.coverage(said, &all).map_or("–".to_owned(), |share| format!("{:.0}", 100.0 * share))
             };
             row.push(format!("{} / {}", held(0.5), held(0.9)));
+            let truths: Vec<_> = self.truths.iter().map(|truth| truth.to_latlon()).collect();
+            let prdc = trial.density_and_coverage(&truths);
+            row.push(prdc.map_or("–".to_owned(), |[density, coverage]| format!("{density:.2} / {coverage:.2}")));
             row.push(trial.chosen.clone());
             table.push(row);
         }
@@ -88,9 +102,14 @@ impl Comparison {
         let mut table = Table::new(&[&format!("{} less", ours.name), "200 km", "750 km", "2500 km", "NLL"]);
         for other in others {
             let mut row = vec![other.name.clone()];
-            row.extend([200.0, 750.0, 2500.0].map(|r| percent_interval(ours.lead(other, r, chosen, &self.bootstrap))));
+            row.extend([200.0, 750.0, 2500.0].map(|r| {
+                let lead = ours.lead(other, r, chosen, &self.bootstrap);
+                percent_interval(lead.clone()) + level(&lead)
+            }));
             let nll = ours.nll_lead(other, chosen, &self.bootstrap);
-            row.push(nll.map_or("–".to_owned(), |e| format!("{:+.2} [{:+.2}, {:+.2}]", e.value, e.low, e.high)));
+            row.push(nll.map_or("–".to_owned(), |e| {
+                format!("{:+.2} [{:+.2}, {:+.2}]{}", e.value, e.low, e.high, level(&e))
+            }));
             table.push(row);
         }
         Some(table)
@@ -101,14 +120,19 @@ impl Comparison {
         if self.far.is_empty() || self.far.len() == self.photos {
             return None;
         }
-        let mut table = Table::new(&["method", "200 km", "750 km", "2500 km"]);
+        Some(self.some_table(&self.far))
+    }
+
+    /// Places and likelihood of some photos.
+    fn some_table(&self, chosen: &[usize]) -> Table {
+        let mut table = Table::new(&["method", "200 km", "750 km", "2500 km", "NLL"]);
         for trial in &self.trials {
             let mut row = vec![trial.name.clone()];
-            let share = |radius| percent_interval(trial.share(radius, &self.far, &self.bootstrap));
-            row.extend([200.0, 750.0, 2500.0].map(share));
+            row.extend([200.0, 750.0, 2500.0].map(|r| percent_interval(trial.share(r, chosen, &self.bootstrap))));
+            row.push(trial.nll(chosen).map_or("–".to_owned(), |nll| format!("{nll:.2}")));
             table.push(row);
         }
-        Some(table)
+        table
     }
 
     pub fn render(&self, markdown: bool) -> String {
@@ -116,13 +140,21 @@ impl Comparison {
         let heading = |text: &str| if markdown { format!("\n### {text}\n") } else { format!("\n{text}\n") };
         let cpu = self.cpu_seconds.map_or(String::new(), |seconds| format!(", {seconds:.0} s of CPU time"));
         let mut out = format!("{}; {:.0} s in all{cpu}.\n", self.title, self.seconds);
-        out += "Share of test photos (%) answered nearer than each radius [95 % bootstrap interval: blocks of 5° \
-                and seeds are drawn]; NLL in nats per steradian (uniform: 2.53). Every method's kernels, exponent and floor are those of the \
-                least NLL on validation, a choice at an end of its range is said, and places are read through a window chosen there, or by \
-                the method's own decoder where that is better there; the bundled model is as shipped. \"constant\" never looks at the photo. \
-                Methods that sample have the NLL of kernels about their draws, as \"ideal-draws\" has of draws of LocDiff's own density: what \
-                that loses against LocDiff the estimator loses. \"area\": the densest million km² that hold the truth of 10, 50 and 90 % of \
-                the photos; \"in 50 % / 90 %\": how many true places lie in the regions said to hold so many.\n";
+        out += "Share of test photos (%) answered nearer than each radius [95 % bootstrap interval: blocks of 15° \
+                and seeds are drawn]; NLL in nats per steradian (uniform: 2.53). Every choice is made on the validation photos of the test \
+                photos' collections: of places (step, sizes, window, decoder) by accuracy, of densities (step, sizes, kernels, exponent, \
+                floor) by likelihood. A range whose end is chosen is widened. Flows have the likelihood of their differential equation. \
+                \"constant\" never looks at the photo. \"area\": the densest million km² that hold the truth of 10, 50 and 90 % of \
+                the photos; \"in 50 % / 90 %\": how many true places lie in the regions said to hold so many; density and coverage of the \
+                answers among the truths, of three neighbours. A lead inside its interval is level.\n";
+        if let Some(first) = self.trials.iter().rev().find(|_| self.photos > 1) {
+            let moran = first.morans_i(&self.truths).map(|value| format!("{value:+.2}")).join(" / ");
+            out += &format!("Moran's I of being right within 750 km ({}), of photos 0–500 / 500–1,000 / 1,000–2,500 km apart: {moran}.\n", first.name);
+        }
+        if !self.blank.is_empty() {
+            let rows: Vec<String> = self.blank.iter().map(ToString::to_string).collect();
+            out += &format!("Test rows (from 0) that show nothing: {}. They are in all figures but those of the last table.\n", rows.join(", "));
+        }
         out += &heading("Accuracy");
         out += &show(&self.accuracy());
         for ours in [Method::Bundled, Method::LocDiff, Method::Blend] {
@@ -130,6 +162,11 @@ impl Comparison {
                 out += &heading(&format!("{} less each method, photo by photo (points; nats)", ours.name()));
                 out += &show(&table);
             }
+        }
+        if !self.blank.is_empty() {
+            let kept: Vec<usize> = self.all().into_iter().filter(|photo| !self.blank.contains(photo)).collect();
+            out += &heading(&format!("Without the {} blank pictures", self.blank.len()));
+            out += &show(&self.some_table(&kept));
         }
         if let Some(table) = self.far_table() {
             let n = self.far.len();
@@ -157,7 +194,7 @@ impl Comparison {
         };
         json!({
             "title": self.title, "n": self.photos, "methods": rows(&self.all()), "bootstrap": self.bootstrap,
-            "far": {"km": self.far_km, "n": self.far.len(), "methods": rows(&self.far)},
+            "blank_rows": self.blank, "far": {"km": self.far_km, "n": self.far.len(), "methods": rows(&self.far)},
             "seconds": self.seconds, "cpu_seconds": self.cpu_seconds,
         })
     }

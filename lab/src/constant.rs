@@ -3,16 +3,14 @@
 use crate::{
     Baseline, FitData, PhotoDensity,
     error::Result,
-    reading::{READ_DEGREE, nll_with_floor},
+    reading::{NARROWEST_KM, READ_DEGREE, nll_with_floor},
+    search,
 };
 use locdiff_model::answer::{Globe, Kernels};
 use locdiff_model::eval::best_constant;
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 
-/// Widths of the kernels about the training places that are tried; narrower ones the pixels would not resolve.
-const WIDTHS_KM: [f64; 6] = [75.0, 100.0, 150.0, 200.0, 400.0, 800.0];
-
-/// The training place that has most of them around it, and the density of the training places: neither looks at the photo.
+/// The validation photos' place that has most of them around it, and the density of the training places: neither looks at the photo.
 pub(crate) struct Constant {
     place: LatLon,
     width_km: f64,
@@ -23,16 +21,18 @@ pub(crate) struct Constant {
 }
 
 impl Constant {
-    /// Chooses the place by the training photos, the kernels by −log density on validation.
+    /// Chooses the place by the shares of validation photos near it, as `locdiff evaluate` does, and the kernels by −log density there.
     pub(crate) fn fit(data: FitData<'_>) -> Result<Self> {
-        let places: Vec<LatLon> = data.training.points().iter().map(|point| point.to_latlon()).collect();
+        let places: Vec<LatLon> = data.validation.points().iter().map(|point| point.to_latlon()).collect();
         let place = best_constant(&places)
-            .ok_or_else(|| locdiff_base::BadSetting::new("training", "no photos", "at least one"))?;
+            .ok_or_else(|| locdiff_base::BadSetting::new("validation", "no photos", "at least one"))?;
         let kernels =
             |width_km: f64| Kernels::new(data.training.points().iter().map(|point| (*point, 1.0)).collect(), width_km);
-        let nll = |width_km: &f64| nll_with_floor(&kernels(*width_km).log_densities(data.validation.points()));
-        let best = WIDTHS_KM.into_iter().min_by(|a, b| nll(a).total_cmp(&nll(b)));
-        let width_km = best.unwrap_or(WIDTHS_KM[0]);
+        let numbered = |k: i32| (NARROWEST_KM * 2.0_f64.powf(0.5 * f64::from(k))).round();
+        let [k] = search::best([(0, 4)], [(0, 12)], |[k]| {
+            Ok(-nll_with_floor(&kernels(numbered(k)).log_densities(data.validation.points())))
+        })?;
+        let width_km = numbered(k);
         let (globe, kernels) = (Globe::new(READ_DEGREE)?, kernels(width_km));
         let at_grid = kernels.log_densities(globe.pixels().points());
         let columns = data.training.columns();
@@ -56,6 +56,10 @@ impl Baseline for Constant {
 
     fn parameters(&self) -> usize {
         2
+    }
+
+    fn has_places(&self) -> bool {
+        true
     }
 
     fn chosen(&self) -> String {

@@ -1,39 +1,9 @@
-//! A control for whatever is read off draws: draws of a density that is known.
+//! Draws of a density that is known: a control for whatever is read off samples.
 
-use crate::{
-    baseline::Task,
-    error::Result,
-    locdiff::LocDiff,
-    reading::{CommonReading, READ_DEGREE},
-    sampled::{FittedSampler, PlaceSampler, SamplerSettings},
-};
-use locdiff_model::{Standardisation, answer::Globe, chance};
-use locdiff_nn::{Params, ParamsBuilder};
+use crate::{error::Result, locdiff::LocDiff, reading::CommonReading};
+use locdiff_model::{answer::Globe, chance};
 use locdiff_shdd::sphere::{Pixels, UnitVec};
 use rayon::prelude::*;
-use std::sync::Arc;
-
-/// LocDiff's calibrated density, of which samples are drawn without a sampler's error: what a sampler's estimates lose against that
-/// density, the estimator alone loses.
-pub(crate) struct IdealDraws {
-    model: LocDiff,
-    globe: Arc<Globe>,
-    reading: CommonReading,
-    seed: u64,
-}
-
-impl PlaceSampler for IdealDraws {
-    const GUIDANCE: &'static [f64] = &[0.0];
-    const HAS_STEPS: bool = false;
-
-    fn sample(&self, _: &Params, inputs: &[f32], samples: usize, _: SamplerSettings) -> Result<Vec<UnitVec>> {
-        ideal_draws(&self.model, &self.globe, &self.reading, inputs, (samples, self.seed))
-    }
-
-    fn own_parameters(&self) -> usize {
-        crate::Baseline::parameters(&self.model)
-    }
-}
 
 /// Places drawn of the density that a reading makes of a single evaluation, `samples` for each row one after the other.
 pub(crate) fn ideal_draws(
@@ -73,15 +43,4 @@ pub(crate) fn draws(
         (0..samples).map(own).collect::<Vec<UnitVec>>()
     });
     draws.collect()
-}
-
-/// Trains LocDiff, fits its density, and reads draws of it as a sampler's are.
-pub(crate) fn fit(task: Task<'_>, progress: &mut dyn FnMut(f64)) -> Result<FittedSampler<IdealDraws>> {
-    let run = LocDiff::run_config(task.effort, task.seed);
-    let model = LocDiff::fit(task.device, task.effort, run, task.data, progress)?;
-    let globe = Arc::new(Globe::new(READ_DEGREE)?);
-    let reading = CommonReading::choose(&globe, &model, task.data.validation)?;
-    let sampler = IdealDraws { model, globe, reading, seed: task.seed };
-    let nothing = ParamsBuilder::new().build(task.device, task.seed)?;
-    FittedSampler::choose(sampler, nothing, Standardisation::identity(task.data.training.columns()), task)
 }

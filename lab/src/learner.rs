@@ -9,7 +9,10 @@ use locdiff_nn::{
 };
 
 pub(crate) struct Weights {
+    /// After a training those of the best accuracy.
     pub(crate) params: Params,
+    /// After a training those of the best likelihood.
+    pub(crate) likeliest: Params,
     pub(crate) grads: Gradients,
     pub(crate) adam: Adam,
     pub(crate) rng: Rng,
@@ -18,11 +21,12 @@ pub(crate) struct Weights {
 impl Weights {
     /// Fresh weights for a training of `effort.steps` steps.
     pub(crate) fn new(builder: ParamsBuilder, task: Task<'_>) -> Result<Self> {
-        Self::of(builder.build(task.device, task.seed)?, task.effort, task.seed)
+        let likeliest = builder.clone().build(task.device, task.seed)?;
+        Self::of([builder.build(task.device, task.seed)?, likeliest], task.effort, task.seed)
     }
 
     /// The same for weights that have start values of their own.
-    pub(crate) fn of(params: Params, effort: &Effort, seed: u64) -> Result<Self> {
+    pub(crate) fn of([params, likeliest]: [Params; 2], effort: &Effort, seed: u64) -> Result<Self> {
         let config = AdamConfig {
             lr: effort.lr,
             schedule: LrSchedule::WarmupCosine {
@@ -38,6 +42,7 @@ impl Weights {
             adam: Adam::new(config, &params)?,
             rng: Rng::new(params.device(), seed)?,
             params,
+            likeliest,
         })
     }
 
@@ -88,18 +93,19 @@ const COPY: u64 = 0xBA5E_0002;
 /// The stream of the noise on embeddings; networks use the small numbers for their dropout.
 const EMBEDDING_NOISE: u32 = 1000;
 
-/// Trains and leaves the averaged weights of the best validation in place. Returns its score.
+/// Trains and leaves the averaged weights of the validations with the best accuracy and with the best likelihood in place.
+/// Returns both scores.
 ///
 /// `gradients` leaves those of a batch in the weights and returns the mean loss where the batch wants it; `validate` says how good
-/// averaged weights are on the validation data, more being better.
+/// averaged weights are on the validation data, by accuracy and by mean log density, more being better.
 pub(crate) fn learn(
     weights: &mut Weights,
     task: Task<'_>,
     bank: &Bank,
     mut gradients: impl FnMut(&mut Weights, Batch<'_>) -> Result<f64>,
-    validate: impl Fn(&Params) -> Result<f64>,
+    validate: impl Fn(&Params) -> Result<[f64; 2]>,
     progress: &mut dyn FnMut(f64),
-) -> Result<f64> {
+) -> Result<[f64; 2]> {
     let Task { method, effort, seed, data, .. } = task;
     let photos = data.training.len();
     let device = bank.embeddings.device();
@@ -108,7 +114,7 @@ pub(crate) fn learn(
     let mut noise = Tensor::zeros(device, effort.batch, bank.embeddings.cols())?;
     let mut bank_rows = Indices::from_slice(device, &vec![0; effort.batch])?;
     let mut indices = Indices::from_slice(device, &vec![0; effort.batch])?;
-    let mut best: Option<(f64, Vec<f32>)> = None;
+    let mut best: [(f64, Vec<f32>); 2] = [const { (f64::NEG_INFINITY, Vec::new()) }; 2];
     let every = effort.steps.div_ceil(effort.validations.max(1));
     for step in 1..=effort.steps {
         let draw = |what: u64, k: usize, bound: usize| chance::below(&[seed, what, u64::from(step), k as u64], bound);
@@ -130,17 +136,19 @@ pub(crate) fn learn(
             if !loss.is_finite() {
                 return Err(BaselineError::Diverged { method, step, loss });
             }
-            let score = validate(weights.averaged())?;
             // Of equals the later: the rate falls to 0, and the weights settle.
-            if best.as_ref().is_none_or(|(other, ..)| score >= *other) {
-                best = Some((score, weights.averaged().to_vec()?));
+            for (best, score) in best.iter_mut().zip(validate(weights.averaged())?) {
+                if score >= best.0 || best.1.is_empty() {
+                    *best = (score, weights.averaged().to_vec()?);
+                }
             }
         }
         progress(f64::from(step) / f64::from(effort.steps));
     }
-    let (score, values) = best.expect("the last step validates");
-    weights.params.upload(&values)?;
-    Ok(score)
+    let [places, likeliest] = best;
+    weights.params.upload(&places.1)?;
+    weights.likeliest.upload(&likeliest.1)?;
+    Ok([places.0, likeliest.0])
 }
 
 /// The best of several settings: fits one after the other and keeps the one with the highest score.

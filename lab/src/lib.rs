@@ -49,6 +49,7 @@ mod method;
 mod paper;
 mod reading;
 mod sampled;
+mod search;
 mod splits;
 mod stopwatch;
 #[cfg(test)]

@@ -1,12 +1,27 @@
 //! LocDiff itself behind the same trait.
 
-use crate::{Baseline, Effort, Examples, FitData, PhotoDensity, error::Result};
+use crate::{
+    Baseline, Effort, Examples, FitData, PhotoDensity, Points,
+    baseline::{Task, score},
+    error::Result,
+    exponentials::exp_sum,
+    reading::likelihood,
+    search::ByRule,
+};
 use locdiff_io::data::Embedding;
 use locdiff_model::train::{BEST_FOLDER, Dataset, Event, Rows, RunConfig, TrainPreset, TrainingJob, train};
-use locdiff_model::{Model, NetworkKind, Prediction, Predictor, Query, Reading, SampleOptions};
-use locdiff_nn::Device;
+use locdiff_model::diffusion::Sampler;
+use locdiff_model::{
+    LossKind, Model, NetworkKind, Pooling, Prediction, Predictor, Query, Reading, SampleOptions, answer::Globe,
+};
+use locdiff_nn::{Device, TrainingState};
 use locdiff_shdd::{Codec, Coefficients, sphere::LatLon};
-use std::{path::Path, sync::Arc, sync::atomic::AtomicBool};
+use std::{
+    path::Path,
+    sync::atomic::AtomicBool,
+    sync::{Arc, Mutex},
+};
+use tempfile::TempDir;
 
 /// Above this degree pixels are so many that validations during training look at few rows.
 const FEW_PIXELS_DEGREE: usize = 31;
@@ -18,6 +33,9 @@ pub(crate) struct LocDiff {
     options: SampleOptions,
     /// Whether everything is read by samples, also where the network gives densities.
     by_samples: bool,
+    reading: Reading,
+    /// The step whose weights these are, if it is not the one that the model tells.
+    step: Option<u32>,
 }
 
 impl LocDiff {
@@ -49,14 +67,77 @@ impl LocDiff {
         run
     }
 
-    /// Trains a run, to be sampled within the budget.
+    /// Trains a run, to be sampled within the budget; the step of the best validation is kept.
     pub(crate) fn fit(
+        device: &Device,
+        effort: &Effort,
+        run: RunConfig,
+        data: FitData<'_>,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<Self> {
+        let (folder, options) = Self::train(device, effort, run, data, progress)?;
+        let model = Model::load(device, &folder.path().join(BEST_FOLDER))?;
+        Self::new(model, options, None)
+    }
+
+    /// The same, with the step of the best accuracy and that of the best likelihood on all validation photos.
+    pub(crate) fn fit_by_rule(
         device: &Device,
         effort: &Effort,
         mut run: RunConfig,
         data: FitData<'_>,
         progress: &mut dyn FnMut(f64),
-    ) -> Result<Self> {
+    ) -> Result<ByRule<Self>> {
+        run.train.validate_every = run.train.steps.div_ceil(effort.validations.clamp(1, 5));
+        run.train.checkpoint_every = run.train.validate_every;
+        run.train.keep_checkpoints = effort.validations.max(1) as usize;
+        let (folder, options) = Self::train(device, effort, run, data, progress)?;
+        let (mut best, validation): ([Option<(f64, Self)>; 2], _) = ([None, None], data.validation);
+        let mut files: Vec<_> = std::fs::read_dir(folder.path().join("checkpoints"))?.collect::<Result<_, _>>()?;
+        files.sort_by_key(|file| file.file_name());
+        for file in files {
+            let (state, _) = TrainingState::load(&file.path())?;
+            let open = || -> Result<Self> {
+                let mut model = Model::load(device, &folder.path().join(BEST_FOLDER))?;
+                model.params_mut().upload(if state.ema.is_empty() { &state.weights } else { &state.ema })?;
+                Self::new(model, options, Some(state.step))
+            };
+            let own = open()?;
+            let right = score(&own.predict(validation.photos())?, validation.points());
+            let likely = if own.predictor.model().config().loss.has_quadrature() {
+                let globe = Globe::new(own.codec().degree().get())?;
+                let each = own.at_all(validation.photos(), Points::Pixels(globe.pixels()))?;
+                let area = globe.pixels().area_sr();
+                let integral = |row: &Vec<f32>| {
+                    let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                    f64::from(top) + (exp_sum(row, 1.0, top) * area).ln()
+                };
+                let densities = own.densities(validation.photos())?.into_iter().zip(each.iter().map(integral));
+                let normal = densities.map(|(own, log)| -> PhotoDensity<'_> {
+                    Box::new(move |points| own(points).into_iter().map(|value| value - log).collect())
+                });
+                likelihood(&normal.collect::<Vec<_>>(), validation.points())
+            } else {
+                right
+            };
+            for (best, score) in best.iter_mut().zip([right, likely]) {
+                if best.as_ref().is_none_or(|(other, _)| score > *other) {
+                    *best = Some((score, open()?));
+                }
+            }
+        }
+        let [places, likeliest] = best.map(|best| best.expect("a run leaves a checkpoint").1);
+        Ok(ByRule::new(places, likeliest))
+    }
+
+    /// Trains a run in a folder.
+    fn train(
+        device: &Device,
+        effort: &Effort,
+        mut run: RunConfig,
+        data: FitData<'_>,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<(TempDir, SampleOptions)> {
         let options = SampleOptions {
             samples: effort.samples,
             steps: effort.sampler_steps.min(run.model.diffusion_steps),
@@ -89,8 +170,7 @@ impl LocDiff {
                 progress(f64::from(step) / steps);
             }
         })?;
-        let model = Model::load(device, &folder.path().join(BEST_FOLDER))?;
-        Ok(Self { predictor: Predictor::new(Arc::new(model))?, options, by_samples: false })
+        Ok((folder, options))
     }
 
     /// A model that was trained before, to be sampled within the budget.
@@ -98,11 +178,52 @@ impl LocDiff {
         let model = Model::load(device, folder)?;
         let steps = effort.sampler_steps.min(model.config().diffusion_steps);
         let options = SampleOptions { samples: effort.samples, steps, ..SampleOptions::default() };
-        Ok(Self { predictor: Predictor::new(Arc::new(model))?, options, by_samples: false })
+        Self::new(model, options, None)
     }
 
     pub(crate) fn by_samples(self) -> Self {
         Self { by_samples: true, ..self }
+    }
+
+    /// Read as the paper's Algorithm 2: the mean of the places of samples of 200 steps.
+    fn read_as_the_paper(self) -> Self {
+        let options = SampleOptions { sampler: Sampler::Ddpm, steps: 200, ..self.options };
+        Self { options, reading: Reading { pooling: Pooling::Mean, ..self.reading }, ..self }.by_samples()
+    }
+
+    fn new(model: Model, options: SampleOptions, step: Option<u32>) -> Result<Self> {
+        let (predictor, reading) = (Predictor::new(Arc::new(model))?, Reading::default());
+        let is_paper = predictor.model().config().loss == LossKind::KlPaper;
+        let own = Self { predictor, options, by_samples: false, reading, step };
+        Ok(if is_paper { own.read_as_the_paper() } else { own })
+    }
+
+    /// The default's training with a task's data; a second method that is made of it gets the same.
+    pub(crate) fn of_task(task: Task<'_>, progress: &mut dyn FnMut(f64)) -> Result<ByRule<Self>> {
+        static MADE: Mutex<Vec<(String, ByRule<LocDiff>)>> = Mutex::new(Vec::new());
+        let Task { device, effort, seed, data, .. } = task;
+        let sum: f64 = data.training.all_copies().iter().map(|value| f64::from(*value)).sum();
+        let key = format!("{device} {effort:?} {seed} {} {sum} {}", data.training.len(), data.validation.len());
+        let find = || MADE.lock().ok()?.iter().find(|(other, _)| *other == key).map(|(_, made)| made.clone());
+        if let Some(made) = find() {
+            progress(1.0);
+            return Ok(made);
+        }
+        let made = Self::fit_by_rule(device, effort, Self::run_config(effort, seed), data, progress)?;
+        if let Ok(mut all) = MADE.lock() {
+            all.push((key, made.clone()));
+        }
+        Ok(made)
+    }
+
+    /// The paper's settings with 25 times the usual steps: 50,000 are enough here.
+    pub(crate) fn paper_config(effort: &Effort, seed: u64) -> RunConfig {
+        let mut run = TrainPreset::Paper.run_config(1);
+        run.model.seed = seed;
+        run.train.steps = 25 * effort.steps;
+        run.train.batch = effort.batch;
+        run.train.validation_rows = 256;
+        run
     }
 
     fn predictions(&self, embeddings: &[f32]) -> Result<Vec<Prediction>> {
@@ -137,7 +258,7 @@ impl LocDiff {
         let photos = self.photos(embeddings)?;
         let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
         let options = SampleOptions { steps, guidance, ..self.options };
-        Ok(self.predictor.predict(&queries, &options, Reading::default())?)
+        Ok(self.predictor.predict(&queries, &options, self.reading)?)
     }
 
     /// The factors of the blur that codes have, by degree.
@@ -194,7 +315,8 @@ impl Baseline for LocDiff {
 
     fn chosen(&self) -> String {
         let config = self.predictor.model().config();
-        format!("L = {}, {} steps", config.degree, config.trained_steps)
+        let step = self.step.map_or(config.trained_steps, u64::from);
+        format!("L = {}, {step} steps", config.degree)
     }
 }
 

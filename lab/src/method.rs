@@ -10,10 +10,9 @@ use crate::{
     contrastive::Contrastive,
     coordinates, encoders,
     error::Result,
-    ideal,
     knn::NearestNeighbours,
     locdiff::LocDiff,
-    vmf::{COMPONENTS, VmfMixture, VonMisesFisher},
+    vmf::{VmfMixture, VonMisesFisher},
 };
 use locdiff_base::{Named, setting};
 use locdiff_model::{LossKind, QuadratureRecipe};
@@ -52,19 +51,23 @@ pub enum Method {
     CsUnet,
     /// Always the best place of the training photos.
     Constant,
-    /// Draws of LocDiff's own density, read as samples are: a control.
-    IdealDraws,
     Bundled,
     /// LocDiff's density mixed with retrieval's.
     Blend,
+    /// The bundled model's density mixed with retrieval's.
+    BundledBlend,
+    /// LocDiff with the paper's network, loss and sampler.
+    Paper,
     LocDiff,
 }
 
+/// What is made of the bundled model.
+const BUNDLED: [Method; 2] = [Method::Bundled, Method::BundledBlend];
 /// Numbers of an embedding that the bundled model takes.
 const BUNDLED_COLUMNS: usize = 512;
 
 /// All but the location encoders, in the order of tables, with their names on the command line and what they are.
-const MAIN: [(Method, &str, &str); 18] = [
+const MAIN: [(Method, &str, &str); 19] = [
     (Method::Constant, "constant", "always the best constant place"),
     (Method::NearestNeighbours, "knn", "[L]kNN retrieval"),
     (Method::Cells(CellScheme::Hard), "planet", "PlaNet: adaptive cells"),
@@ -82,11 +85,12 @@ const MAIN: [(Method, &str, &str); 18] = [
     (Method::Coordinates(CoordinatePath::DiffusionR3), "diff-r3", "diffusion in R³"),
     (Method::Coordinates(CoordinatePath::FlowR3), "fm-r3", "flow matching in R³"),
     (Method::Coordinates(CoordinatePath::FlowS2), "rfm-s2", "Riemannian flow matching on S²"),
-    (Method::IdealDraws, "ideal-draws", "control: 16 ideal draws of LocDiff's density"),
-    (Method::CsUnet, "locdiff-cs-unet", "LocDiff with the paper's CS-UNet"),
-    (Method::Bundled, "bundled", "the bundled model as shipped"),
-    (Method::Blend, "locdiff-knn", "LocDiff+kNN (ours)"),
-    (Method::LocDiff, "locdiff", "LocDiff (ours)"),
+    (Method::Paper, "locdiff-paper", "LocDiff (paper: CS-UNet, its loss, its sampler)"),
+    (Method::CsUnet, "locdiff-cs-unet", "LocDiff (CS-UNet, likelihood loss)"),
+    (Method::Bundled, "bundled", "LocDiff-Bayes (default)"),
+    (Method::BundledBlend, "bundled-knn", "LocDiff-Bayes (default) and kNN"),
+    (Method::Blend, "locdiff-knn", "LocDiff-Bayes, trained here, without map factors, and kNN"),
+    (Method::LocDiff, "locdiff", "LocDiff-Bayes, trained here, without map factors"),
 ];
 
 /// Rows of the table of encoders that are SHDD's, by its own codec.
@@ -106,14 +110,15 @@ impl Method {
 
     /// All but the location encoders, and the bundled model, which takes embeddings of one encoder alone: see [`Method::for_columns`].
     pub fn main() -> Vec<Self> {
-        MAIN.iter().map(|(method, ..)| *method).filter(|method| *method != Self::Bundled).collect()
+        MAIN.iter().map(|(method, ..)| *method).filter(|method| !BUNDLED.contains(method)).collect()
     }
 
     /// Of several methods those that take embeddings of this size, with the bundled model where it is one.
     pub fn for_columns(methods: Vec<Self>, columns: usize) -> Vec<Self> {
         let mut all = methods;
         if columns == BUNDLED_COLUMNS {
-            all.insert(all.len().saturating_sub(2), Self::Bundled);
+            let at = all.len().saturating_sub(2);
+            all.splice(at..at, BUNDLED);
         }
         all
     }
@@ -139,7 +144,7 @@ impl Method {
 
     /// Whether another seed gives other answers.
     pub fn is_random(self) -> bool {
-        !matches!(self, Self::NearestNeighbours | Self::Constant | Self::Bundled)
+        !matches!(self, Self::NearestNeighbours | Self::Constant | Self::Bundled | Self::BundledBlend)
     }
 
     pub fn build(self, device: &Device, effort: Effort, seed: u64) -> Box<Fit<'static>> {
@@ -147,12 +152,13 @@ impl Method {
         Box::new(move |data, progress| {
             let task = Task { method: self.name(), device: &device, effort: &effort, seed, data };
             let locdiff = |run, progress| LocDiff::fit(&device, &effort, run, data, progress);
+            let by_rule = |run, progress| LocDiff::fit_by_rule(&device, &effort, run, data, progress);
             Ok(match self {
-                Self::NearestNeighbours => Box::new(NearestNeighbours::fit(&device, data, progress)?),
+                Self::NearestNeighbours => Box::new(NearestNeighbours::fit(&device, data, None, progress)?),
                 Self::Cells(scheme) => Box::new(CellClassifier::fit(task, scheme, progress)?),
                 Self::Contrastive(gallery) => Box::new(Contrastive::fit(task, gallery, progress)?),
                 Self::Vmf => Box::new(VonMisesFisher::fit(task, progress)?),
-                Self::VmfMixture => Box::new(VmfMixture::fit(task, COMPONENTS, progress)?),
+                Self::VmfMixture => Box::new(VmfMixture::fit(task, progress)?),
                 Self::Coordinates(path) => Box::new(coordinates::fit(task, path, progress)?),
                 Self::Encoder(kind) => Box::new(encoders::fit(task, kind, progress)?),
                 Self::EncoderDensity(kind) => Box::new(encoders::EncoderDensity::fit(task, kind, progress)?),
@@ -165,12 +171,16 @@ impl Method {
                 Self::CsUnetSamples => {
                     Box::new(locdiff(LocDiff::cs_unet_config(&effort, seed), progress)?.by_samples())
                 }
-                Self::CsUnet => Box::new(locdiff(LocDiff::cs_unet_config(&effort, seed), progress)?),
+                Self::CsUnet => Box::new(by_rule(LocDiff::cs_unet_config(&effort, seed), progress)?),
+                Self::Paper => Box::new(by_rule(LocDiff::paper_config(&effort, seed), progress)?),
                 Self::Constant => Box::new(Constant::fit(data)?),
-                Self::IdealDraws => Box::new(ideal::fit(task, progress)?),
                 Self::Bundled => Box::new(Bundled::open(&device)?),
-                Self::Blend => Box::new(Blend::fit(task, progress)?),
-                Self::LocDiff => Box::new(locdiff(LocDiff::run_config(&effort, seed), progress)?),
+                Self::BundledBlend => Box::new(Blend::fit(&device, Bundled::open(&device)?, data, progress)?),
+                Self::Blend => {
+                    let model = LocDiff::of_task(task, &mut |share| progress(0.5 * share))?;
+                    Box::new(Blend::fit(&device, model, data, &mut |share| progress(0.5 + 0.5 * share))?)
+                }
+                Self::LocDiff => Box::new(LocDiff::of_task(task, progress)?),
             })
         })
     }
@@ -187,7 +197,8 @@ impl FromStr for Method {
 
     fn from_str(name: &str) -> Result<Self> {
         let mut all = Self::all();
-        all.extend([Self::Bundled, Self::CsUnetMse, Self::CsUnetSamples]);
+        all.extend(BUNDLED);
+        all.extend([Self::CsUnetMse, Self::CsUnetSamples]);
         all.extend(
             EncoderKind::ALL.iter().flat_map(|(kind, ..)| [Self::EncoderDensity(*kind), Self::EncoderDraws(*kind)]),
         );

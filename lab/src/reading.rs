@@ -5,6 +5,7 @@ use crate::{
     baseline::score,
     error::Result,
     exponentials::{exp_sum, exps},
+    search,
     window::place,
 };
 use locdiff_model::answer::Globe;
@@ -21,8 +22,10 @@ pub(crate) const TEMPER_RATIO: f64 = 1.1;
 const TEMPERS: i32 = 52;
 pub(crate) const FLOORS: [f64; 15] =
     [0.0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6];
-/// Windows that are tried beside the method's own way to answer.
+/// Windows that are tried where map factors are read.
 pub(crate) const WINDOWS_KM: [f64; 5] = [300.0, 450.0, 600.0, 800.0, 1200.0];
+/// Kernels that are narrower the pixels would not resolve.
+pub(crate) const NARROWEST_KM: f64 = 75.0;
 /// Nothing is less dense than this, in nats, before the floor.
 pub(crate) const THINNEST: f64 = -80.0;
 
@@ -62,15 +65,12 @@ struct Seen {
     at_truth: f64,
 }
 
-fn see(globe: &Globe, densities: &[PhotoDensity<'_>], truths: &[UnitVec]) -> Vec<Seen> {
-    let pairs = densities.par_iter().zip(truths);
-    pairs
-        .map(|(density, truth)| {
-            let at_pixels = density(Points::Pixels(globe.pixels())).into_iter().map(|value| value.max(THINNEST) as f32);
-            let at_truth = density(Points::Any(std::slice::from_ref(truth)))[0].max(THINNEST);
-            Seen::new(at_pixels.collect(), at_truth)
-        })
-        .collect()
+fn see(globe: &Globe, method: &dyn Baseline, photos: &Examples) -> Result<Vec<Seen>> {
+    let at_pixels = method.at_all(photos.photos(), Points::Pixels(globe.pixels()))?;
+    let densities = method.densities(photos.photos())?;
+    let at = |density: &PhotoDensity<'_>, truth| density(Points::Any(std::slice::from_ref(truth)))[0].max(THINNEST);
+    let at_truths: Vec<f64> = densities.par_iter().zip(photos.points()).map(|(own, truth)| at(own, truth)).collect();
+    Ok(at_pixels.into_iter().zip(at_truths).map(|(at_pixels, at_truth)| Seen::new(at_pixels, at_truth)).collect())
 }
 
 impl Seen {
@@ -102,32 +102,35 @@ impl CommonReading {
         if method.is_calibrated() {
             return Ok(Self::default());
         }
-        let densities = method.densities(validation.photos())?;
-        let (seen, area) = (see(globe, &densities, validation.points()), globe.pixels().area_sr());
-        drop(densities);
-        let (temper, floor) = choose_temper(&seen, area);
-        let mut reading = Self { temper, floor, window_km: None };
-        let mut best = score(&method.predict(validation.photos())?, validation.points());
-        let places = |photo: &Seen| {
-            let masses = photo.masses(temper);
-            WINDOWS_KM.map(|window_km| place(globe.pixels(), &masses, window_km))
-        };
-        let places: Vec<[LatLon; 5]> = seen.par_iter().map(places).collect();
-        for (k, window_km) in WINDOWS_KM.into_iter().enumerate() {
-            let places: Vec<LatLon> = places.iter().map(|each| each[k]).collect();
-            let score = score(&places, validation.points());
-            if score > best {
-                best = score;
-                reading.window_km = Some(window_km);
-            }
+        if let Some(logs) = method.at_truths(validation.photos(), validation.points())? {
+            return Ok(Self { floor: best_floor(&logs).1, ..Self::default() });
         }
-        Ok(reading)
+        let (seen, area) = (see(globe, method, validation)?, globe.pixels().area_sr());
+        let (temper, floor) = choose_temper(&seen, area);
+        if method.has_places() {
+            return Ok(Self { temper, floor, window_km: None });
+        }
+        let own = score(&method.predict(validation.photos())?, validation.points());
+        let masses: Vec<Vec<f32>> = seen.par_iter().map(|photo| photo.masses(temper)).collect();
+        drop(seen);
+        let [(_, (through, window_km))] = search::best_by([(0, 4)], [(-6, 6)], |[k]| {
+            let window_km = (300.0 * 2.0_f64.powf(0.5 * f64::from(k))).round();
+            let places: Vec<LatLon> = masses.par_iter().map(|own| place(globe.pixels(), own, window_km)).collect();
+            let score = score(&places, validation.points());
+            Ok([(score, (score, window_km))])
+        })?;
+        Ok(Self { temper, floor, window_km: (through > own).then_some(window_km) })
     }
 
     pub(crate) fn read(&self, globe: &Arc<Globe>, method: &dyn Baseline, photos: &Examples) -> Result<Read> {
-        let densities = method.densities(photos.photos())?;
+        if let Some(logs) = method.at_truths(photos.photos(), photos.points())? {
+            let log_densities: Vec<f64> = logs.iter().map(|log| with_floor(log.exp(), self.floor).ln()).collect();
+            let nothing = || vec![f64::NAN; logs.len()];
+            let [levels, areas_km2, half_areas_km2] = [nothing(), nothing(), nothing()];
+            return Ok(Read { places: method.predict(photos.photos())?, log_densities, levels, areas_km2, half_areas_km2 });
+        }
         let area = globe.pixels().area_sr();
-        let seen = see(globe, &densities, photos.points());
+        let seen = see(globe, method, photos)?;
         let pixel_km2 = area * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
         let each: Vec<(Option<LatLon>, [f64; 4])> = seen
             .par_iter()
@@ -175,13 +178,24 @@ fn half_pixels(mut masses: Vec<f32>, floor: f64) -> f64 {
     masses.iter().take_while(is_more_needed).count() as f64 + 1.0
 }
 
-/// The least mean −log density over the floors, of densities whose integral is 1: what kernels are chosen by.
-pub(crate) fn nll_with_floor(log_densities: &[f64]) -> f64 {
-    let nll = |floor: &f64| {
-        let each = log_densities.iter().map(|log| with_floor(log.max(THINNEST).exp(), *floor).ln());
+/// The least mean −log density over the floors, and that floor.
+fn best_floor(log_densities: &[f64]) -> (f64, f64) {
+    let nll = |floor: f64| {
+        let each = log_densities.iter().map(|log| with_floor(log.max(THINNEST).exp(), floor).ln());
         -each.sum::<f64>() / log_densities.len().max(1) as f64
     };
-    FLOORS.iter().map(nll).fold(f64::INFINITY, f64::min)
+    FLOORS.map(|floor| (nll(floor), floor)).into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are floors")
+}
+
+/// The least mean −log density over the floors, of densities whose integral is 1: what kernels are chosen by.
+pub(crate) fn nll_with_floor(log_densities: &[f64]) -> f64 {
+    best_floor(log_densities).0
+}
+
+/// The mean log density at the truths with the best floor: what checkpoints and sizes of the table of likelihoods are chosen by.
+pub(crate) fn likelihood(densities: &[PhotoDensity<'_>], truths: &[UnitVec]) -> f64 {
+    let at = |(own, truth): (&PhotoDensity<'_>, &UnitVec)| own(Points::Any(std::slice::from_ref(truth)))[0];
+    -nll_with_floor(&densities.par_iter().zip(truths).map(at).collect::<Vec<f64>>())
 }
 
 fn with_floor(density: f64, floor: f64) -> f64 {

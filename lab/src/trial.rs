@@ -10,14 +10,15 @@ use locdiff_base::AtomicFile;
 use locdiff_io::data::PointWriter;
 use locdiff_model::answer::Globe;
 use locdiff_model::chance;
-use locdiff_model::eval::{Bootstrap, Estimate, RADII_KM, RecallArea, Rules};
-use locdiff_shdd::sphere::LatLon;
+use locdiff_model::eval::{Bootstrap, Estimate, Prdc, RADII_KM, RecallArea, Rules};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use serde_json::{Value, json};
 use std::{fmt::Write as _, path::Path, sync::Arc};
 
 /// What one seed gave.
 #[derive(Debug, Clone)]
 struct Run {
+    answers: Vec<LatLon>,
     errors_km: Vec<f64>,
     log_densities: Option<Vec<f64>>,
     /// Probability of everything denser than the truth.
@@ -72,15 +73,20 @@ impl Trial {
             let end = if self.chosen.is_empty() { "" } else { "; " };
             let _ = write!(self.chosen, "{end}{reading}");
         }
+        if let (Some(folder), Some(apart)) = (out, &splits.apart) {
+            let path = folder.join(format!("{}-{seed}.apart.csv", self.name));
+            write_answers(&path, &reading.read(&globe, &*method, apart)?)?;
+        }
         if let Some(folder) = out {
             let path = folder.join(format!("{}-{seed}.txt", self.name));
             AtomicFile::write_whole(&path, format!("{}\n", self.chosen).as_bytes())?;
         }
         self.runs.push(Run {
             errors_km,
+            answers: read.places,
             log_densities: Some(read.log_densities),
-            levels: Some(read.levels),
-            areas_km2: Some(read.areas_km2),
+            levels: whole(read.levels),
+            areas_km2: whole(read.areas_km2),
             fit_seconds,
             fit_cpu_seconds,
             predict_seconds,
@@ -90,6 +96,7 @@ impl Trial {
 
     pub fn record(&mut self, answers: &[LatLon], splits: &Splits) {
         self.runs.push(Run {
+            answers: answers.to_vec(),
             errors_km: errors_km(answers, splits),
             log_densities: None,
             levels: None,
@@ -173,6 +180,39 @@ impl Trial {
         })
     }
 
+    /// Density and coverage of the answers among the truths, of three neighbours (Naeem et al.); the mean over the seeds.
+    pub fn density_and_coverage(&self, truths: &[LatLon]) -> Option<[f64; 2]> {
+        let of = |run: &Run| Prdc::new(truths, &run.answers, 3).ok().map(|found| [found.density, found.coverage]);
+        let each: Option<Vec<[f64; 2]>> = self.runs.iter().map(of).collect();
+        each.filter(|each| !each.is_empty()).map(|each| {
+            std::array::from_fn(|k| each.iter().map(|own| own[k]).sum::<f64>() / each.len() as f64)
+        })
+    }
+
+    /// Moran's I of being right within 750 km, for photos less than 500, 1,000 and 2,500 km apart and more than the class before:
+    /// how far errors are correlated in space. The mean over the seeds.
+    pub fn morans_i(&self, truths: &[UnitVec]) -> [f64; 3] {
+        const CLASSES_KM: [f64; 4] = [0.0, 500.0, 1000.0, 2500.0];
+        let mut found = [0.0; 3];
+        for run in &self.runs {
+            let hits: Vec<f64> = (0..truths.len()).map(|photo| hit(750.0)(run, photo)).collect();
+            let mean = hits.iter().sum::<f64>() / hits.len() as f64;
+            let variance = hits.iter().map(|hit| (hit - mean).powi(2)).sum::<f64>() / hits.len() as f64;
+            let (mut sums, mut pairs) = ([0.0; 3], [0.0; 3]);
+            for (i, a) in truths.iter().enumerate() {
+                for (j, b) in truths[..i].iter().enumerate() {
+                    let km = a.angle_rad(*b) * EARTH_RADIUS_KM;
+                    if let Some(class) = (0..3).find(|k| (CLASSES_KM[*k]..CLASSES_KM[k + 1]).contains(&km)) {
+                        sums[class] += (hits[i] - mean) * (hits[j] - mean);
+                        pairs[class] += 1.0;
+                    }
+                }
+            }
+            (0..3).for_each(|k| found[k] += sums[k] / pairs[k] / variance / self.runs.len() as f64);
+        }
+        found
+    }
+
     /// Minus the mean log density at the truths in nats per steradian; `None` for methods without a density.
     pub fn nll(&self, chosen: &[usize]) -> Option<f64> {
         let mean = |logs: &Vec<f64>| -chosen.iter().map(|&photo| logs[photo]).sum::<f64>() / chosen.len() as f64;
@@ -227,6 +267,11 @@ impl Trial {
             "chosen": self.chosen,
         })
     }
+}
+
+/// Values that are all there.
+fn whole(values: Vec<f64>) -> Option<Vec<f64>> {
+    (!values.iter().any(|value| value.is_nan())).then_some(values)
 }
 
 /// Whether a run's answer for a photo is within a radius: 0 or 1.

@@ -1,6 +1,4 @@
-//! The default model, `streetview-l31`, inside the binary: nothing has to be downloaded or found at run time.
-//!
-//! A crate of its own, because with the encoder beside it the package would pass the registry's limit of 10 MB.
+//! The default model, `streetview-l31`, inside the binary, in a crate of its own because of the registry's limit of 10 MB. The default model, LocDiff-Bayes (`bayes`), is a density given the image, and its denoiser follows by Bayes' rule; the paper's network is the CS-UNet (`cs-unet`).
 
 /// The files of a model's folder.
 #[derive(Debug, Clone, Copy)]

@@ -1,4 +1,4 @@
-//! The network of a model, for training and for samplers: the paper's CS-UNet, or an image network completed by Bayes' rule.
+//! The network of a model, for training and for samplers. The default model, LocDiff-Bayes (`bayes`), is a density given the image, and its denoiser follows by Bayes' rule; the paper's network is the CS-UNet (`cs-unet`).
 
 use crate::{ModelConfig, NetworkKind, Result};
 use locdiff_nn::layers::{Conditioning, CsUnet, CsUnetWorkspace, ForwardMode, Mlp, MlpWork, SamplingWorkspace};

@@ -81,7 +81,7 @@ impl Entry {
 /// assert_eq!(params.count(), 6);
 /// # Ok::<(), locdiff_nn::NnError>(())
 /// ```
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct ParamsBuilder {
     entries: Vec<Entry>,
     /// Numbers that its buffer will have, padding counted.

@@ -1,22 +1,24 @@
 //! The classifier.
 
-use super::{CELLS, COMBINED, CellScheme, LABEL_WIDTHS_KM, NESTED, Partition, WINDOWS_KM, regions::Regions};
+use super::{CELLS, COMBINED, CellScheme, LABEL_WIDTH_KM, NESTED, Partition, WINDOWS_KM, regions::Regions};
 use crate::{
     Baseline, PhotoDensity,
     baseline::{Task, highest, score},
     error::Result,
     examples::{Bank, upload},
-    learner::{Batch, Weights, choose, learn},
+    learner::{Batch, Weights, learn},
+    reading::likelihood,
+    search::{ByRule, by_rule},
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, ParamsBuilder, Tensor, View, layers::Mlp, ops, ops::Transpose};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 /// A classifier over cells, by one of the schemes of [`CellScheme`].
 pub(crate) struct CellClassifier {
-    net: CellNetwork,
+    net: Arc<CellNetwork>,
     params: Params,
     standardisation: Standardisation,
     label_width_km: f64,
@@ -34,9 +36,13 @@ struct CellNetwork {
 }
 
 impl CellScheme {
-    fn partitions(self, points: &[UnitVec], seed: u64) -> Result<Vec<Partition>> {
+    /// The partitions with 2 to the power of `size` times the usual number of cells.
+    fn partitions(self, points: &[UnitVec], size: i32, seed: u64) -> Result<Vec<Partition>> {
         // Halving leaves cells between half of the most and the most: aim at the middle.
-        let most = |cells: usize| (points.len() * 4 / (3 * cells)).max(1);
+        let most = |cells: usize| {
+            let cells = 2.0_f64.powi(size) * cells as f64;
+            ((points.len() as f64 * 4.0 / (3.0 * cells)) as usize).max(1)
+        };
         match self {
             Self::Hard | Self::Smooth => Ok(vec![Partition::new(points, most(CELLS), None)?]),
             Self::Combined => {
@@ -48,56 +54,76 @@ impl CellScheme {
 }
 
 impl CellClassifier {
-    /// Trains the classifier, with several widths of labels where they are smooth.
-    pub(crate) fn fit(task: Task<'_>, scheme: CellScheme, progress: &mut dyn FnMut(f64)) -> Result<Self> {
+    /// Trains the classifier, with several numbers of cells, and several widths of labels where they are smooth.
+    pub(crate) fn fit(task: Task<'_>, scheme: CellScheme, progress: &mut dyn FnMut(f64)) -> Result<ByRule<Self>> {
+        let bank = Bank::new(task.device, task.data.training)?;
+        let is_smooth = i32::from(scheme == CellScheme::Smooth);
+        let boxes = ([(-1, 1), (-is_smooth, is_smooth)], [(-4, 4), (-4 * is_smooth, 4 * is_smooth)]);
+        by_rule(boxes, progress, |[size, width], part| {
+            let width_km = f64::from(is_smooth) * LABEL_WIDTH_KM * 2.5_f64.powi(width);
+            Self::train((task, &bank), scheme, (size, width_km), part)
+        })
+    }
+
+    /// Trains with one size; the scores and classifiers of the best accuracy and of the best likelihood.
+    fn train(
+        (task, bank): (Task<'_>, &Bank),
+        scheme: CellScheme,
+        (size, label_width_km): (i32, f64),
+        part: &mut dyn FnMut(f64),
+    ) -> Result<[(f64, Self); 2]> {
         let Task { device, effort, data, .. } = task;
         let (training, validation) = (data.training, data.validation);
-        let bank = Bank::new(device, training)?;
         let inputs = upload(device, &bank.standardisation, validation.photos())?;
-        let widths: &[f64] = if scheme == CellScheme::Smooth { &LABEL_WIDTHS_KM } else { &[0.0] };
-        let batch = effort.batch;
-        let (label_width_km, (net, params)) = choose(widths, progress, |width_km, part| {
-            let (net, mut weights) = CellNetwork::new(task, scheme)?;
-            let (mlp, cells) = (&net.mlp, net.cells());
-            let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
-            let labels = net.labels(training.points(), width_km);
-            let labels = Tensor::from_slice(device, training.len(), cells, &labels)?;
-            let mut work = mlp.work(device, batch)?;
-            let (mut target, mut lse, mut loss) = (zeros(cells)?, zeros(1)?, zeros(1)?);
-            let gradients = |weights: &mut Weights, batch: Batch<'_>| {
-                weights.forward(mlp, &mut work, batch.inputs)?;
-                ops::gather_rows(target.view_mut(), labels.view(), batch.indices)?;
-                // Cross entropy, Σ over the partitions: lse − y·logits, gradient softmax − y.
-                let scale = 1.0 / batch.photos.len() as f32;
-                let logits = &mut work.output;
-                ops::row_dot(loss.view_mut(), logits.view(), target.view(), -1.0, 0.0)?;
-                for block in &net.blocks {
-                    ops::softmax(logits.view_mut().columns(block.clone()), lse.view_mut(), None, scale)?;
-                    ops::axpby(loss.view_mut(), 1.0, lse.view(), 1.0)?;
-                }
-                // The target's storage becomes the gradient.
-                ops::axpby(target.view_mut(), 1.0, logits.view(), -scale)?;
-                weights.backward(mlp, &mut work, batch.inputs, target.view())?;
-                batch.mean(&loss)
-            };
-            let validate = |params: &Params| {
-                let probabilities = net.region_probabilities(params, inputs.view())?;
-                Ok(score(&net.answers(&probabilities, None)?, validation.points()))
-            };
-            let score = learn(&mut weights, task, &bank, gradients, validate, part)?;
-            Ok((score, (net, weights.params)))
-        })?;
+        let (net, mut weights) = CellNetwork::new(task, scheme, size)?;
+        let (mlp, cells) = (&net.mlp, net.cells());
+        let zeros = |columns: usize| Tensor::zeros(device, effort.batch, columns);
+        let labels = net.labels(training.points(), label_width_km);
+        let labels = Tensor::from_slice(device, training.len(), cells, &labels)?;
+        let mut work = mlp.work(device, effort.batch)?;
+        let (mut target, mut lse, mut loss) = (zeros(cells)?, zeros(1)?, zeros(1)?);
+        let gradients = |weights: &mut Weights, batch: Batch<'_>| {
+            weights.forward(mlp, &mut work, batch.inputs)?;
+            ops::gather_rows(target.view_mut(), labels.view(), batch.indices)?;
+            // Cross entropy, Σ over the partitions: lse − y·logits, gradient softmax − y.
+            let scale = 1.0 / batch.photos.len() as f32;
+            let logits = &mut work.output;
+            ops::row_dot(loss.view_mut(), logits.view(), target.view(), -1.0, 0.0)?;
+            for block in &net.blocks {
+                ops::softmax(logits.view_mut().columns(block.clone()), lse.view_mut(), None, scale)?;
+                ops::axpby(loss.view_mut(), 1.0, lse.view(), 1.0)?;
+            }
+            // The target's storage becomes the gradient.
+            ops::axpby(target.view_mut(), 1.0, logits.view(), -scale)?;
+            weights.backward(mlp, &mut work, batch.inputs, target.view())?;
+            batch.mean(&loss)
+        };
+        let validate = |params: &Params| {
+            let probabilities = net.region_probabilities(params, inputs.view())?;
+            let right = score(&net.answers(&probabilities, None)?, validation.points());
+            Ok([right, likelihood(&net.densities(params, inputs.view())?, validation.points())])
+        };
+        let [right, likely] = learn(&mut weights, task, bank, gradients, validate, part)?;
         // Combined partitions smooth each other, and their regions are too many for a kernel.
         let windows: &[f64] = if scheme == CellScheme::Combined { &[0.0] } else { &WINDOWS_KM };
-        let probabilities = net.region_probabilities(&params, inputs.view())?;
-        let (window_km, kernel) = choose(windows, &mut |_| (), |window_km, _| {
+        let probabilities = net.region_probabilities(&weights.params, inputs.view())?;
+        let mut best = (right, 0.0, None);
+        for &window_km in windows {
             let n = net.regions.centres.len();
             let kernel = net.regions.kernel(window_km);
             let kernel = kernel.map(|k| Tensor::from_slice(device, n, n, &k)).transpose()?;
-            let answers = net.answers(&probabilities, kernel.as_ref())?;
-            Ok((score(&answers, validation.points()), kernel))
-        })?;
-        Ok(Self { net, params, standardisation: bank.standardisation, label_width_km, window_km, kernel })
+            let right = score(&net.answers(&probabilities, kernel.as_ref())?, validation.points());
+            if right > best.0 {
+                best = (right, window_km, kernel);
+            }
+        }
+        let net = Arc::new(net);
+        let made = |params, window_km, kernel| {
+            let (net, standardisation) = (net.clone(), bank.standardisation.clone());
+            Self { net, params, standardisation, label_width_km, window_km, kernel }
+        };
+        let (right, window_km, kernel) = best;
+        Ok([(right, made(weights.params, window_km, kernel)), (likely, made(weights.likeliest, 0.0, None))])
     }
 
     fn inputs(&self, embeddings: &[f32]) -> Result<Tensor> {
@@ -106,10 +132,10 @@ impl CellClassifier {
 }
 
 impl CellNetwork {
-    fn new(task: Task<'_>, scheme: CellScheme) -> Result<(Self, Weights)> {
+    fn new(task: Task<'_>, scheme: CellScheme, size: i32) -> Result<(Self, Weights)> {
         let training = task.data.training;
         let (columns, points) = (training.columns(), training.points());
-        let partitions = scheme.partitions(points, task.seed)?;
+        let partitions = scheme.partitions(points, size, task.seed)?;
         let mut blocks = Vec::new();
         let mut end = 0;
         for partition in &partitions {
@@ -169,36 +195,11 @@ impl CellNetwork {
         Ok(self.regions.probabilities(self.scheme, &cells, self.cells()))
     }
 
-    /// The centre of the region with the highest probability, or with the highest sum over its neighbourhood.
-    fn answers(&self, probabilities: &[f32], kernel: Option<&Tensor>) -> Result<Vec<LatLon>> {
-        let n = self.regions.centres.len();
-        let gathered = match kernel {
-            None => probabilities.to_vec(),
-            Some(kernel) => {
-                let device = kernel.device();
-                let rows = probabilities.len() / n;
-                let from = Tensor::from_slice(device, rows, n, probabilities)?;
-                let mut to = Tensor::zeros(device, rows, n)?;
-                let (a, b, no) = (from.view(), kernel.view(), Transpose::No);
-                ops::gemm(to.view_mut(), a, no, b, no, 0.0, None)?;
-                to.to_vec()?
-            }
-        };
-        Ok(highest(&gathered, &self.regions.centres))
-    }
-}
-
-impl Baseline for CellClassifier {
-    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
-        let probabilities = self.net.region_probabilities(&self.params, self.inputs(embeddings)?.view())?;
-        self.net.answers(&probabilities, self.kernel.as_ref())
-    }
-
     /// Constant inside a cell; the mean of the partitions' densities for the combination, the finest partition's cells
     /// for the hierarchy.
-    fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
-        let net = &self.net;
-        let cells = net.probabilities(&self.params, self.inputs(embeddings)?.view())?;
+    fn densities(&self, params: &Params, inputs: View<'_>) -> Result<Vec<PhotoDensity<'_>>> {
+        let net = self;
+        let cells = net.probabilities(params, inputs)?;
         if let (CellScheme::Hierarchy, Some((partition, block))) =
             (net.scheme, net.partitions.last().zip(net.blocks.last()))
         {
@@ -237,6 +238,35 @@ impl Baseline for CellClassifier {
         Ok(cells.chunks_exact(net.cells()).map(density).collect())
     }
 
+    /// The centre of the region with the highest probability, or with the highest sum over its neighbourhood.
+    fn answers(&self, probabilities: &[f32], kernel: Option<&Tensor>) -> Result<Vec<LatLon>> {
+        let n = self.regions.centres.len();
+        let gathered = match kernel {
+            None => probabilities.to_vec(),
+            Some(kernel) => {
+                let device = kernel.device();
+                let rows = probabilities.len() / n;
+                let from = Tensor::from_slice(device, rows, n, probabilities)?;
+                let mut to = Tensor::zeros(device, rows, n)?;
+                let (a, b, no) = (from.view(), kernel.view(), Transpose::No);
+                ops::gemm(to.view_mut(), a, no, b, no, 0.0, None)?;
+                to.to_vec()?
+            }
+        };
+        Ok(highest(&gathered, &self.regions.centres))
+    }
+}
+
+impl Baseline for CellClassifier {
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
+        let probabilities = self.net.region_probabilities(&self.params, self.inputs(embeddings)?.view())?;
+        self.net.answers(&probabilities, self.kernel.as_ref())
+    }
+
+    fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
+        self.net.densities(&self.params, self.inputs(embeddings)?.view())
+    }
+
     fn parameters(&self) -> usize {
         self.params.count()
     }
@@ -247,7 +277,8 @@ impl Baseline for CellClassifier {
             CellScheme::Smooth => format!(", labels {} km", self.label_width_km),
             _ => String::new(),
         };
-        format!("{} cells{labels}, window {} km", cells.join(" + "), self.window_km)
+        let window = if self.window_km > 0.0 { format!(", window {} km", self.window_km) } else { String::new() };
+        format!("{} cells{labels}{window}", cells.join(" + "))
     }
 }
 

@@ -20,13 +20,13 @@ pub enum CellScheme {
     Hierarchy,
 }
 
-/// Cells of a single partition.
+/// Cells of a single partition; validation chooses half and twice as many, and so on.
 const CELLS: usize = 512;
 /// Partitions of the combination, and the cells of each.
 const COMBINED: (usize, usize) = (5, 256);
 /// Cells of the nested partitions.
 const NESTED: [usize; 3] = [64, 256, 1024];
-/// Widths of smooth labels among which validation chooses; PIGEON's is 75 km.
-const LABEL_WIDTHS_KM: [f64; 3] = [75.0, 200.0, 500.0];
+/// The middle of the widths of smooth labels, each 2.5 times the last, among which validation chooses; PIGEON's is 75 km.
+const LABEL_WIDTH_KM: f64 = 187.5;
 /// Widths of the kernel that gathers the probability of neighbouring cells; validation chooses.
 const WINDOWS_KM: [f64; 5] = [0.0, 100.0, 250.0, 500.0, 1000.0];

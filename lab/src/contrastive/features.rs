@@ -11,6 +11,7 @@ const SCALES: [f64; 3] = [1.0, 4.0, 16.0];
 const FREQUENCIES: usize = 64;
 
 /// Random Fourier features at several scales.
+#[derive(Clone)]
 pub(crate) struct FourierFeatures {
     frequencies: Vec<[f64; 3]>,
 }

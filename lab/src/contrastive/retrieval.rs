@@ -7,7 +7,8 @@ use crate::{
     error::Result,
     examples::{Bank, normalised, upload},
     learner::{Batch, Weights, learn},
-    reading::{edge, nll_with_floor},
+    reading::{NARROWEST_KM, likelihood, nll_with_floor},
+    search::{self, ByRule},
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{
@@ -57,11 +58,20 @@ struct GalleryDensity {
     width_km: f64,
 }
 
-/// Settings that are tried.
-const MOST: [usize; 3] = [50, 200, 1000];
-const SCALES: [f64; 6] = [3.5, 7.0, 14.3, 28.0, 56.0, 112.0];
-const WIDTHS_KM: [f64; 6] = [75.0, 100.0, 150.0, 250.0, 400.0, 700.0];
+impl GalleryDensity {
+    /// Settings by number: each number of places four times the last, each factor twice, each width √2 times.
+    fn numbered([most, scale, width]: [i32; 3]) -> Self {
+        let width_km = (NARROWEST_KM * 2.0_f64.powf(0.5 * f64::from(width))).round();
+        Self { most: 50 << (2 * most), scale: f64::from(COSINE_SCALE) * 2.0_f64.powi(scale), width_km }
+    }
 
+    /// What checkpoints are compared with: 800 places, the factor of the training, kernels of 150 km.
+    fn usual() -> Self {
+        Self::numbered([2, 0, 2])
+    }
+}
+
+#[derive(Clone)]
 struct Towers {
     image: Mlp,
     location: Mlp,
@@ -86,6 +96,18 @@ impl Towers {
     }
 }
 
+/// The best places of every image with their cosines, the best first.
+fn best(images: &Tensor, vectors: &Tensor, places: &[UnitVec], most: usize) -> Result<Vec<Vec<(UnitVec, f64)>>> {
+    let mut found = Vec::new();
+    for_cosines(images, vectors, |cosines| {
+        found.par_extend(cosines.par_chunks_exact(places.len()).map(|row| {
+            let own = |k: u32| (places[k as usize], f64::from(row[k as usize]));
+            highest_columns(row, most).into_iter().map(own).collect::<Vec<_>>()
+        }));
+    })?;
+    Ok(found)
+}
+
 /// For every image the place whose vector is nearest.
 fn nearest(images: &Tensor, vectors: &Tensor, places: &[UnitVec]) -> Result<Vec<LatLon>> {
     let mut found = Vec::new();
@@ -108,7 +130,7 @@ fn for_cosines(images: &Tensor, vectors: &Tensor, mut each: impl FnMut(&[f32])) 
 }
 
 impl Contrastive {
-    pub(crate) fn fit(task: Task<'_>, gallery: RetrievalGallery, progress: &mut dyn FnMut(f64)) -> Result<Self> {
+    pub(crate) fn fit(task: Task<'_>, gallery: RetrievalGallery, progress: &mut dyn FnMut(f64)) -> Result<ByRule<Self>> {
         let Task { device, effort, seed, data, .. } = task;
         let (training, batch, width) = (data.training, effort.batch, effort.width);
         let bank = Bank::new(device, training)?;
@@ -130,46 +152,35 @@ impl Contrastive {
         };
         let validate = |params: &Params| {
             let (vectors, images) = (towers.places(params, &places)?, towers.images(params, validation.view())?);
-            Ok(score(&nearest(&images, &vectors, &places)?, data.validation.points()))
+            let (usual, truths) = (GalleryDensity::usual(), data.validation.points());
+            let best = best(&images, &vectors, &places, usual.most)?;
+            let densities: Vec<_> = best.iter().map(|own| usual.of(own)).collect();
+            Ok([score(&nearest(&images, &vectors, &places)?, truths), likelihood(&densities, truths)])
         };
         learn(&mut weights, task, &bank, gradients, validate, progress)?;
-        let (params, standardisation) = (weights.params, bank.standardisation);
-        let vectors = towers.places(&params, &places)?;
-        let density = GalleryDensity { most: MOST[0], scale: SCALES[0], width_km: WIDTHS_KM[0] };
-        let mut fitted = Self { towers, params, standardisation, places, vectors, density };
-        fitted.density = fitted.choose_density(data.validation)?;
-        Ok(fitted)
-    }
-
-    /// The best places of every row with their cosines, the best first.
-    fn best(&self, embeddings: &[f32], most: usize) -> Result<Vec<Vec<(UnitVec, f64)>>> {
-        let places = &self.places;
-        let mut found = Vec::new();
-        for_cosines(&self.images(embeddings)?, &self.vectors, |cosines| {
-            found.par_extend(cosines.par_chunks_exact(places.len()).map(|row| {
-                let own = |k: u32| (places[k as usize], f64::from(row[k as usize]));
-                highest_columns(row, most).into_iter().map(own).collect::<Vec<_>>()
-            }));
-        })?;
-        Ok(found)
+        let made = |params: Params| -> Result<Self> {
+            let (towers, places, density) = (towers.clone(), places.clone(), GalleryDensity::usual());
+            let vectors = towers.places(&params, &places)?;
+            Ok(Self { towers, params, standardisation: bank.standardisation.clone(), places, vectors, density })
+        };
+        let (places, mut likeliest) = (made(weights.params)?, made(weights.likeliest)?);
+        likeliest.density = likeliest.choose_density(data.validation)?;
+        Ok(ByRule::new(places, likeliest))
     }
 
     /// The density's settings, by −log density on validation.
     fn choose_density(&self, validation: &Examples) -> Result<GalleryDensity> {
-        let best = self.best(validation.photos(), MOST[MOST.len() - 1])?;
-        let tried = MOST.iter().flat_map(|&most| {
-            SCALES
-                .iter()
-                .flat_map(move |&scale| WIDTHS_KM.iter().map(move |&width_km| GalleryDensity { most, scale, width_km }))
-        });
-        let nll = |density: GalleryDensity| {
+        let images = self.images(validation.photos())?;
+        let most = (0..8).find(|k| 50 << (2 * k) >= self.places.len()).unwrap_or(8);
+        let best = best(&images, &self.vectors, &self.places, self.places.len().min(50 << (2 * most)))?;
+        let at = search::best([(0, 2.min(most)), (-2, 2), (0, 4)], [(0, most), (-6, 8), (0, 14)], |at| {
+            let density = GalleryDensity::numbered(at);
             let pairs = best.par_iter().zip(validation.points());
             let logs: Vec<f64> =
                 pairs.map(|(own, truth)| density.of(own)(Points::Any(std::slice::from_ref(truth)))[0]).collect();
-            (nll_with_floor(&logs), density)
-        };
-        let chosen = tried.map(nll).min_by(|a, b| a.0.total_cmp(&b.0));
-        Ok(chosen.map_or(self.density, |(_, density)| density))
+            Ok(-nll_with_floor(&logs))
+        })?;
+        Ok(GalleryDensity::numbered(at))
     }
 
     pub(crate) fn predict_among(&self, embeddings: &[f32], places: &[UnitVec]) -> Result<Vec<LatLon>> {
@@ -338,7 +349,7 @@ impl Baseline for Contrastive {
 
     /// A softmax over the best places of the gallery, each a kernel.
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
-        let best = self.best(embeddings, self.density.most)?;
+        let best = best(&self.images(embeddings)?, &self.vectors, &self.places, self.density.most)?;
         Ok(best.into_iter().map(|own| self.density.of(&own)).collect())
     }
 
@@ -348,8 +359,7 @@ impl Baseline for Contrastive {
 
     fn chosen(&self) -> String {
         let GalleryDensity { most, scale, width_km } = self.density;
-        let edges = format!("{}{}", edge(scale, &SCALES), edge(width_km, &WIDTHS_KM));
-        format!("{} places; the {most} best, cosines × {scale}, kernel {width_km} km{edges}", self.places.len())
+        format!("{} places; the {most} best, cosines × {scale:.1}, kernel {width_km} km", self.places.len())
     }
 }
 
@@ -415,9 +425,9 @@ mod tests {
         let method = fit(RetrievalGallery::TrainingPlaces);
         let found = share_within(method.predict(test.photos()).unwrap(), &test, 100.0);
         assert!(found > 0.9, "gallery: {found}");
-        let answers = method.predict_among(test.photos(), &[UnitVec::NORTH]).unwrap();
+        let answers = method.places.predict_among(test.photos(), &[UnitVec::NORTH]).unwrap();
         assert!(answers.iter().all(|answer| answer.lat_deg() == 90.0));
-        assert!(method.predict_among(test.photos(), &[]).is_err());
+        assert!(method.places.predict_among(test.photos(), &[]).is_err());
         let method = fit(RetrievalGallery::Grid);
         let found = share_within(method.predict(test.photos()).unwrap(), &test, 1500.0);
         assert!(found > 0.5, "grid: {found}");

@@ -1,26 +1,32 @@
 //! The network that walks the path, and its samples.
 
 use super::{
-    CoordinatePath,
-    path::{Particle, Plan, TIMES},
+    CoordinatePath, likelihood,
+    path::{Particle, Plan, SCALE, TIMES},
 };
 use crate::{
+    Effort,
     baseline::Task,
     error::Result,
     examples::Bank,
     learner::{Batch, Weights, learn},
+    reading::nll_with_floor,
     sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
 };
 use locdiff_model::{chance, diffusion::Schedule};
 use locdiff_nn::{
     Params, ParamsBuilder, Tensor,
-    layers::{CsUnet, CsUnetConfig, ForwardMode},
+    layers::{Conditioning, CsUnet, CsUnetConfig, ForwardMode, SamplingWorkspace},
     ops,
 };
 use locdiff_shdd::sphere::UnitVec;
 
 /// Rows that are sampled at a time.
 const BLOCK: usize = 8192;
+/// The same for likelihoods, whose network is asked at several points for each place.
+const LIKELIHOOD_BLOCK: usize = 16_384;
+/// So many times the steps of other methods: two and a half times fewer are not enough.
+const MORE_STEPS: u32 = 5;
 /// Samples per photo in validations during training.
 const VALIDATION_SAMPLES: usize = 8;
 /// Size of the time embedding: three coordinates need less of it than a code does.
@@ -61,6 +67,72 @@ impl PlaceSampler for PathSampler {
         }
         Ok(places)
     }
+
+    fn log_densities(&self, params: &Params, inputs: &[f32], at: &[UnitVec], guidance: f64) -> Result<Option<Vec<f64>>> {
+        let (columns, on_sphere) = (self.net.config().cond_dim, self.path.is_on_sphere());
+        let (nodes, times) = self.path.nodes(&self.schedule);
+        let asked = likelihood::ASKED * likelihood::points_a_place(on_sphere);
+        let photos = (LIKELIHOOD_BLOCK / asked).max(1);
+        let mut found = Vec::new();
+        for (inputs, at) in inputs.chunks(photos * columns).zip(at.chunks(photos)) {
+            let rows: Vec<f32> = inputs.chunks_exact(columns).flat_map(|row| row.repeat(asked)).collect();
+            let mut field = Field::new(self, params, &rows, &times)?;
+            let scale = if on_sphere { SCALE } else { 1.0 };
+            let mut velocity = |points: &[[f64; 3]], node: usize| {
+                let flat: Vec<f32> = points.iter().flat_map(|x| x.map(|x| (scale * x) as f32)).collect();
+                let answers = field.answers(&flat, guidance as f32, node)?;
+                let pairs = points.iter().zip(answers.chunks_exact(3));
+                let own = pairs.map(|(x, v)| self.path.velocity(*x, std::array::from_fn(|i| f64::from(v[i]))));
+                Ok(own.collect())
+            };
+            found.extend(likelihood::log_densities(&mut velocity, &nodes, at, on_sphere)?);
+        }
+        Ok(Some(found))
+    }
+}
+
+/// The network for some rows and times.
+struct Field<'a> {
+    net: &'a CsUnet,
+    params: &'a Params,
+    conditioning: [Conditioning; 2],
+    work: SamplingWorkspace,
+    x: Tensor,
+    answers: [Tensor; 2],
+}
+
+impl<'a> Field<'a> {
+    fn new(sampler: &'a PathSampler, params: &'a Params, inputs: &[f32], times: &[f32]) -> Result<Self> {
+        let (net, device) = (&sampler.net, params.device());
+        let columns = net.config().cond_dim;
+        let rows = inputs.len() / columns;
+        let cond = Tensor::from_slice(device, rows, columns, inputs)?;
+        let nothing = Tensor::zeros(device, 1, columns)?;
+        let zeros = || Tensor::zeros(device, rows, 3);
+        Ok(Self {
+            net,
+            params,
+            conditioning: [
+                net.conditioning(params, cond.view(), times)?,
+                net.conditioning(params, nothing.view(), times)?,
+            ],
+            work: net.sampling_workspace(device, rows)?,
+            x: zeros()?,
+            answers: [zeros()?, zeros()?],
+        })
+    }
+
+    /// What the network says of every row at a time, by its number.
+    fn answers(&mut self, x: &[f32], guidance: f32, step: usize) -> Result<Vec<f32>> {
+        let Self { net, params, conditioning, work, x: at, answers: [answer, without] } = self;
+        at.upload(x)?;
+        net.predict(params, work, answer.view_mut(), at.view(), &conditioning[0], step)?;
+        if guidance != 0.0 {
+            net.predict(params, work, without.view_mut(), at.view(), &conditioning[1], step)?;
+            ops::axpby(answer.view_mut(), -guidance, without.view(), 1.0 + guidance)?;
+        }
+        Ok(answer.to_vec()?)
+    }
 }
 
 impl PathSampler {
@@ -71,29 +143,15 @@ impl PathSampler {
         block: usize,
         inputs: &[f32],
     ) -> Result<Vec<UnitVec>> {
-        let (net, device) = (&self.net, params.device());
-        let columns = net.config().cond_dim;
-        let rows = inputs.len() / columns;
-        let cond = Tensor::from_slice(device, rows, columns, inputs)?;
         let times = plan.times();
-        let conditioning = net.conditioning(params, cond.view(), &times)?;
-        let nothing = Tensor::zeros(device, 1, columns)?;
-        let unconditional = net.conditioning(params, nothing.view(), &times)?;
-        let mut without = Tensor::zeros(device, rows, 3)?;
-        let mut work = net.sampling_workspace(device, rows)?;
-        let mut x = Tensor::zeros(device, rows, 3)?;
-        let mut answer = Tensor::zeros(device, rows, 3)?;
+        let mut field = Field::new(self, params, inputs, &times)?;
+        let rows = inputs.len() / self.net.config().cond_dim;
         let start = |k: usize| normals([chance::hash(&[self.seed, START, block as u64]), k as u64]);
         let mut particles: Vec<Particle> = (0..rows).map(|k| Particle::at(self.path.start(start(k)))).collect();
         for step in 0..times.len() {
             let flat: Vec<f32> = particles.iter().flat_map(|p| p.x.map(|x| x as f32)).collect();
-            x.upload(&flat)?;
-            net.predict(params, &mut work, answer.view_mut(), x.view(), &conditioning, step)?;
-            if guidance != 0.0 {
-                net.predict(params, &mut work, without.view_mut(), x.view(), &unconditional, step)?;
-                ops::axpby(answer.view_mut(), -guidance, without.view(), 1.0 + guidance)?;
-            }
-            for (particle, answer) in particles.iter_mut().zip(answer.to_vec()?.chunks_exact(3)) {
+            let answers = field.answers(&flat, guidance, step)?;
+            for (particle, answer) in particles.iter_mut().zip(answers.chunks_exact(3)) {
                 plan.advance(particle, step, std::array::from_fn(|i| f64::from(answer[i])));
             }
         }
@@ -107,6 +165,8 @@ pub(crate) fn fit(
     path: CoordinatePath,
     progress: &mut dyn FnMut(f64),
 ) -> Result<FittedSampler<PathSampler>> {
+    let longer = Effort { steps: MORE_STEPS * task.effort.steps, ..*task.effort };
+    let task = Task { effort: &longer, ..task };
     let Task { device, effort, seed, data, .. } = task;
     let (training, batch) = (data.training, effort.batch);
     let bank = Bank::new(device, training)?;
@@ -144,9 +204,12 @@ pub(crate) fn fit(
         batch.mean(&loss)
     };
     let validation = QuickValidation::new(data.validation, &bank.standardisation, VALIDATION_SAMPLES);
-    let validate = |params: &Params| validation.score(&sampler, params);
+    let validate = |params: &Params| {
+        let logs = sampler.log_densities(params, validation.inputs(), validation.truth(), 0.0)?;
+        Ok([validation.score(&sampler, params)?, -nll_with_floor(&logs.unwrap_or_default())])
+    };
     learn(&mut weights, task, &bank, gradients, validate, progress)?;
-    FittedSampler::choose(sampler, weights.params, bank.standardisation, task)
+    FittedSampler::choose(sampler, weights.params, bank.standardisation, task)?.with_likelihood(weights.likeliest, task)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! (Dufour et al., "Around the World in 80 Timesteps").
 
 mod generator;
+mod likelihood;
 mod path;
 
 pub(crate) use generator::fit;

@@ -6,6 +6,8 @@ use locdiff_shdd::sphere::UnitVec;
 
 /// Coordinates are multiplied by this: unit variance.
 pub(crate) const SCALE: f64 = 1.732_050_807_568_877_2;
+/// Steps of a flow's differential equation for its likelihood.
+const NODES: usize = 100;
 /// Time steps of the diffusion; a flow's time from 0 to 1 is told to the network times this.
 pub(crate) const TIMES: usize = 200;
 
@@ -69,6 +71,34 @@ impl CoordinatePath {
         }
     }
 
+    /// Whether a flow stays on the sphere.
+    pub(crate) fn is_on_sphere(self) -> bool {
+        self == Self::FlowS2
+    }
+
+    /// The nodes of the differential equation from noise to place, and what the network is told of the time there. A diffusion that
+    /// preserves variance moves with velocity v in the angle whose tangent is noise over signal, which falls: nodes are minus it.
+    pub(crate) fn nodes(self, schedule: &Schedule) -> (Vec<f64>, Vec<f32>) {
+        if self != Self::DiffusionR3 {
+            let at = |k: usize| k as f64 / NODES as f64;
+            return (0..=NODES).map(|k| (at(k), (TIMES as f64 * at(k)) as f32)).unzip();
+        }
+        let angle = |t: usize| -schedule.noise(t).atan2(schedule.signal(t));
+        (0..schedule.steps()).rev().map(|t| (angle(t), t as f32)).unzip()
+    }
+
+    /// The velocity at a point by the nodes' time, of the network's answer.
+    pub(crate) fn velocity(self, x: [f64; 3], answer: [f64; 3]) -> [f64; 3] {
+        match self {
+            Self::DiffusionR3 => answer.map(|v| -v),
+            Self::FlowR3 => answer,
+            Self::FlowS2 => {
+                let outward = (answer[0] * x[0] + answer[1] * x[1] + answer[2] * x[2]) / SCALE;
+                std::array::from_fn(|i| answer[i] / SCALE - outward * x[i])
+            }
+        }
+    }
+
     pub(crate) fn plan(self, schedule: &Schedule, steps: usize) -> Result<Plan> {
         Ok(match self {
             Self::DiffusionR3 => Plan::Diffusion(SamplerPlan::new(
@@ -129,8 +159,7 @@ impl Plan {
             }
             Self::Flow { steps, on_sphere: true } => {
                 let x = particle.x.map(|x| x / SCALE);
-                let outward = (answer[0] * x[0] + answer[1] * x[1] + answer[2] * x[2]) / SCALE;
-                let tangent: [f64; 3] = std::array::from_fn(|i| answer[i] / SCALE - outward * x[i]);
+                let tangent = CoordinatePath::FlowS2.velocity(x, answer);
                 let speed = norm(tangent);
                 let (sin, cos) = (speed / *steps as f64).sin_cos();
                 let towards = unit(tangent);

@@ -143,7 +143,7 @@ pub(crate) fn fit(task: Task<'_>, kind: EncoderKind, report: &mut dyn FnMut(f64)
         batch.mean(&loss)
     };
     let validation = QuickValidation::new(data.validation, &bank.standardisation, VALIDATION_SAMPLES);
-    let validate = |params: &Params| validation.score(&generator, params);
+    let validate = |params: &Params| Ok([validation.score(&generator, params)?; 2]);
     learn(&mut weights, task, &bank, gradients, validate, &mut |share| report(0.4 + 0.6 * share))?;
     FittedSampler::choose(generator, weights.params, bank.standardisation, task)
 }

@@ -140,7 +140,7 @@ impl EncoderDensity {
             ops::gather_rows(target.view_mut(), weigher.features.view(), &held)?;
             let mut integrals = integrals.borrow_mut();
             integrals.nll(gradient.view_mut(), loss.view_mut(), natural.view(), target.view(), 1.0)?;
-            Ok(-loss.to_vec()?.iter().map(|loss| f64::from(*loss)).sum::<f64>() / natural.rows() as f64)
+            Ok([-loss.to_vec()?.iter().map(|loss| f64::from(*loss)).sum::<f64>() / natural.rows() as f64; 2])
         };
         learn(&mut weights, task, &bank, gradients, validate, progress)?;
         Ok(Self { weigher, params: weights.params, standardisation: bank.standardisation, globe })

@@ -26,8 +26,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn new(at_points: Vec<f64>, at_truth: f64, truth: UnitVec) -> Self {
-        let at_points = at_points.into_iter().map(|value| value.max(THINNEST) as f32).collect();
+    pub(super) fn new(at_points: Vec<f32>, at_truth: f64, truth: UnitVec) -> Self {
         let (at_truth, truth) = (at_truth.max(THINNEST), truth.to_latlon());
         Self { at_points, at_truth, truth, window_km: None, familiarity: 1.0 }
     }
@@ -155,7 +154,8 @@ mod tests {
             let mass = kernels.log_densities(&cells).iter().map(|log| log.exp() * area).sum::<f64>();
             let log = kernels.density(truth).ln();
             masked.push(log - mass.ln());
-            photos.push(Seen::new(kernels.log_densities(points), log, truth));
+            let at_points = kernels.log_densities(points).into_iter().map(|value| value.max(THINNEST) as f32);
+            photos.push(Seen::new(at_points.collect(), log, truth));
             classes.push(heads.class_probabilities(&[k as f32 - 5.0]).unwrap());
         }
         let none = Setting { temper: 1.0, floor: 0.0, exponents: [0.0; 3], window_km: 600.0 };

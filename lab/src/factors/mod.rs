@@ -12,7 +12,7 @@ use crate::{
     error::Result,
     knn::NearestNeighbours,
     locdiff::LocDiff,
-    reading::{CommonReading, READ_DEGREE},
+    reading::{CommonReading, READ_DEGREE, THINNEST},
 };
 use choice::{Seen, Setting};
 use locdiff_model::answer::{
@@ -137,13 +137,14 @@ impl Judging<'_> {
             let densities = bundled.answers(embeddings, false)?.into_par_iter().zip(truths);
             let seen = densities.map(|(Shipped { density, window_km, ood }, truth)| {
                 let at_points = CellDensity::plain_log_density(&density);
+                let at_points = at_points.into_iter().map(|value| value.max(THINNEST) as f32).collect();
                 let seen = Seen::new(at_points, density.log_density(&[*truth])[0], *truth);
                 Seen { window_km: Some(window_km), familiarity: 1.0 - ood, ..seen }
             });
             Ok(seen.collect::<Vec<_>>())
         };
         self.add("bundled", &[&[LAND][..], &SINGLE, &[ALL]].concat(), true, &see)?;
-        let retrieval = NearestNeighbours::fit(self.study.device, data, &mut |_| ())?;
+        let retrieval = NearestNeighbours::fit(self.study.device, data, None, &mut |_| ())?;
         let nearest = retrieval.nearest(data.validation.photos(), MOST_NEIGHBOURS)?;
         let with_all = self.rows.last().into_iter().flat_map(|row| &row.sets[0][0]);
         let pairs = with_all.zip(&nearest).zip(data.validation.points());
@@ -184,9 +185,14 @@ impl Judging<'_> {
         let (points, constant) = (CellDensity::points(&self.globe).to_vec(), OnceLock::new());
         let see = |embeddings: &[f32], truths: &[UnitVec]| {
             let densities = method.densities(embeddings)?;
-            let same = is_constant.then(|| constant.get_or_init(|| densities[0](Points::Any(&points))));
-            let seen = densities.par_iter().zip(truths).map(|(density, truth)| {
-                let at_points = same.map_or_else(|| density(Points::Any(&points)), Vec::clone);
+            let all: Vec<Vec<f32>> = if is_constant {
+                let same = constant.get_or_init(|| densities[0](Points::Any(&points)));
+                let same: Vec<f32> = same.iter().map(|value| value.max(THINNEST) as f32).collect();
+                vec![same; densities.len()]
+            } else {
+                method.at_all(embeddings, Points::Any(&points))?
+            };
+            let seen = densities.par_iter().zip(truths).zip(all).map(|((density, truth), at_points)| {
                 Seen::new(at_points, density(Points::Any(std::slice::from_ref(truth)))[0], *truth)
             });
             Ok(seen.collect::<Vec<_>>())

@@ -1,13 +1,12 @@
 //! What map factors are worth, by set of photos, as a table and as JSON.
 
+use crate::splits::wide_blocks;
 use locdiff_model::eval::{Bootstrap, Rules};
 use locdiff_model::report::Table;
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 use serde_json::{Value, json};
 
 const RADII_KM: [f64; 4] = [25.0, 200.0, 750.0, 2500.0];
-/// Intervals draw blocks of 15°: blocks of 5° of a third of each coordinate.
-const SHRINK: f64 = 3.0;
 
 /// What a density says about a photo whose location is known.
 #[derive(Debug, Clone, Copy)]
@@ -79,9 +78,7 @@ pub struct FactorTable {
 
 impl FactorTable {
     fn figures(&self, set: usize) -> impl Iterator<Item = (Vec<String>, Value)> {
-        let places = self.sets[set].1.iter().map(|point| point.to_latlon());
-        let shrunk = places.map(|place| LatLon::new(place.lat_deg() / SHRINK, place.lon_deg() / SHRINK));
-        let bootstrap = Bootstrap::default().by_places(&shrunk.flatten().collect::<Vec<_>>());
+        let bootstrap = wide_blocks(&self.sets[set].1);
         self.rows.iter().map(move |row| row.figures(set, &bootstrap))
     }
 

@@ -94,7 +94,7 @@ impl AnchorTable {
             let method = Contrastive::fit(task, RetrievalGallery::TrainingPlaces, &mut |share| tell(0.0, share))?;
             for (row, grid) in retrieval.iter_mut().zip(&grids) {
                 if let Some(grid) = grid {
-                    row.trial.record(&method.predict_among(photos, grid.points())?, splits);
+                    row.trial.record(&method.places.predict_among(photos, grid.points())?, splits);
                 }
             }
             let run = LocDiff::run_config(&effort, seed);

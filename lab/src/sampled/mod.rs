@@ -10,6 +10,7 @@ use crate::{
     examples::standardised,
     learner::choose,
     reading::{edge, nll_with_floor},
+    search,
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, layers::CsUnetConfig};
@@ -33,6 +34,12 @@ pub(crate) trait PlaceSampler {
 
     /// `count` places for every row of standardised embeddings.
     fn sample(&self, params: &Params, inputs: &[f32], count: usize, settings: SamplerSettings) -> Result<Vec<UnitVec>>;
+
+    /// The log density of each row of standardised embeddings at its place, by the sampler's differential equation; `None` where
+    /// there is none.
+    fn log_densities(&self, _: &Params, _inputs: &[f32], _at: &[UnitVec], _guidance: f64) -> Result<Option<Vec<f64>>> {
+        Ok(None)
+    }
 
     fn own_parameters(&self) -> usize {
         0
@@ -87,6 +94,14 @@ impl QuickValidation {
         Self { inputs: standardised(standardisation, &some), truth, samples }
     }
 
+    pub(crate) fn inputs(&self) -> &[f32] {
+        &self.inputs
+    }
+
+    pub(crate) fn truth(&self) -> &[UnitVec] {
+        &self.truth
+    }
+
     pub(crate) fn score(&self, sampler: &impl PlaceSampler, params: &Params) -> Result<f64> {
         let settings = SamplerSettings { steps: Self::STEPS, guidance: 0.0 };
         let places = sampler.sample(params, &self.inputs, self.samples, settings)?;
@@ -105,6 +120,8 @@ pub(crate) struct FittedSampler<S> {
     settings: SamplerSettings,
     /// The width of the kernels about samples that make a density.
     width_km: f64,
+    /// Weights and guidance of the greatest likelihood, of a sampler that has one.
+    likeliest: Option<(Params, f64)>,
 }
 
 /// Widths that are tried.
@@ -125,7 +142,7 @@ impl<S: PlaceSampler> FittedSampler<S> {
         let tried: Vec<SamplerSettings> = tried.collect();
         let pooling = SamplePooling::Single;
         let width_km = WIDTHS_KM[0];
-        let mut fitted = Self { sampler, params, standardisation, pooling, samples, settings: tried[0], width_km };
+        let mut fitted = Self { sampler, params, standardisation, pooling, samples, settings: tried[0], width_km, likeliest: None };
         let (settings, pooling) = choose(&tried, &mut |_| (), |settings, _| {
             fitted.settings = settings;
             let places = fitted.samples(validation.photos())?;
@@ -155,6 +172,19 @@ impl<S: PlaceSampler> FittedSampler<S> {
         Ok(fitted)
     }
 
+    /// With the likelihood of the sampler's differential equation: the guidance is chosen by it.
+    pub(crate) fn with_likelihood(mut self, params: Params, task: Task<'_>) -> Result<Self> {
+        let (photos, truths) = (task.data.validation.photos(), task.data.validation.points());
+        let inputs = standardised(&self.standardisation, photos);
+        let guidance = |k: i32| 0.25 * f64::from(k);
+        let [k] = search::best([(-1, 1)], [(-3, 12)], |[k]| {
+            let logs = self.sampler.log_densities(&params, &inputs, truths, guidance(k))?;
+            Ok(-nll_with_floor(&logs.unwrap_or_default()))
+        })?;
+        self.likeliest = Some((params, guidance(k)));
+        Ok(self)
+    }
+
     /// The photos' samples, those of each photo one after the other.
     pub(crate) fn samples(&self, embeddings: &[f32]) -> Result<Vec<UnitVec>> {
         let inputs = standardised(&self.standardisation, embeddings);
@@ -173,6 +203,12 @@ impl<S: PlaceSampler> Baseline for FittedSampler<S> {
         Ok(own.map(|own| kernels(own, self.width_km)).collect())
     }
 
+    fn at_truths(&self, embeddings: &[f32], truths: &[UnitVec]) -> Result<Option<Vec<f64>>> {
+        let Some((params, guidance)) = &self.likeliest else { return Ok(None) };
+        let inputs = standardised(&self.standardisation, embeddings);
+        self.sampler.log_densities(params, &inputs, truths, *guidance)
+    }
+
     fn parameters(&self) -> usize {
         self.params.count() + self.sampler.own_parameters()
     }
@@ -181,8 +217,11 @@ impl<S: PlaceSampler> Baseline for FittedSampler<S> {
         let SamplerSettings { steps, guidance } = self.settings;
         let own = self.sampler.in_words();
         let how = if S::HAS_STEPS { format!("{steps} steps, guidance {guidance}, ") } else { String::new() };
-        let edge = edge(self.width_km, &WIDTHS_KM);
-        format!("{own}{how}of {} samples {}, kernel {} km{edge}", self.samples, self.pooling, self.width_km)
+        let density = match &self.likeliest {
+            Some((_, guidance)) => format!("likelihood by the differential equation, guidance {guidance}"),
+            None => format!("kernel {} km{}", self.width_km, edge(self.width_km, &WIDTHS_KM)),
+        };
+        format!("{own}{how}of {} samples {}, {density}", self.samples, self.pooling)
     }
 
     fn drifts_km(&self, variance: f64, count: usize, seed: u64) -> Result<Option<Vec<f64>>> {

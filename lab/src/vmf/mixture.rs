@@ -7,14 +7,16 @@ use crate::{
     cells::Partition,
     error::Result,
     examples::{Bank, upload},
-    learner::{Batch, Weights, choose, learn},
+    learner::{Batch, Weights, learn},
+    reading::likelihood,
+    search::{ByRule, by_rule},
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Init, ParamId, Params, ParamsBuilder, Tensor, View, layers::Mlp, ops, ops::Transpose};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 
-/// Components, where there are enough photos.
-pub(crate) const COMPONENTS: usize = 256;
+/// Components, where there are enough photos; validation chooses half and twice as many, and so on.
+const COMPONENTS: f64 = 256.0;
 /// Concentrations at the start lie between these: deviations of 2000 km and 30 km.
 const START_KAPPA: (f64, f64) = (10.0, 50_000.0);
 
@@ -103,6 +105,32 @@ impl Components {
         (by_direction, by_log_kappa)
     }
 
+    /// The densities of rows of weights' logits.
+    fn densities(&self, logits: &[f32]) -> Vec<PhotoDensity<'static>> {
+        let components = self;
+        let density = |row: &[f32]| -> PhotoDensity<'static> {
+            let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let weights: Vec<f64> = row.iter().map(|logit| f64::from(logit - top).exp()).collect();
+            let total: f64 = weights.iter().sum();
+            let parts: Vec<(UnitVec, f64, f64)> = components
+                .centres
+                .iter()
+                .zip(&components.kappas)
+                .zip(weights)
+                .map(|((centre, kappa), weight)| (*centre, *kappa, (weight / total).ln() + log_normaliser(*kappa)))
+                .filter(|(_, kappa, log)| log + kappa > -30.0)
+                .collect();
+            Box::new(move |points| {
+                let at = |point: &UnitVec| {
+                    let terms = parts.iter().map(|(centre, kappa, log)| log + kappa * centre.dot(*point));
+                    terms.filter(|term| *term > -40.0).map(f64::exp).sum::<f64>().ln()
+                };
+                points.all().iter().map(at).collect()
+            })
+        };
+        logits.chunks_exact(components.kappas.len()).map(density).collect()
+    }
+
     /// For each row of weights' logits the centre at which the mixture's density, blurred by a kernel, is highest.
     fn modes(&self, mut logits: Tensor, window_km: f64) -> Result<Vec<LatLon>> {
         let (device, count) = (logits.device().clone(), self.centres.len());
@@ -129,11 +157,23 @@ impl Components {
 }
 
 impl VmfMixture {
-    /// Trains network and components; `components` is how many there are, where there are enough photos.
-    pub(crate) fn fit(task: Task<'_>, components: usize, progress: &mut dyn FnMut(f64)) -> Result<Self> {
+    /// Trains networks with several numbers of components.
+    pub(crate) fn fit(task: Task<'_>, progress: &mut dyn FnMut(f64)) -> Result<ByRule<Self>> {
+        let bank = Bank::new(task.device, task.data.training)?;
+        by_rule(([(-1, 1)], [(-5, 4)]), progress, |[size], part| {
+            Self::train((task, &bank), (COMPONENTS * 2.0_f64.powi(size)) as usize, part)
+        })
+    }
+
+    /// Trains network and components; `components` is how many there are, where there are enough photos. The scores and mixtures of
+    /// the best accuracy and of the best likelihood.
+    fn train(
+        (task, bank): (Task<'_>, &Bank),
+        components: usize,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<[(f64, Self); 2]> {
         let Task { device, effort, data, .. } = task;
         let (training, validation) = (data.training, data.validation);
-        let bank = Bank::new(device, training)?;
         let (net, mut weights) = MixtureNetwork::new(task, components)?;
         let MixtureNetwork { mlp, directions, log_kappas } = net;
         let flat: Vec<f32> = training.points().iter().flat_map(|p| p.to_array().map(|x| x as f32)).collect();
@@ -171,16 +211,26 @@ impl VmfMixture {
         };
         let validate = |params: &Params| {
             let components = Components::read(params, directions, log_kappas)?;
-            Ok(score(&components.modes(mlp.run(params, inputs.view())?, 0.0)?, validation.points()))
+            let logits = mlp.run(params, inputs.view())?;
+            let likely = likelihood(&components.densities(&logits.to_vec()?), validation.points());
+            Ok([score(&components.modes(logits, 0.0)?, validation.points()), likely])
         };
-        learn(&mut weights, task, &bank, gradients, validate, progress)?;
-        let params = weights.params;
-        let components = Components::read(&params, directions, log_kappas)?;
-        let (window_km, ()) = choose(&WINDOWS_KM, &mut |_| (), |window_km, _| {
-            let logits = mlp.run(&params, inputs.view())?;
-            Ok((score(&components.modes(logits, window_km)?, validation.points()), ()))
-        })?;
-        Ok(Self { mlp, params, standardisation: bank.standardisation, components, window_km })
+        let [right, likely] = learn(&mut weights, task, bank, gradients, validate, progress)?;
+        let components = Components::read(&weights.params, directions, log_kappas)?;
+        let mut best = (right, 0.0);
+        for window_km in WINDOWS_KM {
+            let logits = mlp.run(&weights.params, inputs.view())?;
+            let right = score(&components.modes(logits, window_km)?, validation.points());
+            if right > best.0 {
+                best = (right, window_km);
+            }
+        }
+        let made = |params, components, window_km| {
+            let (mlp, standardisation) = (mlp.clone(), bank.standardisation.clone());
+            Self { mlp, params, standardisation, components, window_km }
+        };
+        let others = Components::read(&weights.likeliest, directions, log_kappas)?;
+        Ok([(best.0, made(weights.params, components, best.1)), (likely, made(weights.likeliest, others, 0.0))])
     }
 
     fn logits(&self, embeddings: &[f32]) -> Result<Tensor> {
@@ -200,6 +250,7 @@ impl MixtureNetwork {
         let mlp = Mlp::new(&mut builder, "mix", &[columns, effort.width, count], effort.dropout);
         let directions = builder.add("directions", count, 3, Init::Zero);
         let log_kappas = builder.add("log_kappas", 1, count, Init::Zero);
+        let likeliest = builder.clone().build(device, seed)?;
         let mut params = builder.build(device, seed)?;
         let mut cosines = vec![(0.0, 0.0); count];
         for point in points {
@@ -214,7 +265,7 @@ impl MixtureNetwork {
         let flat: Vec<f32> = cells.centres().iter().flat_map(|c| c.to_array().map(|x| (x / RATE) as f32)).collect();
         params.set("directions", &flat)?;
         params.set("log_kappas", &cosines.iter().map(start).collect::<Vec<f32>>())?;
-        Ok((Self { mlp, directions, log_kappas }, Weights::of(params, effort, seed)?))
+        Ok((Self { mlp, directions, log_kappas }, Weights::of([params, likeliest], effort, seed)?))
     }
 }
 
@@ -224,28 +275,7 @@ impl Baseline for VmfMixture {
     }
 
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
-        let (components, logits) = (&self.components, self.logits(embeddings)?.to_vec()?);
-        let density = |row: &[f32]| -> PhotoDensity<'_> {
-            let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            let weights: Vec<f64> = row.iter().map(|logit| f64::from(logit - top).exp()).collect();
-            let total: f64 = weights.iter().sum();
-            let parts: Vec<(UnitVec, f64, f64)> = components
-                .centres
-                .iter()
-                .zip(&components.kappas)
-                .zip(weights)
-                .map(|((centre, kappa), weight)| (*centre, *kappa, (weight / total).ln() + log_normaliser(*kappa)))
-                .filter(|(_, kappa, log)| log + kappa > -30.0)
-                .collect();
-            Box::new(move |points| {
-                let at = |point: &UnitVec| {
-                    let terms = parts.iter().map(|(centre, kappa, log)| log + kappa * centre.dot(*point));
-                    terms.filter(|term| *term > -40.0).map(f64::exp).sum::<f64>().ln()
-                };
-                points.all().iter().map(at).collect()
-            })
-        };
-        Ok(logits.chunks_exact(components.kappas.len()).map(density).collect())
+        Ok(self.components.densities(&self.logits(embeddings)?.to_vec()?))
     }
 
     fn parameters(&self) -> usize {
@@ -253,7 +283,8 @@ impl Baseline for VmfMixture {
     }
 
     fn chosen(&self) -> String {
-        format!("{} components, window {} km", self.components.kappas.len(), self.window_km)
+        let window = if self.window_km > 0.0 { format!(", window {} km", self.window_km) } else { String::new() };
+        format!("{} components{window}", self.components.kappas.len())
     }
 }
 
@@ -269,7 +300,8 @@ mod tests {
         let effort = Effort { steps: 800, batch: 256, lr: 1e-2, ..Effort::tiny() };
         let device = Device::cpu();
         let task = toy::task(&device, &effort, 3, &training, &validation);
-        let method = VmfMixture::fit(task, 2, &mut |_| ()).unwrap();
+        let method = VmfMixture::train((task, &Bank::new(&device, &training).unwrap()), 2, &mut |_| ()).unwrap();
+        let [_, (_, method)] = method;
         let logs = toy::log_densities(&method, validation.photos(), validation.points());
         let true_log = |point: &UnitVec| {
             let centres = toy::mixture_centres().into_iter().zip(toy::KAPPAS).zip([0.3_f64, 0.7]);

@@ -3,7 +3,7 @@
 mod mixture;
 mod single;
 
-pub(crate) use mixture::{COMPONENTS, VmfMixture};
+pub(crate) use mixture::VmfMixture;
 pub(crate) use single::VonMisesFisher;
 
 use std::f64::consts::PI;

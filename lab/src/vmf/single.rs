@@ -7,6 +7,8 @@ use crate::{
     error::Result,
     examples::{Bank, upload},
     learner::{Batch, Weights, learn},
+    reading::likelihood,
+    search::ByRule,
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, ParamsBuilder, Tensor, View, layers::Mlp};
@@ -23,7 +25,7 @@ pub(crate) struct VonMisesFisher {
 }
 
 impl VonMisesFisher {
-    pub(crate) fn fit(task: Task<'_>, progress: &mut dyn FnMut(f64)) -> Result<Self> {
+    pub(crate) fn fit(task: Task<'_>, progress: &mut dyn FnMut(f64)) -> Result<ByRule<Self>> {
         let Task { device, effort, data, .. } = task;
         let bank = Bank::new(device, data.training)?;
         let mut builder = ParamsBuilder::new();
@@ -53,10 +55,13 @@ impl VonMisesFisher {
             weights.backward(&mlp, &mut work, batch.inputs, d_out.view())?;
             Ok(loss)
         };
-        let validate =
-            |params: &Params| Ok(score(&places(&natural(&mlp, params, validation.view())?), data.validation.points()));
+        let validate = |params: &Params| {
+            let (natural, truths) = (natural(&mlp, params, validation.view())?, data.validation.points());
+            Ok([score(&places(&natural), truths), likelihood(&densities(natural), truths)])
+        };
         learn(&mut weights, task, &bank, gradients, validate, progress)?;
-        Ok(Self { mlp, params: weights.params, standardisation: bank.standardisation })
+        let made = |params| Self { mlp: mlp.clone(), params, standardisation: bank.standardisation.clone() };
+        Ok(ByRule::new(made(weights.params), made(weights.likeliest)))
     }
 
     /// κμ for every row: its direction is the answer, its length the concentration.
@@ -88,17 +93,21 @@ fn places(natural: &[[f64; 3]]) -> Vec<LatLon> {
     natural.iter().map(place).collect()
 }
 
+fn densities(natural: Vec<[f64; 3]>) -> Vec<PhotoDensity<'static>> {
+    let density = |v: [f64; 3]| -> PhotoDensity<'static> {
+        let normaliser = log_normaliser(length(v));
+        Box::new(move |points| points.all().iter().map(|point| normaliser + along(v, *point)).collect())
+    };
+    natural.into_iter().map(density).collect()
+}
+
 impl Baseline for VonMisesFisher {
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
         Ok(places(&self.natural_parameters(embeddings)?))
     }
 
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
-        let density = |v: [f64; 3]| -> PhotoDensity<'_> {
-            let normaliser = log_normaliser(length(v));
-            Box::new(move |points| points.all().iter().map(|point| normaliser + along(v, *point)).collect())
-        };
-        Ok(self.natural_parameters(embeddings)?.into_iter().map(density).collect())
+        Ok(densities(self.natural_parameters(embeddings)?))
     }
 
     fn parameters(&self) -> usize {
@@ -119,7 +128,7 @@ mod tests {
         let (device, effort) = (Device::cpu(), Effort { steps: 600, ..Effort::tiny() });
         let task = toy::task(&device, &effort, 3, &training, &validation);
         let method = VonMisesFisher::fit(task, &mut |_| ()).unwrap();
-        let natural = method.natural_parameters(&validation.photos()[..2]).unwrap()[0];
+        let natural = method.likeliest.natural_parameters(&validation.photos()[..2]).unwrap()[0];
         let kappa = length(natural);
         assert!((kappa / toy::KAPPAS[0] - 1.0).abs() < 0.1, "κ = {kappa}");
         let place = method.predict(&validation.photos()[..2]).unwrap()[0];

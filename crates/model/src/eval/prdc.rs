@@ -19,17 +19,18 @@ pub(crate) const PRDC_CHUNKS: usize = 20;
 ///
 /// Time is quadratic, about 2 ns a pair and core, memory linear.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(crate) struct Prdc {
+pub struct Prdc {
     pub(crate) precision: f64,
     pub(crate) recall: f64,
     /// Real balls that hold a fake, over k, on average; may exceed 1.
-    pub(crate) density: f64,
-    pub(crate) coverage: f64,
+    pub density: f64,
+    /// Real balls that hold a fake.
+    pub coverage: f64,
 }
 
 impl Prdc {
     /// Of all points at once. Fails if a set has not more than `neighbours` points, or `neighbours` is 0.
-    pub(crate) fn new(real: &[LatLon], fake: &[LatLon], neighbours: usize) -> Result<Self> {
+    pub fn new(real: &[LatLon], fake: &[LatLon], neighbours: usize) -> Result<Self> {
         let fewest = real.len().min(fake.len());
         if neighbours == 0 || neighbours >= fewest {
             return Err(setting("neighbours", neighbours, "at least 1, and fewer than the points of each set"));

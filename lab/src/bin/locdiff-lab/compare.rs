@@ -37,7 +37,8 @@ pub(crate) fn parse_methods(list: &str) -> Result<Vec<Method>> {
 impl Compare {
     pub(crate) fn run(self) -> Result<()> {
         let mut methods = parse_methods(&self.methods).context("--methods")?;
-        let splits = self.data.read()?;
+        let mut splits = self.data.read()?;
+        let blank = splits.leave_out_blank()?;
         if ["all", "main"].contains(&self.methods.as_str()) {
             methods = Method::for_columns(methods, splits.training.columns());
         }
@@ -74,6 +75,8 @@ impl Compare {
             far_km: self.far_km,
             bootstrap: splits.bootstrap(),
             photos: splits.test.len(),
+            truths: splits.test.points().to_vec(),
+            blank,
             title: format!(
                 "{} training, {} validation and {} test photos of {} numbers; preset {}, {} steps, seeds {seeds:?}; {device}",
                 splits.training.len(),

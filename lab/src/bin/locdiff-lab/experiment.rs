@@ -44,13 +44,23 @@ pub(crate) struct SplitArgs {
     /// Their places
     #[arg(long, value_name = "FILE")]
     test_locations: PathBuf,
-    /// Leave out training photos within this distance of a test photo: every test photo then is of an unseen place
+    /// Leave out training photos within this distance of a test or validation photo: all of these then are of unseen places
     #[arg(long, value_name = "KM", value_parser = parse_positive)]
     hide_km: Option<f64>,
 }
 
 fn read(sources: &[EmbeddingSource], locations: &Path) -> Result<Examples> {
     Ok(Examples::read(&Dataset::open(sources, locations)?)?)
+}
+
+/// The collection of each row, empty if the file of places does not say it.
+fn sources(locations: &Path) -> Result<Vec<String>> {
+    let mut table = TableReader::open(locations)?;
+    let (mut sources, column) = (Vec::new(), table.find(&["source"]));
+    while let Some((_, fields)) = table.next_row()? {
+        sources.push(column.map_or(String::new(), |column| fields[column].clone()));
+    }
+    Ok(sources)
 }
 
 impl SplitArgs {
@@ -61,15 +71,23 @@ impl SplitArgs {
 
     /// The collection of each validation photo, empty if the file of places does not say it.
     pub(crate) fn validation_sources(&self) -> Result<Vec<String>> {
-        let mut table = TableReader::open(&self.validation_locations)?;
-        let (mut sources, column) = (Vec::new(), table.find(&["source"]));
-        while let Some((_, fields)) = table.next_row()? {
-            sources.push(column.map_or(String::new(), |column| fields[column].clone()));
-        }
-        Ok(sources)
+        sources(&self.validation_locations)
     }
 
+    /// The splits; of the validation photos those of the test photos' collections choose.
     pub(crate) fn read(&self) -> Result<Splits> {
+        let (mut splits, own) = (self.read_all()?, sources(&self.test_locations)?);
+        let each = self.validation_sources()?;
+        let rows: Vec<usize> = (0..each.len()).filter(|row| own.contains(&each[*row])).collect();
+        splits.choose_by(&rows)?;
+        if let Some(km) = self.hide_km {
+            splits.hide_near(km).context("--hide-km")?;
+        }
+        Ok(splits)
+    }
+
+    /// The splits with all validation photos.
+    pub(crate) fn read_all(&self) -> Result<Splits> {
         let other = |path: &Option<PathBuf>, tensor: &Option<String>| {
             vec![EmbeddingSource {
                 path: path.clone().unwrap_or_else(|| self.embeddings.clone()),
@@ -79,15 +97,11 @@ impl SplitArgs {
         let training = EmbeddingSource::with_copies(&self.embeddings, self.train_tensor.as_deref(), &self.augmented);
         let validation = other(&self.validation_embeddings, &self.validation_tensor);
         let test = other(&self.test_embeddings, &self.test_tensor);
-        let mut splits = Splits::new(
+        Ok(Splits::new(
             read(&training, &self.locations)?,
             read(&validation, &self.validation_locations).context("validation")?,
             read(&test, &self.test_locations).context("test")?,
-        )?;
-        if let Some(km) = self.hide_km {
-            splits.hide_near_test(km).context("--hide-km")?;
-        }
-        Ok(splits)
+        )?)
     }
 }
 

@@ -57,7 +57,7 @@ fn by_source(validation: &Examples, sources: &[String]) -> Result<Vec<(String, E
 impl Factors {
     pub(crate) fn run(self) -> Result<()> {
         let methods = parse_methods(&self.methods).context("--methods")?;
-        let (splits, sources) = (self.data.read()?, self.data.validation_sources()?);
+        let (splits, sources) = (self.data.read_all()?, self.data.validation_sources()?);
         let mut sets = by_source(&splits.validation, &sources)?;
         sets.push(("test".to_owned(), splits.test));
         for (name, embeddings, locations, first) in &self.also {
