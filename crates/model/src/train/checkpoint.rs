@@ -93,7 +93,7 @@ impl Checkpoints {
             match load(&path) {
                 Ok(found) => return Some(found),
                 Err(why) => {
-                    say(format!("{}: damaged ({why}); continuing from the checkpoint before it", path.display()))
+                    say(format!("{}: damaged ({why}); continuing from the checkpoint before it", path.display()));
                 }
             }
         }
