@@ -216,11 +216,13 @@ pub(crate) fn play(folder: &Path, name: &str) {
 fn examples(command: &str) -> Vec<String> {
     const PUBLISHED: [&str; 5] = ["geoclip", "clip-vit", "im2gps3k", "osv5m", "shard-"];
     let text = include_str!("../src/examples.txt");
-    let lines = text.lines().skip_while(|line| *line != format!("[{command}]")).skip(1).take_while(|line| !line.is_empty());
+    let lines =
+        text.lines().skip_while(|line| *line != format!("[{command}]")).skip(1).take_while(|line| !line.is_empty());
     let ours = lines.filter_map(|line| line.strip_prefix("locdiff "));
     let ours = ours.filter(|line| !PUBLISHED.iter().any(|name| line.contains(name)));
-    let found: Vec<String> =
-        ours.map(|line| format!("{} --force", line.split(['|', '>', '#', '&']).next().unwrap().replace('"', "'"))).collect();
+    let found: Vec<String> = ours
+        .map(|line| format!("{} --force", line.split(['|', '>', '#', '&']).next().unwrap().replace('"', "'")))
+        .collect();
     assert!(!found.is_empty(), "no example of '{command}' runs");
     found
 }

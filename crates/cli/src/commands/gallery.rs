@@ -109,10 +109,7 @@ impl Build {
                 json!({"places": places, "dimension": dimension, "kind": gallery.kind(), "out": folder})
             );
         } else {
-            output::print_line!(
-                "a gallery of {places} locations with {dimension} numbers each in {}",
-                folder.display()
-            );
+            output::print_line!("a gallery of {places} locations, {dimension} numbers each, in {}", folder.display());
         }
         self.reading.settle(bad, count, &folder.join("photos.bad.csv").display().to_string())
     }
