@@ -66,10 +66,7 @@ pub(crate) fn because(
         return "its own picture: it does not fit the photos around it".to_owned();
     }
     if moved > 50.0 && photo.soft.iter().any(|soft| soft.holds(place)) {
-        return format!(
-            "the location stated for its time; from its picture alone it would be {} away",
-            distance(moved)
-        );
+        return format!("the location stated for its time; alone it would be {} away", distance(moved));
     }
     if moved > 50.0 {
         return format!("the photos around it in time point here; alone it would be {} away", distance(moved));

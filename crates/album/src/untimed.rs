@@ -80,7 +80,7 @@ impl Album {
         let belongs = 1.0 / (1.0 + (-log_odds).exp());
         let time = photo.time.text().map_or("no time".to_owned(), |day| format!("no time but the day {day}"));
         let Some(prior) = places.prior(&photo.time, belongs) else {
-            return Ok(AlbumAnswer { because: format!("{time}: its own image alone"), ..alone });
+            return Ok(AlbumAnswer { because: format!("{time}: its own picture alone"), ..alone });
         };
         let mut place = Message::of_prior(prior, &self.earth)?;
         let own = LikelihoodRatio::of(photo, (1.0, 0.0), &self.earth, &self.calibration)?;

@@ -29,12 +29,10 @@ pub(crate) fn list(command: Command) -> Command {
         long += &format!("{text}\n");
         short += &if k < BRIEF { text + "\n" } else { format!("{heading}{group}:{heading:#} {}\n", names.join(", ")) };
     }
-    let template = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}";
-    let template = format!("{template}{heading}Options:{heading:#}\n{{options}}{{after-help}}");
-    command
-        .before_help(short.trim_end().to_owned())
-        .before_long_help(long.trim_end().to_owned())
-        .help_template(template)
+    let text = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}";
+    let text = format!("{text}{heading}Options:{heading:#}\n{{options}}{{after-help}}");
+    let (short, long) = (short.trim_end().to_owned(), long.trim_end().to_owned());
+    command.before_help(short).before_long_help(long).help_template(text)
 }
 
 #[cfg(test)]

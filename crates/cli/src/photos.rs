@@ -13,9 +13,7 @@ pub(crate) struct PhotoArgs {
     /// CSV column with the paths [default: path, file, file_name, filename, image, photo or img]
     #[arg(long, value_name = "NAME")]
     path_column: Option<String>,
-    /// Find the pictures of a published list here (MP16, YFCC, OSV-5M …). Repeat for several
-    ///
-    /// Give a folder with .zip, .tar and .parquet files, or one such file. PHOTOS is then one list of pictures and locations
+    /// Find the pictures of a published list (MP16, YFCC, OSV-5M …) here: a folder with .zip, .tar and .parquet files, or one such file. Repeat for several
     #[arg(long, value_name = "WHERE")]
     images: Vec<PathBuf>,
     /// Refuse photos with more than N million pixels

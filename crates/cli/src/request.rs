@@ -50,9 +50,7 @@ pub(crate) fn open(options: &LocatorOptions, asked: &LocateOptions) -> Result<Lo
 /// Which encoder, and where it runs.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct EncoderArg {
-    /// Use this image encoder: a folder or a name [default: the model's own]
-    ///
-    /// CLIP, DINOv2, SigLIP, OpenCLIP and ONNX folders work. `locdiff get --list` prints the names
+    /// Use this image encoder: a folder or a name (see `locdiff get --list`) [default: the model's own]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
     pub(crate) encoder: Option<PathBuf>,
     /// Arithmetic of matrix products; int8 speeds up transformer encoders on the CPU [default: f32; on CUDA tf32]
@@ -193,9 +191,7 @@ impl SamplingArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sampling")]
 pub(crate) struct PoolArg {
-    /// Take the location from samples, pooled this way [default: from the density, without sampling]
-    ///
-    /// Algorithm 2 of the paper is `--views K --pool mean`
+    /// Take the location from samples, pooled this way; Algorithm 2 of the paper is `--views K --pool mean` [default: from the density]
     #[arg(long, value_parser = named::<Pooling>(), conflicts_with_all = ["any_gallery", "within", "prior"])]
     pub(crate) pool: Option<Pooling>,
 }
@@ -205,8 +201,6 @@ pub(crate) struct PoolArg {
 #[command(next_help_heading = "Gallery")]
 pub(crate) struct GalleryArgs {
     /// Combine the model with this gallery: a folder by `gallery build`; with --geoclip a file of locations
-    ///
-    /// `calibrate --gallery` fits its weight
     #[arg(long, value_name = "GALLERY", group = "any_gallery")]
     pub(crate) gallery: Option<PathBuf>,
     /// GeoCLIP's folder, if GeoCLIP made the gallery's vectors (see `locdiff import geoclip`)

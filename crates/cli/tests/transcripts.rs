@@ -215,12 +215,12 @@ pub(crate) fn play(folder: &Path, name: &str) {
 /// The examples of a command's help that run here, each up to a pipe.
 fn examples(command: &str) -> Vec<String> {
     const PUBLISHED: [&str; 5] = ["geoclip", "clip-vit", "im2gps3k", "osv5m", "shard-"];
-    let text = include_str!("../src/examples.txt");
-    let lines = text.lines().skip_while(|line| *line != format!("[{command}]")).skip(1).take_while(|line| !line.is_empty());
-    let ours = lines.filter_map(|line| line.strip_prefix("locdiff "));
+    let head = format!("[{command}]");
+    let lines = include_str!("../src/examples.txt").lines().skip_while(|line| *line != head).skip(1);
+    let ours = lines.take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("locdiff "));
     let ours = ours.filter(|line| !PUBLISHED.iter().any(|name| line.contains(name)));
-    let found: Vec<String> =
-        ours.map(|line| format!("{} --force", line.split(['|', '>', '#', '&']).next().unwrap().replace('"', "'"))).collect();
+    let run = |line: &str| format!("{} --force", line.split(['|', '>', '#', '&']).next().unwrap().replace('"', "'"));
+    let found: Vec<String> = ours.map(run).collect();
     assert!(!found.is_empty(), "no example of '{command}' runs");
     found
 }

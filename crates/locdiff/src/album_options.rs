@@ -96,11 +96,7 @@ impl AlbumOptions {
             ("pool", asked.pool.is_some()),
         ];
         if let Some((name, _)) = refused.iter().find(|(_, is_given)| *is_given) {
-            return Err(setting(
-                name,
-                "with an album",
-                "it is for single photos: leave it out, or state places of the album",
-            ));
+            return Err(setting(name, "with an album", "it is for single photos: leave it out, or state places"));
         }
         asked.resolved()
     }

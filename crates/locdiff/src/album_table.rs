@@ -41,8 +41,7 @@ impl AlbumRow {
         let mut rows = Vec::new();
         while let Some((at, fields)) = table.next_row()? {
             let field = |column: Option<usize>| column.map(|k| fields[k].trim()).filter(|text| !text.is_empty());
-            let bad =
-                |what: &str, text: &str| LocateError::table(&at, format!("'{}' is not a valid {what}", excerpt(text)));
+            let bad = |what: &str, text: &str| LocateError::table(&at, format!("'{}' is not a {what}", excerpt(text)));
             let place = |columns: Option<(usize, usize)>| -> Result<Option<LatLon>, LocateError> {
                 let Some((lat, lon)) = columns.and_then(|(a, b)| Some((field(Some(a))?, field(Some(b))?))) else {
                     return Ok(None);

@@ -84,8 +84,7 @@ pub(crate) fn open_retriever(
         return Ok(Box::new(open_geoclip(gallery, folder, device, |done, _| progress(done))?));
     }
     if !gallery.is_dir() {
-        let remedy =
-            "it is not a folder: build a gallery from photos, or give GeoCLIP's folder for a file of locations";
+        let remedy = "it is not a folder: build a gallery from photos, or give GeoCLIP's folder for a location file";
         return Err(setting("gallery", gallery.display(), remedy));
     }
     Ok(Box::new(PhotoRetriever::new(Gallery::open(gallery)?)?))

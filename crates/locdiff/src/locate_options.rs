@@ -42,8 +42,8 @@ pub struct LocateOptions {
     pub guidance: f32,
     /// Seed of noise and views.
     pub seed: u64,
-    /// How samples become one location (the paper's Algorithm 2 is [`Pooling::Mean`] over several views). `None` reads the location
-    /// off the density, without sampling.
+    /// How samples become one location (the paper's Algorithm 2 is [`Pooling::Mean`] over several views). `None` reads the location off the
+    /// density, without sampling.
     #[serde(with = "optional_name", skip_serializing_if = "Option::is_none")]
     pub pool: Option<Pooling>,
     /// Whether GeoCLIP searches for better locations near its best ones.
@@ -273,8 +273,8 @@ impl LocateOptions {
         Ok(())
     }
 
-    /// What clues say about a photo of this time, unless the options have a time.
-    /// Fails on clues and times that cannot be used, and on clues that need a time if there is none.
+    /// What clues say about a photo of this time, unless the options have a time. Fails on clues and times that cannot be used, and on clues that
+    /// need a time if there is none.
     pub(crate) fn clues(&self, own: Option<ClueTime>) -> Result<Vec<Evidence>, LocateError> {
         let read = |text: &String| {
             let remedy = "write it as 2024-05-12 13:45:10, with Z or an offset such as +02:00 if that is known";

@@ -185,8 +185,7 @@ impl Locator {
         &self.reader
     }
 
-    /// What the model says: the evidence from one evaluation of the network, without sampling, unless retrieval wants
-    /// samples.
+    /// What the model says: the evidence from one evaluation of the network, without sampling, unless retrieval wants samples.
     fn ask(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<PhotoEvidence>, LocateError> {
         let queries: Vec<Query<'_>> = photos.iter().map(|photo| photo.query()).collect();
         if let Some(pooling) = options.pool {

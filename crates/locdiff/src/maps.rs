@@ -58,9 +58,9 @@ fn raster(density: &Density, window: Window) -> Result<Raster, LocateError> {
     Ok(Raster::new(window, values)?)
 }
 
-/// The outlines of regions, the smallest first. Map factors make a density ragged in cells of 25 km: the outlines are those of
-/// the density smoothed over up to 40 km, or a cell of the raster if that is wider, and have the regions' areas. With a small
-/// first region it is smoothed less.
+/// The outlines of regions, the smallest first. Map factors make a density ragged in cells of 25 km: the outlines are those of the density
+/// smoothed over up to 40 km, or a cell of the raster if that is wider, and have the regions' areas. With a small first region it is smoothed
+/// less.
 fn outlines(raster: &Raster, regions: [DensityRegion; 2]) -> Vec<(f64, f64, Vec<Polygon>)> {
     const SIGMA_KM: f64 = 40.0;
     const KM_PER_DEGREE: f64 = 111.195;
@@ -195,9 +195,8 @@ impl<'a> AnswerMap<'a> {
         Ok(Self { answer, density, regions, raster: wide })
     }
 
-    /// An animation of the backward process: at every step the mean of the samples' own densities `exp(e·Y)`, with the noise
-    /// that is still in them. Its cube root is shown: samples are too narrow to be seen on a globe. Fails on steps of another
-    /// degree than the codec's.
+    /// An animation of the backward process: at every step the mean of the samples' own densities `exp(e·Y)`, with the noise that is still in
+    /// them. Its cube root is shown: samples are too narrow to be seen on a globe. Fails on steps of another degree than the codec's.
     pub(crate) fn animation(codec: &Codec, answer: &Answer, steps: &[TraceStep]) -> Result<Trace, LocateError> {
         /// More samples take longer and show no more.
         const MOST_SAMPLES: usize = 12;

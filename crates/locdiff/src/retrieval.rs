@@ -46,7 +46,7 @@ impl Retrieved {
         }
     }
 
-    #[cfg_attr(not(feature = "gallery"), expect(unused_variables, reason = "no gallery is open"))]
+    #[cfg_attr(not(feature = "gallery"), expect(unused_variables, reason = "there is no gallery"))]
     pub(crate) fn contribution(&self, answer: &Answer) -> Option<GalleryContribution> {
         match self {
             Self::Nothing | Self::Sampled(_) => None,

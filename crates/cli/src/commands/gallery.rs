@@ -104,7 +104,7 @@ impl Build {
         };
         let (places, dimension) = (gallery.len(), gallery.dimension());
         let summary = json!({"places": places, "dimension": dimension, "kind": gallery.kind(), "out": folder});
-        let words = format!("a gallery of {places} locations with {dimension} numbers each in {}", folder.display());
+        let words = format!("a gallery of {places} locations, {dimension} numbers each, in {}", folder.display());
         output::tell(self.json, &summary, &words)?;
         self.reading.settle(bad, count, &folder.join("photos.bad.csv").display().to_string())
     }

@@ -21,9 +21,7 @@ pub(crate) struct Get {
     /// Names to download (see --list)
     #[arg(value_name = "NAME", required_unless_present_any = ["list", "remove"])]
     names: Vec<String>,
-    /// Take the files from a folder or a URL [default: where they are published]
-    ///
-    /// The files lie there by their names, or in a folder NAME
+    /// Take the files from a folder or a URL, with the files or a folder NAME in it [default: where they are published]
     #[arg(long, value_name = "FOLDER|URL", requires = "names")]
     from: Option<String>,
     /// Download whole files even if a part is enough, to compare their SHA-256

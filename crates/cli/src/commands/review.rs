@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Only you can open the page: its address holds a token that expires once it has loaded. Each step is saved in FOLDER/.locdiff-review at once; \
+    after_help = "Only you can open the page: its address holds a token that expires once the page has loaded. Each step is saved in FOLDER/.locdiff-review at once; \
                   repeat the command to continue. Photos change only when you press the page's button. GPS tags are never overwritten. \
                   `locdiff undo` undoes everything."
 )]
@@ -42,9 +42,7 @@ pub(crate) struct PageArgs {
     /// Port of the page on 127.0.0.1 [default: a free one]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
-    /// Show streets from a tile server [default: none; nothing is loaded from the network]
-    ///
-    /// Such as https://tile.openstreetmap.org/{z}/{x}/{y}.png. The server then learns which areas you view
+    /// Show streets from a tile server such as https://tile.openstreetmap.org/{z}/{x}/{y}.png, which then learns the areas you view
     #[arg(long, value_name = "URL")]
     tiles: Option<TileAddress>,
 }

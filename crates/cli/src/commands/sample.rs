@@ -29,9 +29,7 @@ pub(crate) struct Sample {
     /// Put a location where a window of this radius holds most of the code's field
     #[arg(long, value_name = "KM", default_value_t = Reading::default().window_km, value_parser = parse_positive)]
     window_km: f64,
-    /// Spread the samples over K views of each photo (Algorithm 2 of the paper)
-    ///
-    /// More than 1 needs the tensors augmented_1, augmented_2 … that `embed --augment` makes
+    /// Spread the samples over K views of each photo, which `embed --augment` makes (Algorithm 2 of the paper)
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1001))]
     views: u32,
     /// Seed of the noise

@@ -26,9 +26,7 @@ pub(crate) struct Serve {
     model: ModelArgs,
     #[command(flatten)]
     gallery: GalleryArgs,
-    /// File of allowed keys, one per line, or set one in LOCDIFF_KEY
-    ///
-    /// Clients send `Authorization: Bearer KEY` or `x-api-key: KEY`
+    /// File of allowed keys, one per line; clients send `Authorization: Bearer KEY` or `x-api-key: KEY`
     #[arg(long, value_name = "FILE", env = "LOCDIFF_KEY_FILE", hide_env_values = true, help_heading = "Access")]
     key_file: Option<PathBuf>,
     /// Allow an address that others can reach without a key

@@ -17,9 +17,7 @@ pub enum GetError {
     Unreachable { address: String, reason: String, by_hand: String },
     #[error("{address}: {reason}")]
     Answer { address: String, reason: String },
-    #[error(
-        "{address} broke off after {done} of {bytes} bytes ({reason}): received data is kept, so repeat the command to continue"
-    )]
+    #[error("{address} broke off after {done} of {bytes} bytes ({reason}): data is kept; repeat the command")]
     BrokeOff { address: String, done: u64, bytes: u64, reason: String },
     #[error(
         "{address} has the SHA-256 {met}, but {whose} says {wanted}: it is not kept; download it again, or from elsewhere"

@@ -116,8 +116,8 @@ impl Remote {
         text.map_err(|error| answer(address, &error.to_string()))
     }
 
-    /// A request with its redirects: HEAD without a range, GET with one (an empty one is the whole file). Whatever a hop says of the file
-    /// counts: a hub knows its hash, the server behind it does not.
+    /// A request with its redirects: HEAD without a range, GET with one (an empty one is the whole file). Whatever a hop says of the file counts:
+    /// a hub knows its hash, the server behind it does not.
     fn ask(&self, address: &str, range: Option<(u64, u64)>) -> Result<(Response, Head), GetError> {
         let mut at = address.to_owned();
         let mut linked = None;

@@ -201,7 +201,7 @@ impl ReviewBackend for Review {
 
     fn take_back(&self, stop: &AtomicBool) -> ReviewResult<String> {
         let undone = self.immich.undo(&self.journal, stop, || ()).map_err(ReviewError::of)?;
-        Ok(format!("{} removed, {} were changed since and stay.", undone.done, undone.kept))
+        Ok(format!("{} taken back, {} were changed since and stay.", undone.done, undone.kept))
     }
 
     fn written(&self) -> ReviewResult<Vec<String>> {

@@ -150,8 +150,8 @@ impl Suggester {
         self.kept().map(|()| album)
     }
 
-    /// Answers for such photos, where somebody says that some were taken at `places`, within so many kilometres.
-    /// Fails as [`Suggester::trip`] does.
+    /// Answers for such photos, where somebody says that some were taken at `places`, within so many kilometres. Fails as [`Suggester::trip`]
+    /// does.
     pub(crate) fn place(
         &self,
         trip: &SuggestedTrip,

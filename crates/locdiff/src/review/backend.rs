@@ -77,8 +77,7 @@ pub trait ReviewBackend: Sync {
         told: TellProgress<'_>,
     ) -> ReviewResult<ReviewPhotos>;
 
-    /// Is told what is ticked, after every act: for who keeps that elsewhere, too.
-    /// Fails on a file that cannot be written.
+    /// Is told what is ticked, after every act: for who keeps that elsewhere, too. Fails on a file that cannot be written.
     fn keep(&self, _: &[ChosenPlace]) -> ReviewResult<()> {
         Ok(())
     }
@@ -91,8 +90,7 @@ pub trait ReviewBackend: Sync {
         Vec::new()
     }
 
-    /// Writes places in one of the ways, and says what came of it.
-    /// Fails on what stops all of it; what was written by then stands in a journal.
+    /// Writes places in one of the ways, and says what came of it. Fails on what stops all of it; what was written by then stands in a journal.
     fn write(
         &self,
         chosen: &[ChosenPlace],

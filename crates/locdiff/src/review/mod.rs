@@ -196,7 +196,7 @@ impl<B: ReviewBackend> ReviewSession<B> {
             return Err(ReviewError::of("photos are being placed: a moment"));
         }
         if !self.backend.ways().iter().any(|(name, _)| *name == way) {
-            return Err(ReviewError::of("this way of writing does not exist"));
+            return Err(ReviewError::of("unknown way of writing"));
         }
         state.wanted.write = Some(way.to_owned());
         self.begin_writing(state);

@@ -10,12 +10,10 @@ pub enum TrainError {
     #[error("{first} has {first_rows} rows, {second} has {second_rows}: row k of both must be the same photo")]
     RowCounts { first: String, first_rows: usize, second: String, second_rows: usize },
     #[error(
-        "{first} has embeddings of {first_columns} numbers, {second} of {second_columns}: one encoder must make both"
+        "{first} has embeddings of {first_columns} numbers, {second} of {second_columns}: use one encoder for both"
     )]
     Columns { first: String, first_columns: usize, second: String, second_columns: usize },
-    #[error(
-        "{first} was made by the encoder {first_encoder}, {second} by {second_encoder}: one encoder must make both"
-    )]
+    #[error("{first} was made by the encoder {first_encoder}, {second} by {second_encoder}: use one encoder for both")]
     Encoders { first: String, first_encoder: String, second: String, second_encoder: String },
     #[error(transparent)]
     Answer(#[from] crate::answer::AnswerError),

@@ -15,17 +15,13 @@ fn parse_ahead(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Also known")]
 pub(super) struct KnownArgs {
-    /// Use a GPS track of that time. Repeat for several
-    ///
-    /// GPX, NMEA, GeoJSON with times, Google's Timeline.json, location-history.json or Records.json (Takeout), also gzipped
+    /// Use a GPS track of that time: GPX, NMEA, GeoJSON, Timeline.json, Records.json, also gzipped. Repeat for several
     #[arg(long, value_name = "FILE")]
     track: Vec<PathBuf>,
     /// How far the photos' clocks are ahead of the track: 90s, -5m, +02:00 [default: estimated if it is clear]
     #[arg(long, value_name = "TIME", value_parser = parse_ahead, allow_hyphen_values = true, requires = "track")]
     track_offset: Option<f64>,
-    /// State where photos were taken. Repeat for several
-    ///
-    /// A town ("Paris, France"), coordinates, a country or a region. --from and --to limit it to a time
+    /// State a town ("Paris, France"), coordinates, country or region where photos were taken. Repeat for several
     #[arg(long, value_name = "PLACE")]
     place: Vec<String>,
     /// Start of the time at --place: 2024-05-01 or 2024-05-01T09:00; - for the first photo

@@ -13,9 +13,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Plan {
-    /// Photos: files, folders, .csv with a column of paths, .tar and .zip shards, .parquet, or @list.txt
-    ///
-    /// With --images: one published list
+    /// Photos: files, folders, .csv with a column of paths, .tar and .zip shards, .parquet, @list.txt, or one list of --images
     #[arg(value_name = "PHOTOS", required = true)]
     photos: Vec<PathBuf>,
     /// Create this job folder

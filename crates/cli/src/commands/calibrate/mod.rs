@@ -16,9 +16,7 @@ pub(crate) struct Calibrate {
     model: PathBuf,
     #[command(flatten)]
     embeddings: EmbeddingsArgs,
-    /// True locations of photos that the model was not trained on: .csv with lat and lon
-    ///
-    /// Rows are matched by name if both tables name the photos, otherwise by order
+    /// True locations of photos that the model was not trained on: .csv with lat and lon, matched by name or order
     #[arg(long, value_name = "FILE")]
     truth: PathBuf,
     /// Column of --truth with each photo's collection; all collections count the same
@@ -56,9 +54,7 @@ pub(crate) struct Calibrate {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Out of domain")]
 struct OodArgs {
-    /// Embeddings of photos of another kind than the training photos, such as holiday pictures
-    ///
-    /// The model learns to recognise such photos, and they get their own calibration
+    /// Embeddings of photos of another kind than the training photos; such photos get their own calibration
     #[arg(long, value_name = "FILE", requires = "ood_truth", alias = "strangers")]
     ood: Option<PathBuf>,
     /// Tensor to read, if a safetensors file holds several

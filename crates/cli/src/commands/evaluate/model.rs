@@ -21,9 +21,7 @@ pub(super) struct ModelArgs {
     /// Embeddings of the photos, one row per photo in the order of --truth: .safetensors or .npy
     #[arg(long, value_name = "FILE")]
     pub(super) embeddings: Option<PathBuf>,
-    /// Table that `embed` or `batch merge` wrote with the embeddings: match --truth by its column path
-    ///
-    /// Photos that it lacks count as unanswered
+    /// Table of the embeddings by `embed` or `batch merge`: match --truth by its column path; photos that it lacks are unanswered
     #[arg(long, value_name = "FILE.csv", requires = "embeddings")]
     pub(super) embedded: Option<PathBuf>,
     /// Tensor to read, if a safetensors file holds several

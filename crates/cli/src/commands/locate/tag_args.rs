@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 #[command(next_help_heading = "Tagging")]
 pub(crate) struct RuleArgs {
     /// Tag a photo only if 90 % lies within this distance, and never after "I can't tell"
-    #[arg(long, value_name = "DISTANCE", default_value = "25km", alias = "sure-km")]
-    #[arg(value_parser = parse_km)]
+    #[arg(long, value_name = "DISTANCE", default_value = "25km", alias = "sure-km", value_parser = parse_km)]
     sure_within: f64,
     /// Tag every photo, even if the answer is a guess
     #[arg(long, conflicts_with = "sure_within")]
@@ -43,9 +42,7 @@ fn parse_km(text: &str) -> Result<f64, String> {
 #[command(next_help_heading = "Tagging")]
 #[expect(clippy::struct_excessive_bools, reason = "flags")]
 pub(crate) struct TagArgs {
-    /// Write copies with GPS tags into this folder, if the location is sure
-    ///
-    /// The photos stay as they are. Photos that have a GPS tag are left out
+    /// Write copies with GPS tags into this folder, if the location is sure; photos with a GPS tag are left out
     #[arg(long, value_name = "FOLDER")]
     write_exif: Option<PathBuf>,
     /// Copy all other photos and sidecars too, unchanged, so that the folder is a whole album
@@ -54,9 +51,7 @@ pub(crate) struct TagArgs {
     /// Write the location into the photos; each original stays as NAME_original until `undo` restores it
     #[arg(long, conflicts_with = "write_exif")]
     in_place: bool,
-    /// Write the location into PHOTO.xmp next to each photo without a GPS tag
-    ///
-    /// Other fields of an existing file stay as they are
+    /// Write the location into PHOTO.xmp next to each photo without a GPS tag; other fields stay as they are
     #[arg(long)]
     xmp: bool,
     /// Write a table for `exiftool -csv=FILE`, of photos without a GPS tag

@@ -19,9 +19,7 @@ pub(crate) struct OutputArgs {
     /// Write a table with one row per photo
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
-    /// Write locations with 50 and 90 % regions
-    ///
-    /// More than 200 photos in one file get no regions. A folder (ending in /) gets one file per photo
+    /// Write locations with 50 and 90 % regions (up to 200 photos); a folder gets one file per photo
     #[arg(long, value_name = "FILE.geojson")]
     geojson: Option<PathBuf>,
     /// Write the same for Google Earth
@@ -30,14 +28,10 @@ pub(crate) struct OutputArgs {
     /// Write waypoints for navigation programs: GPS tags and answers, without guesses
     #[arg(long, value_name = "FILE.gpx")]
     gpx: Option<PathBuf>,
-    /// Write a page with a map, as one file that needs no network
-    ///
-    /// It has a list, filters and each photo's density. A folder (ending in /) gets one file per photo
+    /// Write a page with a map, as one file that needs no network; a folder gets one file per photo
     #[arg(long, value_name = "FILE.html")]
     pub(crate) map: Option<PathBuf>,
-    /// Write a map as a picture
-    ///
-    /// One photo: its density. Up to 12 photos: small maps. More: one map. A folder (ending in /) gets one file per photo
+    /// Write a map as a picture; a folder gets one file per photo
     #[arg(long, value_name = "FILE.png")]
     png: Option<PathBuf>,
     /// Write probabilities in cells of 0.25° as GeoTIFF; a folder (ending in /) gets one file per photo
