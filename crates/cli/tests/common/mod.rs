@@ -90,14 +90,6 @@ pub fn refused_with(folder: &Path, line: &str, words: &str) {
     assert!(message.contains(words), "{line}: '{words}' is not in: {message}");
 }
 
-/// Fails unless a command line is not taken, for a reason that holds some words.
-#[track_caller]
-pub fn misused(folder: &Path, line: &str, words: &str) {
-    let output = run(folder, line);
-    let said = stderr(&output);
-    assert!(output.status.code() == Some(2) && said.contains(words), "{line}: '{words}': {said}");
-}
-
 pub fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(path).expect("a text file")
 }
