@@ -93,7 +93,7 @@ fn good_points_of_bad_logs_are_used() {
     let damaged = format!("{head}{good}<trkpt lat=\"48\" lon=<time>\u{fffd}{good}{end}");
     let nmea = format!("{}$GPRMC,100100,A,4800.0,N,00200.0,E,,,120524,,*00\n$GPRMC,1001", LOGS[1].1);
     for (text, count, faults) in [
-        (&whole, 6, &["log: 1 point left out (line 6: 'x' is no lat)"][..]),
+        (&whole, 6, &["log: 1 point left out (line 6: 'x' is not a valid lat)"][..]),
         (&cut, 3, &["log: the file is cut off, 1 point left out (line 6: a point that does not end)"]),
         (&format!("{head}{good}{end}"), 3, &[]),
         (&nmea, 2, &["log: 2 points left out (line 5: its checksum 00 is wrong)"]),

@@ -39,7 +39,7 @@ fn photos_are_suggested_written_and_taken_back() {
     });
     let path = &*common::scratch();
     let failed = said(&immich(path, &fake, "suggest --device cpu --threads 1"), 1);
-    assert!(failed.contains("500") && failed.contains("go on with the same command"), "{failed}");
+    assert!(failed.contains("500") && failed.contains("repeat the command"), "{failed}");
     assert!(!path.join("immich-suggestions.json").exists());
     // The second run looks only at what is left.
     fake.set(|state| state.log.clear());

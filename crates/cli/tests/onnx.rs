@@ -23,7 +23,7 @@ fn without_the_library_one_line_says_what_to_do() {
     // A file that is missing, one that is no library, and a library that is another one.
     let text = fixture("onnx/encoder.json").canonicalize().unwrap().display().to_string();
     refused(Some("/nowhere/libonnxruntime.so"), &["model.onnx", "ORT_DYLIB_PATH = /nowhere"]);
-    refused(Some(&text), &["model.onnx", "ORT_DYLIB_PATH = ", "no ONNX Runtime library"]);
+    refused(Some(&text), &["model.onnx", "ORT_DYLIB_PATH = ", "is not a usable ONNX Runtime library"]);
     if cfg!(target_os = "linux") {
         refused(Some("libc.so.6"), &["model.onnx", "ORT_DYLIB_PATH = libc.so.6", "OrtGetApiBase"]);
     }

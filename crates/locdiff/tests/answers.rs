@@ -56,7 +56,7 @@ fn answers_agree_with_their_densities() {
     let north = LatLon::new(45.0, 0.0).unwrap();
     assert_eq!(answer.density().unwrap().log_density(&[north.to_unit()])[0], f64::NEG_INFINITY);
     let error = locator.answer(&photo.clone().into(), &south(0.0)).unwrap_err();
-    assert!(error.to_string().contains("no place is left"), "{error}");
+    assert!(error.to_string().contains("no location is left"), "{error}");
     let error = locator.answer(&photo.clone().into(), &options().views(5)).unwrap_err();
     assert!(error.to_string().contains("views = 5"), "{error}");
 }

@@ -218,7 +218,7 @@ fn only_the_vision_tower_comes_and_is_kept_as_f16() {
     fs::create_dir(&own).unwrap();
     for name in ["own", "../models", ".", ""] {
         let error = Installed::remove(home.path(), name).unwrap_err().to_string();
-        assert!(error.contains("was not fetched"), "{error}");
+        assert!(error.contains("was not downloaded"), "{error}");
     }
     assert!(own.is_dir());
 }

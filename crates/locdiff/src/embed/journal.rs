@@ -183,6 +183,6 @@ mod tests {
         assert!(message(json!({"seed": 1}), false).contains("resume it"));
         assert!(message(json!({"seed": 2}), true).contains("another seed (1, now 2)"));
         std::fs::write(&path, "holiday").unwrap();
-        assert!(message(json!({"seed": 1}), true).contains("no journal"));
+        assert!(message(json!({"seed": 1}), true).contains("is not a journal"));
     }
 }

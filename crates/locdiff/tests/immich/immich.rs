@@ -169,13 +169,13 @@ fn files_that_name_no_photos_are_refused_whole() {
         let line = format!(r#"{{"server":"{}","asset":"{asset}","lat":1.0,"lon":2.0}}"#, fake.url);
         std::fs::write(folder.path().join("journal.jsonl"), format!("{sound}\n{line}\n")).unwrap();
         let error = open(&fake).undo(&journal(folder.path()), &NEVER, || ()).unwrap_err().to_string();
-        assert!(error.contains("line 2: ") && error.contains("no number of a photo"), "{error}");
+        assert!(error.contains("line 2: ") && error.contains("is not an id of a photo"), "{error}");
         let mut odd = suggestions(&fake, &[true, true]);
         odd.suggestions[1].asset = asset.to_owned();
         let file = folder.path().join("s.json");
         odd.write(&file).unwrap();
         let error = Suggestions::read(&file, &fake.url).unwrap_err().to_string();
-        assert!(error.contains("no number of a photo"), "{error}");
+        assert!(error.contains("is not an id of a photo"), "{error}");
     }
     assert_eq!(fake.asked("/api/"), 0, "nothing was asked");
     let _lock = locdiff_base::OutputLock::file(&folder.path().join("journal.jsonl")).unwrap();
@@ -291,7 +291,7 @@ fn what_is_ticked_and_corrected_in_a_session_is_saved_written_and_taken_back() {
     assert_eq!(fake.asked("PUT"), 0, "reviewing writes nothing");
     // Another session: everything is there, and an undo leads to what was suggested.
     let second = session();
-    assert_eq!(second.state(0)["undo"], "place 1 photo by the pin");
+    assert_eq!(second.state(0)["undo"], "set the location of 1 photo by the pin");
     works(&second, &|session| session.act(ReviewAction::Undo).unwrap());
     let released = Suggestions::read(&file, &fake.url).unwrap().suggestions[2].place_to_write();
     assert_eq!(released, LatLon::new(42.0, 10.0).unwrap());
