@@ -67,7 +67,7 @@ def test_settings_and_errors(folder: Path) -> None:
     job = folder / "job"
     about = locdiff.batch.plan(folder / "photos.csv", job, within="Japan", hypotheses=2)
     assert about["settings"]["within"] == ["Japan"]
-    with pytest.raises(locdiff.JobError, match="holds a job already"):
+    with pytest.raises(locdiff.JobError, match="already holds a job"):
         locdiff.batch.plan(folder / "photos.csv", job)
     with pytest.raises(TypeError, match="there is no option 'wihtin'"):
         locdiff.batch.plan(folder / "photos.csv", folder / "other", wihtin="Japan")
@@ -80,5 +80,5 @@ def test_settings_and_errors(folder: Path) -> None:
     assert runner.run([0])["photos"] == 10
     objects, embeddings = locdiff.batch.part(job, 0)
     assert embeddings is None and all(one["country_code"] == "JP" for one in objects[:9])
-    with pytest.raises(locdiff.SettingError, match="there is no shard 5"):
+    with pytest.raises(locdiff.SettingError, match="shard 5 does not exist"):
         runner.run([5])

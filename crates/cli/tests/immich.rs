@@ -57,7 +57,7 @@ fn photos_are_suggested_written_and_taken_back() {
     assert_eq!(fake.asked("PUT"), 0, "nothing is written yet");
     // One photo was tagged by hand meanwhile.
     fake.set(|state| state.assets[1].place = Some((1.0, 2.0)));
-    assert!(said(&immich(path, &fake, "apply"), 0).contains("1 written, 1 had a place already"));
+    assert!(said(&immich(path, &fake, "apply"), 0).contains("1 written, 1 had a location already"));
     assert!(said(&immich(path, &fake, "undo"), 0).contains("1 taken back"));
     assert_eq!(fake.places(), [Some(rome), Some((1.0, 2.0)), Some((0.0, 0.0)), Some(rome)]);
 }

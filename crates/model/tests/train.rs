@@ -135,7 +135,7 @@ fn a_stopped_run_resumes_bit_for_bit() {
         let error = run(config, &data, Some(&validation), &parts, resume, |_, _| ()).unwrap_err();
         error.to_string()
     };
-    assert!(again(tiny(LossKind::Nll), false).contains("holds a run already: resume it"));
+    assert!(again(tiny(LossKind::Nll), false).contains("already holds a run: resume it"));
     let mut other = tiny(LossKind::Nll);
     other.train.lr = 1e-3;
     assert!(again(other, true).contains("lr = 0.002, now it is 0.001"));

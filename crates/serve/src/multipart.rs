@@ -122,7 +122,7 @@ mod tests {
             (format!("--XX\r\n{}\r\nx\r\n--XX--", "X: a\r\n".repeat(99)), "head cannot be read"),
             ("--XX\r\n\r\n\r\n--XX--".to_owned(), "no Content-Disposition"),
             ("--XX\r\nnonsense\r\n\r\nx\r\n--XX--".to_owned(), "head cannot be read"),
-            ("--XX\r\nContent-Disposition: attachment; name=a\r\n\r\nx\r\n--XX--".to_owned(), "no form-data"),
+            ("--XX\r\nContent-Disposition: attachment; name=a\r\n\r\nx\r\n--XX--".to_owned(), "not form-data"),
             ("--XX\r\nContent-Disposition: form-data\r\n\r\nx\r\n--XX--".to_owned(), "no name"),
             ("--XX\r\nContent-Disposition: form-data; name=\"a\r\n\r\nx\r\n--XX--".to_owned(), "no name"),
             (format!("{head}x"), "last part"),

@@ -115,7 +115,7 @@ mod tests {
         for name in ["model", "encoder", "device", "gallery"] {
             let reply = offline.answer("/v1/locate", &format!("{name}=geoclip"), None, b"x".to_vec());
             let body = String::from_utf8(reply.body).unwrap();
-            assert!(reply.status == 400 && body.contains(&format!("'{name}' is no parameter")), "{body}");
+            assert!(reply.status == 400 && body.contains(&format!("'{name}' is not a parameter")), "{body}");
         }
     }
 

@@ -125,5 +125,5 @@ fn damage_is_named_and_a_failed_build_leaves_no_gallery() {
     });
     assert!(error.unwrap_err().to_string().contains("zero or not finite"));
     assert!(message().contains("no gallery.json"));
-    assert!(builder.build(path, &[], |_, _| Ok(())).unwrap_err().to_string().contains("at least one place"));
+    assert!(builder.build(path, &[], |_, _| Ok(())).unwrap_err().to_string().contains("at least one location"));
 }

@@ -219,7 +219,7 @@ mod tests {
         }
         let mut odd = create(&path).unwrap();
         odd.write_row(&[1.0, 2.0]).unwrap();
-        assert!(odd.finish().unwrap_err().to_string().contains("1 rows are no 2 matrices"));
+        assert!(odd.finish().unwrap_err().to_string().contains("1 rows cannot be split into 2 matrices"));
         let message = create(&folder.path().join("x.npy")).unwrap_err().to_string();
         assert!(message.contains("npy holds one matrix, not 2: write a .safetensors file"), "{message}");
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
