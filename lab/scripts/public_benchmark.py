@@ -13,8 +13,9 @@ import sys
 # Rows up to here train and choose, later ones report.
 FITTED = 1000
 VALIDATION = 0.3
-# % within 750 and 2500 km and −log density, of the commits in public_benchmark.sh, with the tolerances: other processors round otherwise.
-EXPECTED = {}
+# % within 750 and 2500 km and −log density, of the commits in public_benchmark.sh, with the tolerances: other processors round otherwise. Methods
+# that are trained have none yet.
+EXPECTED = {"constant": (10.7, 34.2, 0.21), "knn": (14.4, 34.1, -0.13)}
 POINTS, NATS = 2.0, 0.1
 
 
