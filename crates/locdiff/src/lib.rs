@@ -1,6 +1,5 @@
 //! Where on Earth was this photo taken? A photo in, places with calibrated probabilities out.
-//! The default model, LocDiff-Bayes (`bayes`), is a density given the image, and its denoiser follows by Bayes' rule;
-//! the paper's network is the CS-UNet (`cs-unet`).
+//! The default model, LocDiff-Bayes (`bayes`), is a density given the image, and its denoiser follows by Bayes' rule; the paper's network is the CS-UNet (`cs-unet`).
 //!
 //! ```
 //! # #[cfg(feature = "bundled")] {
