@@ -2,8 +2,7 @@
 
     python3 lab/scripts/constant_place.py ../shared/data/streetview [LAT LON]      (numpy)
 
-The place is that of "constant" in `locdiff-lab compare` (47.5274 N, 15.7618 E: where the training places are densest, through the window that
-validation chose) unless another is given. Of test.csv, of validation.csv's source b, of im2gps3k.csv's rows from 1000; for the last
+The place is that of "constant" in `locdiff-lab compare` (48.6824 N, 21.8151 E: the place of validation a that most of validation a is near) unless another is given. Of test.csv, of validation.csv's source b, of im2gps3k.csv's rows from 1000; for the last
 also the best places of its first 1,000 rows, which the model was calibrated with: one for all radii, then one for each.
 """
 
@@ -40,7 +39,7 @@ def say(name, places, photos):
 
 
 folder = Path(sys.argv[1])
-lat, lon = (float(text) for text in sys.argv[2:4]) if len(sys.argv) > 3 else (47.5274, 15.7618)
+lat, lon = (float(text) for text in sys.argv[2:4]) if len(sys.argv) > 3 else (48.6824, 21.8151)
 constant = unit(lat, lon)
 rest = vectors(folder / "im2gps3k.csv", lambda index, _: index >= 1000)
 say("test", constant, vectors(folder / "test.csv"))

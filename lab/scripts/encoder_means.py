@@ -46,7 +46,9 @@ truths, files = places(sys.argv[1]), {}
 kept = {tuple(cells[1:4]): line for line in open(sys.argv[2]).read().splitlines() if len(cells := [cell.strip() for cell in line.split("|")]) == 9}
 for folder in sys.argv[3:]:
     for path in glob.glob(f"{folder}/*-[0-9]*.csv"):
-        name, seed = re.fullmatch(r"(.*)-(\d+)\.csv", os.path.basename(path)).groups()
+        name, seed = re.fullmatch(r"(.*)-(\d+)(?:\.apart)?\.csv", os.path.basename(path)).groups()
+        if path.endswith(".apart.csv"):
+            continue
         files.setdefault(name, {})[int(seed)] = path
 seeds = sorted({seed for own in files.values() for seed in own})
 resamplings = {count + 1: Resampling(truths, count + 1) for count in range(len(seeds))}

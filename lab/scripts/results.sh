@@ -5,7 +5,7 @@
 #
 # FOLDER holds the programs locdiff and locdiff-lab (target/release), DATA is a folder with embeddings.safetensors (train, train_augmented, validation, test) and the three
 # CSV files (an absolute path). PRESET (full), DEVICE (auto), SEEDS (3), PARTS (a folder for the single tables) and TABLES (the
-# numbers of those to make, by default all) may be set. Minutes on a GPU, a night on two cores. The seeds of a table run at
+# numbers of those to make, by default all) may be set, STEPS (2000) and DISTANCES (km) too. Minutes on a GPU, a night on two cores. The seeds of a table run at
 # once, a process each; a table that fails leaves the old file as it was, and tables that were not asked for stay as they were, with their date (lab/scripts/results_join.py).
 set -euo pipefail
 locdiff=$1/locdiff lab=$1/locdiff-lab data=$2 out=${3:-"$(dirname "$0")/../../docs/results.md"}
@@ -48,7 +48,24 @@ by_seed() {
   for process in "${own[@]}"; do wait "$process"; done
 }
 running=()
-if wanted 00 && [ ! -e "$parts/compare-0" ]; then by_seed compare compare --methods main & running+=($!); fi
+# Of the main table a process for each group of methods and seed, as many at once as there are: one GPU serves them all.
+steps=${STEPS:-2000}
+groups=(planet,cells,cplanet,isns geoclip-gallery,geoclip-grid,vmf,vmf-mixture diff-r3 fm-r3 rfm-s2 locdiff,locdiff-knn locdiff-cs-unet locdiff-paper)
+certain=constant,bundled,knn,bundled-knn
+# grouped FOLDER GROUPS ARGUMENTS…: compare of each group and seed; the files of a seed go to FOLDER-SEED. Methods without chance run once.
+grouped() {
+  local folder=$1 own=() seed group first=$2; shift 2
+  for group in $first; do
+    for ((seed = 0; seed < seeds; seed++)); do
+      if [[ ",$certain," == *",${group%%,*},"* && $seed != 0 ]] || [ -e "$parts/$folder-$seed/$group.done" ]; then continue; fi
+      mkdir -p "$parts/$folder-$seed"
+      { "$lab" compare --methods "$group" "${split[@]}" --seeds 1 --seed "$seed" --out "$parts/$folder-$seed/$group" "$@" --force >/dev/null 2>"$parts/$folder-$seed/$group.log"
+        cp "$parts/$folder-$seed/$group"/*-"$seed"*.{csv,txt} "$parts/$folder-$seed/"; echo "$SECONDS" >"$parts/$folder-$seed/$group.done"; } & own+=($!)
+    done
+  done
+  for process in "${own[@]}"; do wait "$process" || echo "$folder: a process failed" >&2; done
+}
+if wanted 00 && [ ! -e "$parts/compare-0/$certain.done" ]; then grouped compare "${certain} ${groups[*]}" --steps "$steps" & running+=($!); fi
 # piece NAME TITLE COMMAND TABLE…: a section made by a script; COMMAND is what is shown.
 piece() {
   local name=$1 title=$2 shown=$3; shift 3
@@ -74,7 +91,7 @@ piece 06 "The bundled model's probabilities on rows that nothing was fitted on" 
 encodings=shdd,xyz,sphere-c-plus,geoclip,siren-sh,rff,wrap,dfs,grid,theory,nerf,sphere-c,sphere-m,sphere-m-plus,rbf,tile
 encoders() {
   [ -e "$parts/encoders-0" ] || by_seed encoders compare --steps 1000 --methods \
-    "constant,bundled,shdd-mse,shdd-samples,locdiff-cs-unet,encoder-${encodings//,/,encoder-},density-${encodings//,/,density-},draws-shdd,draws-xyz,draws-sphere-c-plus,draws-geoclip"
+    "constant,bundled,shdd-mse,shdd-samples,locdiff-cs-unet,encoder-${encodings//,/,encoder-},density-${encodings//,/,density-}"
   cat <<'END'
 Network cs-unet everywhere, 1000 steps, batch 512; n = 600 test photos. The density loss reads the network's output e as q(x) ∝ exp(e·φ(x)) over 49,152 pixels, φ the encoding: for SHDD that is nll, for xyz a von Mises–Fisher
 density. Encodings with both losses share network, steps, standardised targets and diffusion; "SHDD with its codec" has LocDiff's own training besides (codes blurred by 100 km, its rate). Exponent, floor, kernel and window of every row by validation. A row of fewer than three seeds says so.
@@ -97,15 +114,23 @@ for process in "${running[@]}"; do wait "$process"; done
 FENCE='```' table 75 "Fewer numbers a code" reproduce drift -L 47 --keep-dimensions 1024 --places "$data/train.csv" -n 2000
 table 80 "Times" reproduce timing --device "$device" --steps 200 --photos 16 --markdown
 running=()
+# Training photos near a test or validation photo are left out: choices are made by photos as unseen as those reported on.
+distances=${DISTANCES:-100 250 500 1000}
+transfer=(constant,knn planet,cells,cplanet,isns geoclip-gallery,geoclip-grid,vmf-mixture rfm-s2 locdiff,locdiff-knn locdiff-cs-unet)
 unseen() {
-  [ -e "$parts/unseen-0" ] || by_seed unseen compare --methods constant,knn,cells,geoclip-gallery,geoclip-grid,rfm-s2,locdiff --hide-km 200
-  echo 'Training photos within 200 km of a test photo are left out (10,173 of 19,591 stay). The bundled model has seen the others and is no row here.'; echo
-  "$here/seed_means.py" "$data/test.csv" "$parts"/unseen-[0-9]
+  local km
+  for km in $distances; do [ -e "$parts/unseen-$km-0/constant,knn.done" ] || grouped "unseen-$km" "${transfer[*]}" --steps 1000 --hide-km "$km" & done
+  wait
+  echo 'Training photos within a distance of a test photo or of a validation photo of collection a are left out. The default has seen them and is no row here.'
+  for km in $distances; do
+    printf '\n### No training photo within %s km: %s photos to train on\n\n' "$km" "$(grep -ho '^[0-9]* training' "$parts/unseen-$km-0/constant,knn/compare.md" | head -1 | cut -d' ' -f1)"
+    "$here/seed_means.py" "$data/test.csv" "$parts/unseen-$km"-[0-9]
+  done
 }
-piece 20 "Unseen places: no training photo within 200 km of a test photo" "locdiff-lab compare --methods constant,knn,cells,geoclip-gallery,geoclip-grid,rfm-s2,locdiff --hide-km 200 $shown; lab/scripts/seed_means.py" unseen & running+=($!)
+piece 20 "Unseen places: no training photo within 100 to 1,000 km" "locdiff-lab compare --steps 1000 --methods ${transfer[*]} --hide-km KM $shown; lab/scripts/seed_means.py" unseen & running+=($!)
 table 30 "Gallery against even grids" reproduce anchors --sizes 21000,100000,500000,1000000 "${split[@]}" --seeds "$seeds" --markdown & running+=($!)
 table 40 "Losses" reproduce losses "${split[@]}" --seeds "$seeds" --markdown & running+=($!)
-piece 50 "Location encoders, losses and readings" "locdiff-lab compare --steps 1000 --methods shdd-mse,…,encoder-…,density-…,draws-… $shown; lab/scripts/encoder_means.py" encoders & running+=($!)
+piece 50 "Location encoders, losses and readings" "locdiff-lab compare --steps 1000 --methods shdd-mse,…,encoder-…,density-… $shown; lab/scripts/encoder_means.py" encoders & running+=($!)
 table 60 "Widths" reproduce widths "${split[@]}" --seeds "$seeds" --markdown & running+=($!)
 table 70 "Degrees" reproduce degrees "${split[@]}" --steps 1500 --seeds "$seeds" --markdown & running+=($!)
 for process in "${running[@]}"; do wait "$process"; done
@@ -120,8 +145,12 @@ piece 74 "Sampling or a single evaluation, the paper's CS-UNet" "locdiff-lab rep
 for process in "${running[@]}"; do wait "$process"; done
 
 if [ -e "$parts/compare-0" ]; then
-  { printf '## All methods, mean of %s seeds\n\n`locdiff-lab compare --methods main %s`; `lab/scripts/seed_means.py`\n\n' "$(ls -d "$parts"/compare-* | wc -l)" "$shown"
-    "$here/seed_means.py" "$data/test.csv" "$parts"/compare-*; } >"$parts/00"
+  { printf '## All methods, mean of %s seeds\n\n`locdiff-lab compare --methods main --steps %s %s`; `lab/scripts/seed_means.py`\n\n' "$(ls -d "$parts"/compare-[0-9] | wc -l)" "$steps" "$shown"
+    "$here/seed_means.py" "$data/test.csv" "$parts"/compare-[0-9]
+    blank=$(grep -o '"blank_rows": \[[^]]*' "$parts/compare-0/$certain/compare.json" | tr -dc '0-9,')
+    printf '\n### Without the test rows that show nothing (%s, from 0)\n\n' "$blank"; "$here/seed_means.py" "$data/test.csv" "$parts"/compare-[0-9] "--without=$blank"
+    grep -e '^row' -e ',b$' "$data/validation.csv" >"$parts/validation-b.csv"
+    printf '\n### Validation b: nothing is chosen by it\n\n'; "$here/seed_means.py" "$parts/validation-b.csv" "$parts"/compare-[0-9] --apart; } >"$parts/00"
 fi
 docs=$here/../../docs
 "$here/results_join.py" "$parts" "$docs/results.md" "$(date -u +%F)" >"$out.partial"

@@ -25,10 +25,10 @@ ORDER = [
 ]
 text = open(old).read()
 was = re.search(r"`(?:lab/)?scripts/results\.sh` on (\S+);", text)
-NOTE = "Not made again since {}: intervals over photos, likelihoods as they were tuned then, one noise for all photos."
+NOTE = "Not made again since {}: blocks of 5°, choices by validation a and b together, and the constant place of then."
 print(f"# Results\n\nAn appendix: no guide needs it. Tables written by `lab/scripts/results.sh` on {date}; do not edit them. Studies by other commands follow. `DATA` are the project's street-view embeddings:")
 print("EfficientNet-Lite2, 512 numbers, tuned on the training photos and never shown validation or test. All choices are made on the")
-print("validation photos, all figures are of the test photos. Intervals are 95 % over blocks of 5° and, where there are several, seeds, but in tables that say otherwise.")
+print("validation photos of the test photos' collection, all figures are of the test photos. Intervals are 95 % over blocks of 15° (of 5° in tables not made again) and, where there are several, seeds, but in tables that say otherwise.")
 sections = re.split(r"(?=\n## )", text)
 for name, title in ORDER:
     path = f"{parts}/{name}"

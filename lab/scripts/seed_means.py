@@ -1,21 +1,28 @@
 #!/usr/bin/env python3
-"""The mean over seeds of several `locdiff-lab compare --out FOLDER` runs, as Markdown: seed_means.py TRUTH.csv FOLDER…
+"""The mean over seeds of several `locdiff-lab compare --out FOLDER` runs, as Markdown: seed_means.py TRUTH.csv FOLDER… [--without=ROW,…] [--apart]
 
-Intervals have both sources of spread: blocks of 5° and seeds are drawn again; ± is the standard deviation over the seeds. Then the bundled model, and
+--without leaves out rows (from 0) of the truths; --apart reads the answers for validation photos that nothing was chosen by.
+Intervals have both sources of spread: blocks of 15° and seeds are drawn again; ± is the standard deviation over the seeds. Then the bundled model, and
 LocDiff trained anew, less each method, photo by photo."""
 import csv
 import glob
+import math
 import sys
 
-from blocks import Resampling, cell, distance_km, places
+from blocks import Resampling, cell, density_and_coverage, distance_km, level, morans_i, places
 
-truths, folders = places(sys.argv[1]), sys.argv[2:]
+truths, folders = places(sys.argv[1]), [folder for folder in sys.argv[2:] if not folder.startswith("-")]
+IS_APART = "--apart" in sys.argv  # the answers for the validation photos that nothing is chosen by
+ROWS = [int(row) for option in sys.argv if option.startswith("--without=") for row in option.split("=")[1].split(",")]
 RADII = (200, 750, 2500)
+kept = [row for row in range(len(truths)) if row not in ROWS]
+truths = [truths[row] for row in kept]
 resampling = Resampling(truths, len(folders))
-# The order and the words of lab/src/method.rs; what was not run with every seed is left out.
+# The order and the words of lab/src/method.rs; what was not run with every seed is left out, but for methods without chance.
 METHODS = [
     ("constant", "always the best constant place"),
-    ("bundled", "the bundled model as shipped"),
+    ("bundled", "LocDiff-Bayes (default)"),
+    ("bundled-knn", "LocDiff-Bayes (default) and kNN"),
     ("knn", "[L]kNN retrieval"),
     ("planet", "PlaNet: adaptive cells"),
     ("cells", "cells, smoothed labels (PIGEON's labels alone)"),
@@ -28,18 +35,32 @@ METHODS = [
     ("diff-r3", "diffusion in R³"),
     ("fm-r3", "flow matching in R³"),
     ("rfm-s2", "Riemannian flow matching on S²"),
-    ("ideal-draws", "control: 16 ideal draws of LocDiff's density"),
-    ("locdiff-cs-unet", "LocDiff with the paper's CS-UNet"),
-    ("locdiff-knn", "LocDiff+kNN (ours)"),
-    ("locdiff", "LocDiff (ours)"),
+    ("locdiff-paper", "LocDiff (paper: CS-UNet, its loss, its sampler)"),
+    ("locdiff-cs-unet", "LocDiff (CS-UNet, likelihood loss)"),
+    ("locdiff-knn", "LocDiff-Bayes, trained here, without map factors, and kNN"),
+    ("locdiff", "LocDiff-Bayes, trained here, without map factors"),
 ]
-words = {name: what for name, what in METHODS if all(glob.glob(f"{folder}/{name}-[0-9]*.csv") for folder in folders)}
+CERTAIN = ("constant", "bundled", "bundled-knn", "knn")
+END = ".apart.csv" if IS_APART else ".csv"
+
+
+def files(folder, method):
+    return [path for path in glob.glob(f"{folder}/{method}-[0-9]*{END}") if IS_APART or not path.endswith(".apart.csv")]
+
+
+def has(name):
+    found = [bool(files(folder, name)) for folder in folders]
+    return any(found) if name in CERTAIN else all(found)
+
+
+words = {name: what for name, what in METHODS if has(name)}
 
 
 def answers(folder, method):
-    files = glob.glob(f"{folder}/{method}-[0-9]*.csv")
-    assert len(files) == 1, (folder, method, files)
-    return list(csv.DictReader(open(files[0])))
+    own = files(folder, method) or next(files(other, method) for other in folders if files(other, method))
+    assert len(own) == 1, (folder, method, own)
+    rows = list(csv.DictReader(open(own[0])))
+    return [rows[row] for row in kept]
 
 
 found = {}
@@ -53,7 +74,10 @@ for name in words:
         "nll": [[-float(row["truth_log_density"]) for row in rows] for rows in by_seed],
         "areas": [sorted(float(row["truth_region_area_km2"]) for row in rows) for rows in by_seed],
         "held": held,
+        "prdc": density_and_coverage(truths, [(float(row["lat"]), float(row["lon"])) for row in by_seed[0]]),
     }
+    if any(math.isnan(area) for one in found[name]["areas"] for area in one):
+        found[name]["areas"] = None
 
 
 def area(lists, share):
@@ -63,37 +87,41 @@ def area(lists, share):
 
 
 several = len(folders) > 1
+main = next(name for name in reversed(found))
+moran = " / ".join(f"{value:+.2f}" for value in morans_i(found[main]["hits"][750][0], truths))
 print(
-    f"n = {len(truths)} test photos, {len(folders)} seeds; LocDiff, LocDiff+kNN and ideal-draws have network bayes, L = 31, 3000 steps, loss nll; the others the preset full. NLL in nats per steradian (uniform: 2.53). Every method's "
-    "kernels, exponent and floor are those of the least NLL on validation; places are read through a window chosen there, or by the method's own decoder where that is better there; the bundled model is as shipped. "
-    '"constant" never looks at the photo: the density of the training places, read alike. Methods that sample have the NLL of kernels about 16 draws, as "ideal-draws" has of draws of LocDiff\'s own density: what that loses against '
-    'LocDiff the estimator loses. "area": the densest million km² that hold the truth of 10, 50 and 90 % of the photos; "in 50 % / 90 %": how many true places lie in the regions said to hold so many.\n'
+    f"n = {len(truths)} photos, {len(folders)} seeds. NLL in nats per steradian (uniform: 2.53). Every choice is made on validation photos of the test photos' collection (a): of places (step, sizes, window, decoder) by accuracy, "
+    "of densities (step, sizes, kernels, exponent, floor) by likelihood, of all methods alike; the default is as shipped. A range whose end is chosen is widened. Flows have the likelihood of their differential equation; their areas are not computed. "
+    '"constant" never looks at the photo: the best place of the validation photos, and the density of the training places. "area": the densest million km² that hold the truth of 10, 50 and 90 % of '
+    'the photos; "in 50 % / 90 %": how many true places lie in the regions said to hold so many; density and coverage of the answers among the truths (three neighbours, first seed). '
+    f"Intervals: blocks of 15° and seeds are drawn; Moran's I of being right within 750 km ({main}) is {moran} for photos 0–500 / 500–1,000 / 1,000–2,500 km apart. A lead inside its interval is level.\n"
 )
-print("| method | 200 km | 750 km | 2500 km | NLL | area 10 / 50 / 90 %, million km² | in 50 % / 90 % |")
-print("|---|---|---|---|---|---|---|")
+print("| method | 200 km | 750 km | 2500 km | NLL | area 10 / 50 / 90 %, million km² | in 50 % / 90 % | density / coverage |")
+print("|---|---|---|---|---|---|---|---|")
 for name, own in found.items():
     cells = [cell(*resampling.mean(own["hits"][r])[: 4 if several else 3]) for r in RADII]
     mean, low, high, spread = resampling.mean(own["nll"])
     nll = f"{mean:.2f} [{low:.2f}, {high:.2f}]" + (f" ± {spread:.2f}" if several else "")
-    areas = " / ".join(area(own["areas"], share) for share in (0.1, 0.5, 0.9))
-    held = " / ".join(f"{100 * share:.0f}" for share in own["held"])
-    print(f"| {words[name]} ({name}) | {' | '.join(cells)} | {nll} | {areas} | {held} |")
+    areas = " / ".join(area(own["areas"], share) for share in (0.1, 0.5, 0.9)) if own["areas"] else "–"
+    held = " / ".join(f"{100 * share:.0f}" for share in own["held"]) if own["areas"] else "–"
+    print(f"| {words[name]} ({name}) | {' | '.join(cells)} | {nll} | {areas} | {held} | {own['prdc'][0]:.2f} / {own['prdc'][1]:.2f} |")
 
 
 def less(a, b):
     return [[x - y for x, y in zip(one, other)] for one, other in zip(a, b)]
 
 
-for ours in ("bundled", "locdiff"):
+for ours in () if ROWS or IS_APART else ("bundled", "bundled-knn", "locdiff"):
     if ours not in found:
         continue
     print(f"\n| {ours} less | 200 km | 750 km | 2500 km | NLL |\n|---|---|---|---|---|")
     for name, other in found.items():
         if name == ours:
             continue
-        cells = [cell(*resampling.mean(less(found[ours]["hits"][r], other["hits"][r]))[:3]) for r in RADII]
+        leads = [resampling.mean(less(found[ours]["hits"][r], other["hits"][r]))[:3] for r in RADII]
+        cells = [cell(*lead) + level(*lead[1:]) for lead in leads]
         mean, low, high, _ = resampling.mean(less(found[ours]["nll"], other["nll"]))
-        print(f"| {name} | {' | '.join(cells)} | {mean:+.2f} [{low:+.2f}, {high:+.2f}] |")
+        print(f"| {name} | {' | '.join(cells)} | {mean:+.2f} [{low:+.2f}, {high:+.2f}]{level(low, high)} |")
 
 
 def choices(name):
@@ -105,8 +133,8 @@ def choices(name):
 
 
 said = [(name, choices(name)) for name in found]
-if any(text for _, text in said):
-    print("\nWhat validation chose, first seed; a choice at an end of its range is said (kernels narrower than 75 km the pixels, 102 km wide, would not resolve; a floor of 0 is no end).\n")
+if any(text for _, text in said) and not ROWS and not IS_APART:
+    print("\nWhat validation chose, first seed. Ranges widen until no end is chosen; kernels narrower than 75 km the pixels, 102 km wide, would not resolve.\n")
     print("| method | chosen |\n|---|---|")
     for name, text in said:
         if text:

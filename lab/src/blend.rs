@@ -13,15 +13,18 @@ use locdiff_shdd::sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};
 
-/// The temperature about which others are tried: embeddings' cosines differ by about this much between good and poor matches.
-pub(crate) const TEMPERATURE: f64 = 0.05;
-
 /// A model's density, calibrated on validation, mixed with kernels of several widths about the training photos' places that look alike:
 /// all shares at once are those of the greatest likelihood there.
 pub(crate) struct Blend<M> {
     model: M,
     retrieval: NearestNeighbours,
     globe: Arc<Globe>,
+    mix: Mix,
+}
+
+/// How both are mixed.
+#[derive(Clone, Copy)]
+struct Mix {
     reading: CommonReading,
     share: f64,
 }
@@ -33,22 +36,32 @@ impl<M: Baseline> Blend<M> {
         let logs = reading.read(&globe, &model, data.validation)?.log_densities;
         let retrieval = NearestNeighbours::fit(device, data, Some(&logs), progress)?;
         let share = retrieval.share_beside();
-        Ok(Self { model, retrieval, globe, reading, share })
+        Ok(Self { model, retrieval, globe, mix: Mix { reading, share } })
     }
 
     /// The logarithm of each calibrated density's integral before its floor, with the exponent.
     fn integrals(&self, embeddings: &[f32]) -> Result<Vec<f64>> {
         let pixels = self.globe.pixels();
+        let temper = self.mix.reading.temper;
         let integral = |row: &Vec<f32>| {
             let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            let sum = exp_sum(row, self.reading.temper as f32, top) * pixels.area_sr();
-            self.reading.temper * f64::from(top) + sum.ln()
+            let sum = exp_sum(row, temper as f32, top) * pixels.area_sr();
+            temper * f64::from(top) + sum.ln()
         };
         Ok(self.model.at_all(embeddings, Points::Pixels(pixels))?.par_iter().map(integral).collect())
     }
+}
+
+impl Mix {
+    fn density<'a>(self, own: PhotoDensity<'a>, integral: f64, found: PhotoDensity<'a>) -> PhotoDensity<'a> {
+        Box::new(move |points| {
+            let pairs = own(points).into_iter().zip(found(points));
+            pairs.map(|(own, found)| self.log_density(own, integral, found)).collect()
+        })
+    }
 
     /// The mixture's log density, of the model's and of retrieval's.
-    fn mixed(&self, own: f64, integral: f64, found: f64) -> f64 {
+    fn log_density(self, own: f64, integral: f64, found: f64) -> f64 {
         let CommonReading { temper, floor, .. } = self.reading;
         let own = (1.0 - floor) * (temper * own.max(THINNEST) - integral).exp() + floor / (4.0 * PI);
         (self.share * own + (1.0 - self.share) * found.exp()).ln()
@@ -62,24 +75,19 @@ impl<M: Baseline> Baseline for Blend<M> {
 
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
         let models = self.model.densities(embeddings)?.into_iter().zip(self.integrals(embeddings)?);
-        let mix = |((own, integral), found): ((PhotoDensity<'_>, f64), _)| -> PhotoDensity<'_> {
-            let found: PhotoDensity<'_> = found;
-            Box::new(move |points| {
-                let pairs = own(points).into_iter().zip(found(points));
-                pairs.map(|(own, found)| self.mixed(own, integral, found)).collect()
-            })
-        };
-        Ok(models.zip(self.retrieval.densities(embeddings)?).map(mix).collect())
+        let both = models.zip(self.retrieval.densities(embeddings)?);
+        Ok(both.map(|((own, integral), found)| self.mix.density(own, integral, found)).collect())
     }
 
     fn at_all(&self, embeddings: &[f32], points: Points<'_>) -> Result<Vec<Vec<f32>>> {
         let (own, found) = (self.model.at_all(embeddings, points)?, self.retrieval.at_all(embeddings, points)?);
         let rows = own.into_par_iter().zip(found).zip(self.integrals(embeddings)?);
-        let mix = |((own, found), integral): ((Vec<f32>, Vec<f32>), f64)| {
+        let mix = self.mix;
+        let both = |((own, found), integral): ((Vec<f32>, Vec<f32>), f64)| {
             let pairs = own.into_iter().zip(found);
-            pairs.map(|(own, found)| self.mixed(f64::from(own), integral, f64::from(found)) as f32).collect()
+            pairs.map(|(own, found)| mix.log_density(f64::from(own), integral, f64::from(found)) as f32).collect()
         };
-        Ok(rows.map(mix).collect())
+        Ok(rows.map(both).collect())
     }
 
     fn at_truths(&self, embeddings: &[f32], truths: &[UnitVec]) -> Result<Option<Vec<f64>>> {
@@ -91,8 +99,8 @@ impl<M: Baseline> Baseline for Blend<M> {
     }
 
     fn chosen(&self) -> String {
-        let (own, share) = (self.model.chosen(), 100.0 * self.share);
-        format!("{own}, {}, share {share:.0} %; beside {}", self.reading, self.retrieval.chosen())
+        let (own, share) = (self.model.chosen(), 100.0 * self.mix.share);
+        format!("{own}, {}, share {share:.0} %; beside {}", self.mix.reading, self.retrieval.chosen())
     }
 }
 
@@ -112,7 +120,8 @@ mod tests {
         let photos = validation.photos();
         let mean = |method: &dyn Baseline| {
             let each = method.densities(photos).unwrap();
-            let at = each.iter().zip(validation.points()).map(|(own, at)| own(Points::Any(std::slice::from_ref(at)))[0]);
+            let at =
+                each.iter().zip(validation.points()).map(|(own, at)| own(Points::Any(std::slice::from_ref(at)))[0]);
             at.sum::<f64>() / validation.len() as f64
         };
         let [both, alone] = [mean(&blend), mean(&retrieval)];

@@ -19,9 +19,6 @@ pub struct Comparison {
     pub truths: Vec<UnitVec>,
     /// Test photos that show nothing.
     pub blank: Vec<usize>,
-    /// The test photos of unseen places: farther than [`Comparison::far_km`] from every training photo.
-    pub far: Vec<usize>,
-    pub far_km: f64,
     pub bootstrap: Bootstrap,
     pub seconds: f64,
     /// Processor seconds of it all, where the system tells.
@@ -107,20 +104,14 @@ impl Comparison {
                 percent_interval(lead.clone()) + level(&lead)
             }));
             let nll = ours.nll_lead(other, chosen, &self.bootstrap);
-            row.push(nll.map_or("–".to_owned(), |e| {
-                format!("{:+.2} [{:+.2}, {:+.2}]{}", e.value, e.low, e.high, level(&e))
-            }));
+            row.push(
+                nll.map_or("–".to_owned(), |e| {
+                    format!("{:+.2} [{:+.2}, {:+.2}]{}", e.value, e.low, e.high, level(&e))
+                }),
+            );
             table.push(row);
         }
         Some(table)
-    }
-
-    fn far_table(&self) -> Option<Table> {
-        // Where every photo is far, the first table says it all.
-        if self.far.is_empty() || self.far.len() == self.photos {
-            return None;
-        }
-        Some(self.some_table(&self.far))
     }
 
     /// Places and likelihood of some photos.
@@ -149,11 +140,17 @@ impl Comparison {
                 answers among the truths, of three neighbours. A lead inside its interval is level.\n";
         if let Some(first) = self.trials.iter().rev().find(|_| self.photos > 1) {
             let moran = first.morans_i(&self.truths).map(|value| format!("{value:+.2}")).join(" / ");
-            out += &format!("Moran's I of being right within 750 km ({}), of photos 0–500 / 500–1,000 / 1,000–2,500 km apart: {moran}.\n", first.name);
+            out += &format!(
+                "Moran's I of being right within 750 km ({}), of photos 0–500 / 500–1,000 / 1,000–2,500 km apart: {moran}.\n",
+                first.name
+            );
         }
         if !self.blank.is_empty() {
             let rows: Vec<String> = self.blank.iter().map(ToString::to_string).collect();
-            out += &format!("Test rows (from 0) that show nothing: {}. They are in all figures but those of the last table.\n", rows.join(", "));
+            out += &format!(
+                "Test rows (from 0) that show nothing: {}. They are in all figures but those of the last table.\n",
+                rows.join(", ")
+            );
         }
         out += &heading("Accuracy");
         out += &show(&self.accuracy());
@@ -167,18 +164,6 @@ impl Comparison {
             let kept: Vec<usize> = self.all().into_iter().filter(|photo| !self.blank.contains(photo)).collect();
             out += &heading(&format!("Without the {} blank pictures", self.blank.len()));
             out += &show(&self.some_table(&kept));
-        }
-        if let Some(table) = self.far_table() {
-            let n = self.far.len();
-            out += &heading(&format!("Unseen places: {n} test photos > {} km from any training photo", self.far_km));
-            out += &show(&table);
-            if let Some(table) = self.leads(Method::LocDiff, &self.far) {
-                out += "\n";
-                out += &show(&table);
-            }
-        } else {
-            let which = if self.far.is_empty() { "No test photo is" } else { "All test photos are" };
-            out += &heading(&format!("{which} > {} km from every training photo", self.far_km));
         }
         out += &heading("Cost");
         out += &show(&self.costs());
@@ -194,7 +179,7 @@ impl Comparison {
         };
         json!({
             "title": self.title, "n": self.photos, "methods": rows(&self.all()), "bootstrap": self.bootstrap,
-            "blank_rows": self.blank, "far": {"km": self.far_km, "n": self.far.len(), "methods": rows(&self.far)},
+            "blank_rows": self.blank,
             "seconds": self.seconds, "cpu_seconds": self.cpu_seconds,
         })
     }

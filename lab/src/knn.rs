@@ -65,7 +65,7 @@ struct Gallery {
 }
 
 /// Neighbours of one photo, the nearest first.
-pub(crate) type Neighbours = Vec<Neighbour>;
+type Neighbours = Vec<Neighbour>;
 
 impl Gallery {
     fn new(device: &Device, data: FitData<'_>, standardised: bool) -> Result<Self> {
@@ -104,7 +104,6 @@ impl Gallery {
 fn unit_rows(device: &Device, standardisation: &Standardisation, embeddings: &[f32]) -> Result<Tensor> {
     normalised(&upload(device, standardisation, embeddings)?)
 }
-
 
 /// The neighbour's place where the density is highest.
 fn mode(neighbours: &[Neighbour], settings: &KernelSettings) -> LatLon {
@@ -187,7 +186,8 @@ impl Mixture {
 
     /// The density without what is beside it, at a squared chord from each neighbour.
     fn kernel(&self, squared: f64) -> f64 {
-        self.kernels.iter().map(|(width_km, share)| share * kernel(*width_km, squared)).sum::<f64>() / (1.0 - self.beside)
+        self.kernels.iter().map(|(width_km, share)| share * kernel(*width_km, squared)).sum::<f64>()
+            / (1.0 - self.beside)
     }
 
     /// Weights of neighbours, of sum 1.
@@ -231,7 +231,9 @@ impl NearestNeighbours {
             let at = search::best([(0, 5.min(most)), (0, 7), (-1, 4)], limits, of_places)?;
             places.push((of_places(at)?, Gallery::new(device, data, standardised)?, settings(at)));
             progress(0.25 + 0.5 * f64::from(u8::from(standardised)));
-            let kernels: Vec<Vec<[f32; WIDTHS as usize]>> = nearest.par_iter().zip(validation.points())
+            let kernels: Vec<Vec<[f32; WIDTHS as usize]>> = nearest
+                .par_iter()
+                .zip(validation.points())
                 .map(|(near, truth)| {
                     let at = |own: &Neighbour| {
                         let squared = squared_chord(own.place, *truth);
@@ -256,11 +258,6 @@ impl NearestNeighbours {
     /// The share of what was beside it.
     pub(crate) fn share_beside(&self) -> f64 {
         self.density.1.beside
-    }
-
-    /// The `most` nearest training photos of every row.
-    pub(crate) fn nearest(&self, embeddings: &[f32], most: usize) -> Result<Vec<Neighbours>> {
-        self.places.0.nearest(embeddings, most)
     }
 }
 
@@ -322,7 +319,10 @@ impl Baseline for NearestNeighbours {
             let even = mixture.even_density();
             let log = |sum: &f32| (even + f64::from(*sum)).ln().max(THINNEST) as f32;
             let sums = sums.to_vec()?;
-            found.par_iter_mut().zip(sums.par_chunks(block.len())).for_each(|(all, row)| all.extend(row.iter().map(log)));
+            found
+                .par_iter_mut()
+                .zip(sums.par_chunks(block.len()))
+                .for_each(|(all, row)| all.extend(row.iter().map(log)));
         }
         Ok(found)
     }
@@ -339,7 +339,8 @@ impl Baseline for NearestNeighbours {
         let shown = kernels.iter().filter(|(_, share)| *share > 0.005);
         let shown: Vec<String> = shown.map(|(km, share)| format!("{km} km {:.0} %", 100.0 * share)).collect();
         let (t, even) = (1.0 / sharpness, 100.0 * even);
-        let words = format!("k = {neighbours}, temperature {t:.3}{}, {}, even {even:.1} %", input(gallery), shown.join(", "));
+        let words =
+            format!("k = {neighbours}, temperature {t:.3}{}, {}, even {even:.1} %", input(gallery), shown.join(", "));
         format!("places: {places}; likelihood: {words}")
     }
 }
@@ -374,7 +375,8 @@ mod tests {
     #[test]
     fn shares_are_those_of_the_greatest_likelihood() {
         // 30 photos that one component explains, 10 that the other does, none that the third does.
-        let rows: Vec<Vec<f64>> = (0..40).map(|k| if k < 30 { vec![2.0, 0.0, 0.1] } else { vec![0.0, 1.0, 0.1] }).collect();
+        let rows: Vec<Vec<f64>> =
+            (0..40).map(|k| if k < 30 { vec![2.0, 0.0, 0.1] } else { vec![0.0, 1.0, 0.1] }).collect();
         let (found, mean) = shares(&rows);
         assert!((found[0] - 0.75).abs() < 1e-6 && (found[1] - 0.25).abs() < 1e-6, "{found:?}");
         assert!((mean - 0.75 * 1.5_f64.ln() - 0.25 * 0.25_f64.ln()).abs() < 1e-6, "{mean}");

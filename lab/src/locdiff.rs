@@ -9,8 +9,8 @@ use crate::{
     search::ByRule,
 };
 use locdiff_io::data::Embedding;
-use locdiff_model::train::{BEST_FOLDER, Dataset, Event, Rows, RunConfig, TrainPreset, TrainingJob, train};
 use locdiff_model::diffusion::Sampler;
+use locdiff_model::train::{BEST_FOLDER, Dataset, Event, Rows, RunConfig, TrainPreset, TrainingJob, train};
 use locdiff_model::{
     LossKind, Model, NetworkKind, Pooling, Prediction, Predictor, Query, Reading, SampleOptions, answer::Globe,
 };

@@ -42,8 +42,6 @@ pub enum Method {
     Encoder(EncoderKind),
     /// The same with the density loss over pixels, from a single evaluation.
     EncoderDensity(EncoderKind),
-    /// Draws of that density, read as samples are.
-    EncoderDraws(EncoderKind),
     /// LocDiff with the paper's network and mean squared error, read by samples.
     CsUnetMse,
     /// LocDiff with the paper's network, read by samples.
@@ -126,8 +124,7 @@ impl Method {
     fn entry(self) -> (&'static str, &'static str) {
         match self {
             Self::Encoder(kind) => return (kind.name(), kind.paper_name()),
-            Self::EncoderDensity(kind) => return (kind.density_names().0, kind.paper_name()),
-            Self::EncoderDraws(kind) => return (kind.density_names().1, kind.paper_name()),
+            Self::EncoderDensity(kind) => return (kind.density_name(), kind.paper_name()),
             _ => (),
         }
         let entry = MAIN.iter().chain(&SHDD).find(|(method, ..)| *method == self);
@@ -162,7 +159,6 @@ impl Method {
                 Self::Coordinates(path) => Box::new(coordinates::fit(task, path, progress)?),
                 Self::Encoder(kind) => Box::new(encoders::fit(task, kind, progress)?),
                 Self::EncoderDensity(kind) => Box::new(encoders::EncoderDensity::fit(task, kind, progress)?),
-                Self::EncoderDraws(kind) => Box::new(encoders::fit_draws(task, kind, progress)?),
                 Self::CsUnetMse => {
                     let mut run = LocDiff::cs_unet_config(&effort, seed);
                     (run.model.loss, run.model.quadrature) = (LossKind::L2, QuadratureRecipe::None);
@@ -199,9 +195,7 @@ impl FromStr for Method {
         let mut all = Self::all();
         all.extend(BUNDLED);
         all.extend([Self::CsUnetMse, Self::CsUnetSamples]);
-        all.extend(
-            EncoderKind::ALL.iter().flat_map(|(kind, ..)| [Self::EncoderDensity(*kind), Self::EncoderDraws(*kind)]),
-        );
+        all.extend(EncoderKind::ALL.iter().map(|(kind, ..)| Self::EncoderDensity(*kind)));
         all.iter().copied().find(|method| method.name() == name).ok_or_else(|| {
             let names: Vec<_> = all.iter().map(|method| method.name()).collect();
             setting("method", name, format!("give all or some of {}", names.join(", ")))

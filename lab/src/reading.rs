@@ -127,7 +127,13 @@ impl CommonReading {
             let log_densities: Vec<f64> = logs.iter().map(|log| with_floor(log.exp(), self.floor).ln()).collect();
             let nothing = || vec![f64::NAN; logs.len()];
             let [levels, areas_km2, half_areas_km2] = [nothing(), nothing(), nothing()];
-            return Ok(Read { places: method.predict(photos.photos())?, log_densities, levels, areas_km2, half_areas_km2 });
+            return Ok(Read {
+                places: method.predict(photos.photos())?,
+                log_densities,
+                levels,
+                areas_km2,
+                half_areas_km2,
+            });
         }
         let area = globe.pixels().area_sr();
         let seen = see(globe, method, photos)?;

@@ -148,7 +148,8 @@ mod tests {
         assert!(asked <= 7 * 5, "{asked}");
         let ended = best([(0, 1)], [(0, 3)], |[a]| Ok(f64::from(a)));
         assert_eq!(ended.unwrap(), [3]);
-        let both = best_by([(0, 0)], [(-4, 4)], |[a]| Ok([(f64::from(-(a - 2).abs()), a), (f64::from(-(a + 3).abs()), -a)]));
+        let both =
+            best_by([(0, 0)], [(-4, 4)], |[a]| Ok([(f64::from(-(a - 2).abs()), a), (f64::from(-(a + 3).abs()), -a)]));
         assert_eq!(both.unwrap(), [([2], 2), ([-3], 3)]);
     }
 }

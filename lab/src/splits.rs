@@ -53,7 +53,9 @@ fn alike(of: &Examples, row: usize, among: &Examples) -> Vec<usize> {
 /// Photos with a copy at several places far away.
 fn blank_rows(of: &Examples, training: &Examples) -> Vec<usize> {
     let is_far = |a: UnitVec, b: UnitVec| a.angle_rad(b) * EARTH_RADIUS_KM > FAR_KM;
-    let copies = |row: usize| alike(of, row, training).into_iter().filter(|k| is_far(of.points()[row], training.points()[*k])).count();
+    let copies = |row: usize| {
+        alike(of, row, training).into_iter().filter(|k| is_far(of.points()[row], training.points()[*k])).count()
+    };
     (0..of.len()).filter(|row| copies(*row) >= COPIES).collect()
 }
 
@@ -101,7 +103,8 @@ impl Splits {
         let (test, validation) = (blank(&self.test), blank(&self.validation));
         let all = self.test.select(&test).into_iter().chain(self.validation.select(&validation));
         for seen in all {
-            let rows: Vec<usize> = (0..self.training.len()).filter(|row| alike(&self.training, *row, &seen).is_empty()).collect();
+            let rows: Vec<usize> =
+                (0..self.training.len()).filter(|row| alike(&self.training, *row, &seen).is_empty()).collect();
             self.training = self.training.select(&rows)?;
         }
         let kept: Vec<usize> = (0..self.validation.len()).filter(|row| !validation.contains(row)).collect();
@@ -112,11 +115,6 @@ impl Splits {
     /// How intervals over the test photos are made: blocks of 15° are drawn.
     pub fn bootstrap(&self) -> Bootstrap {
         wide_blocks(self.test.points())
-    }
-
-    /// The test photos with no training photo within the distance.
-    pub fn far_test_photos(&self, km: f64) -> Vec<usize> {
-        far_rows(&self.test, &self.training, km)
     }
 
     /// The places of the training photos, each once.

@@ -184,9 +184,8 @@ impl Trial {
     pub fn density_and_coverage(&self, truths: &[LatLon]) -> Option<[f64; 2]> {
         let of = |run: &Run| Prdc::new(truths, &run.answers, 3).ok().map(|found| [found.density, found.coverage]);
         let each: Option<Vec<[f64; 2]>> = self.runs.iter().map(of).collect();
-        each.filter(|each| !each.is_empty()).map(|each| {
-            std::array::from_fn(|k| each.iter().map(|own| own[k]).sum::<f64>() / each.len() as f64)
-        })
+        each.filter(|each| !each.is_empty())
+            .map(|each| std::array::from_fn(|k| each.iter().map(|own| own[k]).sum::<f64>() / each.len() as f64))
     }
 
     /// Moran's I of being right within 750 km, for photos less than 500, 1,000 and 2,500 km apart and more than the class before:

@@ -53,7 +53,6 @@ fn compare_makes_one_table_and_files_of_answers() {
     // A city is told by its embedding: retrieval knows them all, and is not asked twice for the same answers.
     assert_eq!(methods[0]["within"][3]["share"]["value"], 1.0);
     assert_eq!((&methods[0]["seeds"], &methods[1]["seeds"]), (&1.into(), &2.into()));
-    assert_eq!(report["far"]["n"], 0);
     let answers = read(folder.path().join("answers/planet-1.csv"));
     let header = "row,lat,lon,truth_log_density,truth_region_level,truth_region_area_km2\n1,";
     assert!(answers.starts_with(header) && answers.lines().count() == 21, "{answers}");

@@ -21,9 +21,10 @@ fn figures(results: &str) -> BTreeMap<String, String> {
         let rest = &results[from + title.len()..];
         &rest[..rest.find("\n## ").unwrap_or(rest.len())]
     };
-    for row in rows(section("## All methods, mean of")) {
+    // The tables of some photos come after the first.
+    for row in rows(section("## All methods, mean of").split("\n### ").next().unwrap_or_default()) {
         // "what it is (name)", in the table of means; those of differences have other first cells.
-        let Some((_, name)) = row[0].rsplit_once(" (").filter(|_| row.len() == 7) else { continue };
+        let Some((_, name)) = row[0].rsplit_once(" (").filter(|_| row.len() == 8) else { continue };
         let name = name.trim_end_matches(')');
         let within: Vec<&str> = row[1..4].iter().map(|cell| number(cell)).collect();
         found.insert(format!("{name}.within"), within.join(" / "));

@@ -130,7 +130,11 @@ fn for_cosines(images: &Tensor, vectors: &Tensor, mut each: impl FnMut(&[f32])) 
 }
 
 impl Contrastive {
-    pub(crate) fn fit(task: Task<'_>, gallery: RetrievalGallery, progress: &mut dyn FnMut(f64)) -> Result<ByRule<Self>> {
+    pub(crate) fn fit(
+        task: Task<'_>,
+        gallery: RetrievalGallery,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<ByRule<Self>> {
         let Task { device, effort, seed, data, .. } = task;
         let (training, batch, width) = (data.training, effort.batch, effort.width);
         let bank = Bank::new(device, training)?;

@@ -68,7 +68,13 @@ impl PlaceSampler for PathSampler {
         Ok(places)
     }
 
-    fn log_densities(&self, params: &Params, inputs: &[f32], at: &[UnitVec], guidance: f64) -> Result<Option<Vec<f64>>> {
+    fn log_densities(
+        &self,
+        params: &Params,
+        inputs: &[f32],
+        at: &[UnitVec],
+        guidance: f64,
+    ) -> Result<Option<Vec<f64>>> {
         let (columns, on_sphere) = (self.net.config().cond_dim, self.path.is_on_sphere());
         let (nodes, times) = self.path.nodes(&self.schedule);
         let asked = likelihood::ASKED * likelihood::points_a_place(on_sphere);

@@ -43,7 +43,8 @@ impl NnDecoder {
         widths[0] = size;
         widths[HIDDEN_LAYERS + 1] = 3;
         let mlp = Mlp::new(&mut builder, "decoder", &widths, 0.0);
-        let mut weights = Weights::of(builder.build(device, seed)?, effort, seed)?;
+        let params = [builder.clone().build(device, seed)?, builder.build(device, seed)?];
+        let mut weights = Weights::of(params, effort, seed)?;
         let mut work = mlp.work(device, effort.batch)?;
         let mut inputs = Tensor::zeros(device, effort.batch, size)?;
         let [mut target, mut d_out] =

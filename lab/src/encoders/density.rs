@@ -6,10 +6,9 @@ use crate::{
     baseline::{Task, highest},
     error::Result,
     examples::{Bank, standardised, upload},
-    ideal::draws,
     learner::{Batch, Weights, learn},
-    reading::{CommonReading, READ_DEGREE},
-    sampled::{FittedSampler, PlaceSampler, SamplerSettings, network},
+    reading::READ_DEGREE,
+    sampled::network,
 };
 use locdiff_model::diffusion::{PredictionKind, Schedule, TrainingTables};
 use locdiff_model::{Standardisation, answer::Globe, chance};
@@ -180,47 +179,10 @@ impl Baseline for EncoderDensity {
     }
 }
 
-/// Draws of such a density, read as samples are.
-pub(crate) struct EncoderDraws {
-    model: EncoderDensity,
-    reading: CommonReading,
-    seed: u64,
-}
-
-impl PlaceSampler for EncoderDraws {
-    const GUIDANCE: &'static [f64] = &[0.0];
-    const HAS_STEPS: bool = false;
-
-    fn sample(&self, _: &Params, inputs: &[f32], samples: usize, _: SamplerSettings) -> Result<Vec<UnitVec>> {
-        let pixels = self.model.globe.pixels();
-        let fields = self.model.fields(inputs)?;
-        let fields: Vec<Vec<f64>> =
-            fields.chunks_exact(pixels.len()).map(|field| field.iter().map(|v| f64::from(*v)).collect()).collect();
-        Ok(draws(pixels, &fields, &self.reading, (samples, self.seed)))
-    }
-
-    fn own_parameters(&self) -> usize {
-        self.model.parameters()
-    }
-}
-
-/// Trains an encoder with the density loss, fits its density, and reads draws of it as a sampler's are.
-pub(crate) fn fit_draws(
-    task: Task<'_>,
-    kind: EncoderKind,
-    progress: &mut dyn FnMut(f64),
-) -> Result<FittedSampler<EncoderDraws>> {
-    let model = EncoderDensity::fit(task, kind, progress)?;
-    let reading = CommonReading::choose(&model.globe, &model, task.data.validation)?;
-    let sampler = EncoderDraws { model, reading, seed: task.seed };
-    let nothing = ParamsBuilder::new().build(task.device, task.seed)?;
-    FittedSampler::choose(sampler, nothing, Standardisation::identity(task.data.training.columns()), task)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Effort, baseline::score, toy};
+    use crate::{Effort, baseline::score, reading::CommonReading, toy};
     use locdiff_nn::Device;
 
     #[test]
@@ -236,9 +198,5 @@ mod tests {
         let nll = -logs.iter().sum::<f64>() / logs.len() as f64;
         println!("score {found}, nll {nll}");
         assert!(nll < 1.5, "{nll}");
-        let drawn = EncoderDraws { model: method, reading, seed: 1 };
-        let settings = SamplerSettings { steps: 1, guidance: 0.0 };
-        let nothing = ParamsBuilder::new().build(&device, 0).unwrap();
-        assert_eq!(drawn.sample(&nothing, test.photos(), 4, settings).unwrap().len(), 160);
     }
 }

@@ -78,25 +78,25 @@ impl EncoderKind {
         }
     }
 
-    /// The names of its methods with the density loss, and with draws of that density.
-    pub(crate) fn density_names(self) -> (&'static str, &'static str) {
+    /// The name of its method with the density loss.
+    pub(crate) fn density_name(self) -> &'static str {
         match self {
-            Self::Tile => ("density-tile", "draws-tile"),
-            Self::Wrap => ("density-wrap", "draws-wrap"),
-            Self::Rbf => ("density-rbf", "draws-rbf"),
-            Self::Rff => ("density-rff", "draws-rff"),
-            Self::Grid => ("density-grid", "draws-grid"),
-            Self::Theory => ("density-theory", "draws-theory"),
-            Self::Xyz => ("density-xyz", "draws-xyz"),
-            Self::Nerf => ("density-nerf", "draws-nerf"),
-            Self::SphereC => ("density-sphere-c", "draws-sphere-c"),
-            Self::SphereCPlus => ("density-sphere-c-plus", "draws-sphere-c-plus"),
-            Self::SphereM => ("density-sphere-m", "draws-sphere-m"),
-            Self::SphereMPlus => ("density-sphere-m-plus", "draws-sphere-m-plus"),
-            Self::Dfs => ("density-dfs", "draws-dfs"),
-            Self::SirenSh => ("density-siren-sh", "draws-siren-sh"),
-            Self::GeoClip => ("density-geoclip", "draws-geoclip"),
-            Self::Shdd => ("density-shdd", "draws-shdd"),
+            Self::Tile => "density-tile",
+            Self::Wrap => "density-wrap",
+            Self::Rbf => "density-rbf",
+            Self::Rff => "density-rff",
+            Self::Grid => "density-grid",
+            Self::Theory => "density-theory",
+            Self::Xyz => "density-xyz",
+            Self::Nerf => "density-nerf",
+            Self::SphereC => "density-sphere-c",
+            Self::SphereCPlus => "density-sphere-c-plus",
+            Self::SphereM => "density-sphere-m",
+            Self::SphereMPlus => "density-sphere-m-plus",
+            Self::Dfs => "density-dfs",
+            Self::SirenSh => "density-siren-sh",
+            Self::GeoClip => "density-geoclip",
+            Self::Shdd => "density-shdd",
         }
     }
 

@@ -10,5 +10,5 @@ mod features;
 mod kind;
 
 pub(crate) use ablation::fit;
-pub(crate) use density::{EncoderDensity, fit_draws};
+pub(crate) use density::EncoderDensity;
 pub use kind::EncoderKind;

@@ -7,7 +7,6 @@ pub use table::FactorTable;
 
 use crate::{
     Baseline, Effort, Examples, FitData, Method, Points,
-    blend::TEMPERATURE,
     bundled::{Bundled, Shipped},
     error::Result,
     knn::NearestNeighbours,
@@ -15,9 +14,7 @@ use crate::{
     reading::{CommonReading, READ_DEGREE, THINNEST},
 };
 use choice::{Seen, Setting};
-use locdiff_model::answer::{
-    CellDensity, ClassProbabilities, Globe, MOST_NEIGHBOURS, Surroundings, choose_mix, fit_surroundings,
-};
+use locdiff_model::answer::{CellDensity, ClassProbabilities, Globe, Surroundings, fit_surroundings};
 use locdiff_model::chance;
 use locdiff_nn::Device;
 use locdiff_shdd::sphere::UnitVec;
@@ -27,8 +24,6 @@ use table::{FactorRow, Judged};
 
 /// Photos whose densities are in memory at a time.
 const BLOCK: usize = 256;
-/// Kernels of retrieval are no narrower than the points are apart at which densities are evaluated.
-const NARROWEST_KM: f64 = 50.0;
 
 /// Factors by name, and which of towns, coast and climate take part.
 const LAND: (&str, [f64; 3]) = ("land", [0.0; 3]);
@@ -144,29 +139,27 @@ impl Judging<'_> {
             Ok(seen.collect::<Vec<_>>())
         };
         self.add("bundled", &[&[LAND][..], &SINGLE, &[ALL]].concat(), true, &see)?;
-        let retrieval = NearestNeighbours::fit(self.study.device, data, None, &mut |_| ())?;
-        let nearest = retrieval.nearest(data.validation.photos(), MOST_NEIGHBOURS)?;
         let with_all = self.rows.last().into_iter().flat_map(|row| &row.sets[0][0]);
-        let pairs = with_all.zip(&nearest).zip(data.validation.points());
-        let known: Vec<_> = pairs.map(|((own, near), truth)| (own.log_density, near.as_slice(), *truth)).collect();
-        let equal = vec![1.0 / known.len() as f64; known.len()];
-        let (kernels, share, _) = choose_mix(NARROWEST_KM, &known, &equal, TEMPERATURE);
+        let logs: Vec<f64> = with_all.map(|own| own.log_density).collect();
+        let retrieval = NearestNeighbours::fit(self.study.device, data, Some(&logs), &mut |_| ())?;
+        let share = 1.0 - retrieval.share_beside();
         let points = CellDensity::points(&self.globe).to_vec();
         let see_both = |embeddings: &[f32], truths: &[UnitVec]| {
-            let pairs = see(embeddings, truths)?.into_par_iter().zip(retrieval.nearest(embeddings, MOST_NEIGHBOURS)?);
-            let mixed = pairs.map(|(mut seen, near)| {
-                let (found, share) = (kernels.kernels(&near), share * seen.familiarity);
-                let mix = |own: f64, found: f64| ((1.0 - share) * own.exp() + share * found).ln();
-                let own = seen.at_points.iter_mut().zip(found.log_densities(&points));
-                own.for_each(|(own, found)| *own = mix(f64::from(*own), found.exp()) as f32);
-                seen.at_truth = mix(seen.at_truth, found.density(seen.truth.to_unit()));
-                seen
-            });
+            let densities = retrieval.densities(embeddings)?;
+            let found = retrieval.at_all(embeddings, Points::Any(&points))?.into_par_iter().zip(densities);
+            let mixed = see(embeddings, truths)?.into_par_iter().zip(found).zip(truths).map(
+                |((mut seen, (found, density)), truth)| {
+                    let share = share * seen.familiarity;
+                    let mix = |own: f64, found: f64| ((1.0 - share) * own.exp() + share * found.exp()).ln();
+                    let own = seen.at_points.iter_mut().zip(found);
+                    own.for_each(|(own, found)| *own = mix(f64::from(*own), f64::from(found)) as f32);
+                    seen.at_truth = mix(seen.at_truth, density(Points::Any(std::slice::from_ref(truth)))[0]);
+                    seen
+                },
+            );
             Ok(mixed.collect::<Vec<_>>())
         };
-        let (percent, k, km) = (100.0 * share, kernels.neighbours, kernels.width_km);
-        let name = format!("bundled and {percent:.0} % retrieval (k = {k}, {km} km)");
-        self.add(&name, &[LAND, ALL], true, &see_both)
+        self.add(&format!("bundled and {:.0} % kNN", 100.0 * share), &[LAND, ALL], true, &see_both)
     }
 
     /// A rival: plain as in `compare`, on land, and with all factors.

@@ -142,7 +142,8 @@ impl<S: PlaceSampler> FittedSampler<S> {
         let tried: Vec<SamplerSettings> = tried.collect();
         let pooling = SamplePooling::Single;
         let width_km = WIDTHS_KM[0];
-        let mut fitted = Self { sampler, params, standardisation, pooling, samples, settings: tried[0], width_km, likeliest: None };
+        let mut fitted =
+            Self { sampler, params, standardisation, pooling, samples, settings: tried[0], width_km, likeliest: None };
         let (settings, pooling) = choose(&tried, &mut |_| (), |settings, _| {
             fitted.settings = settings;
             let places = fitted.samples(validation.photos())?;

@@ -16,9 +16,6 @@ pub(crate) struct Compare {
     data: SplitArgs,
     #[command(flatten)]
     effort: EffortArgs,
-    /// Test photos farther than this from every training photo make a table of their own
-    #[arg(long, value_name = "KM", default_value_t = 200.0)]
-    far_km: f64,
     /// Folder for the answers (METHOD-SEED.csv, for `locdiff evaluate`), what validation chose (METHOD-SEED.txt), compare.json and compare.md
     #[arg(short, long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -71,8 +68,6 @@ impl Compare {
         bar.finish_and_clear();
         let comparison = Comparison {
             trials,
-            far: splits.far_test_photos(self.far_km),
-            far_km: self.far_km,
             bootstrap: splits.bootstrap(),
             photos: splits.test.len(),
             truths: splits.test.points().to_vec(),
