@@ -1,6 +1,7 @@
 //! Albums of a made-up world: a network that is as sure as a clean code of degree 15, tempered.
 
 use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, TimeSource, set_clocks};
+use locdiff_map::evidence::{Evidence, evidence_of_text};
 use locdiff_model::answer::{Calibration, Globe};
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::{LatLon, haversine_km};
@@ -31,6 +32,22 @@ impl World {
         let nothing = Coefficients::new(vec![0.0; 256]).unwrap();
         AlbumPhoto::new(name, PhotoTime::at(seconds), code.combine(sureness, &nothing, 0.0).unwrap())
     }
+}
+
+#[test]
+fn a_sign_in_one_photo_places_the_next_one() {
+    let world = World::new();
+    let (leukerbad, lima) = (at(46.38, 7.63), at(-12.0, -77.0));
+    let signs: Vec<Evidence> =
+        evidence_of_text(&[("LEUKERBAD", 0.95)]).into_iter().map(|found| found.evidence).collect();
+    let photos = |signs: Vec<Evidence>| {
+        let first = world.photo("a", 0.0, leukerbad, 0.02).with_evidence(signs);
+        [first, world.photo("b", 20.0 * MINUTE, lima, 0.02)]
+    };
+    let without = world.album.answers(&photos(Vec::new()), &[], |_| ()).unwrap();
+    let with = world.album.answers(&photos(signs), &[], |_| ()).unwrap();
+    let away = |answers: &[locdiff_album::AlbumAnswer]| haversine_km(answers[1].best, leukerbad);
+    assert!(away(&with) < 60.0 && away(&without) > 500.0, "{} {}", away(&with), away(&without));
 }
 
 #[test]

@@ -21,7 +21,7 @@ const MOST_OF_LINE: f64 = 6.0;
 const MOST_OF_PHOTO: f64 = 12.0;
 const LEAST_CONFIDENCE: f64 = 0.5;
 /// Fewer nats for English, for another language, say nothing; nor does a language that is less probable.
-const LEAST_NATS: [f64; 2] = [1.8, 2.45];
+const LEAST_NATS: [f64; 2] = [2.6, 2.45];
 const LEAST_PROBABILITY: f64 = 0.3;
 
 /// The number of English among the languages.
@@ -55,6 +55,20 @@ fn probabilities() -> &'static (Vec<f64>, Vec<Vec<f64>>) {
     })
 }
 
+/// Scripts that the reader tells but cannot read, each with one of its letters.
+const SCRIPTS: &str = "Cyrillic ж Arabic ع Hebrew ש Thai ก Lao ກ Khmer ក Burmese က Devanagari क Bengali ক Gurmukhi ਕ Gujarati ક Tamil க \
+    Telugu క Kannada ಕ Malayalam ക Sinhala ක Hangul 가 Georgian ა Armenian ա Ethiopic አ";
+/// Nats for the languages of such a script, and letters that it counts for.
+const SCRIPT_NATS: f64 = 5.0;
+const SCRIPT_LETTERS: usize = 6;
+
+/// The script of a line that says "(Thai letters)", and one of its letters.
+pub(super) fn unread(line: &str) -> Option<(&'static str, char)> {
+    let name = line.strip_prefix('(')?.strip_suffix(" letters)")?;
+    let words: Vec<&str> = SCRIPTS.split_whitespace().collect();
+    words.chunks(2).find(|pair| pair[0] == name).and_then(|pair| Some((pair[0], pair[1].chars().next()?)))
+}
+
 /// How much likelier a line is in each language than in none, in nats, and how many letters tell. A letter of a script other than
 /// Latin tells as much as two.
 fn in_languages(line: &str) -> (Vec<f64>, usize) {
@@ -64,10 +78,16 @@ fn in_languages(line: &str) -> (Vec<f64>, usize) {
     let tables = Tables::bundled();
     let step = |byte: u8| GRAM_EXPONENT * f64::from(i16::from(byte) - i16::from(b'm')) / 4.0;
     let (mut sum, mut letters) = (vec![0.0; tables.languages.len()], 0);
+    if let Some((_, letter)) = unread(line) {
+        let has = |(from, to, _): &&(char, char, usize)| (*from..=*to).contains(&letter);
+        tables.letters.iter().filter(has).for_each(|one| sum[one.2] = SCRIPT_NATS);
+        return (sum, SCRIPT_LETTERS);
+    }
     let lower = line.to_lowercase();
     for word in lower.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty()) {
-        let own: Vec<char> = word.chars().collect();
+        let mut own: Vec<char> = word.chars().collect();
         if !matches!(own[0], '\0'..'\u{250}' | '\u{1e00}'..'\u{1f00}') {
+            own.dedup(); // patterns are read as one letter again and again
             for letter in own {
                 let has = |(from, to, _): &&(char, char, usize)| (*from..=*to).contains(&letter);
                 let written: Vec<usize> = tables.letters.iter().filter(has).map(|one| one.2).collect();
@@ -113,15 +133,25 @@ fn is_inscription(line: &str) -> bool {
         || letters.windows(3).any(|part| part[1] == 'V' && is_consonant(part[0]) && is_consonant(part[2]))
 }
 
+/// Languages that are found too often, since the tables have none of their words, and the nats that they lose.
+const RARE: &str = " tl so sw af cy ";
+const RARE_NATS: f64 = 1.0;
+
 /// What the language of all lines says, split among them. Lines are numbers, texts and confidences.
 pub(super) fn evidence(lines: &[(usize, String, f64)]) -> Vec<(usize, Evidence)> {
     /// Of a line, and of all.
     const LEAST_LETTERS: [usize; 2] = [3, 6];
     /// A line with less of what all say is not named.
     const LEAST_SHARE: f64 = 0.1;
+    const ALIKE: f64 = 0.01;
     let (foreign, probabilities) = probabilities();
     let (mut total, mut each, mut all_letters) = (vec![0.0; foreign.len()], Vec::new(), 0);
-    for (line, text, confidence) in lines.iter().filter(|one| one.2 >= LEAST_CONFIDENCE && !is_inscription(&one.1)) {
+    let is_address = |text: &str| {
+        ["www", ".com", "·com", ".org", ".net", "http"].iter().any(|part| text.to_lowercase().contains(part))
+    };
+    let is_read =
+        |one: &&(usize, String, f64)| one.2 >= LEAST_CONFIDENCE && !is_inscription(&one.1) && !is_address(&one.1);
+    for (line, text, confidence) in lines.iter().filter(is_read) {
         let (nats, letters) = in_languages(text);
         if letters < LEAST_LETTERS[0] {
             continue;
@@ -133,10 +163,15 @@ pub(super) fn evidence(lines: &[(usize, String, f64)]) -> Vec<(usize, Evidence)>
         total.iter_mut().zip(&gain).for_each(|(total, gain)| *total += gain);
         each.push((*line, gain));
     }
+    for (total, (code, _)) in total.iter_mut().zip(&Tables::bundled().languages) {
+        *total -= if RARE.contains(&format!(" {code} ")) { RARE_NATS } else { 0.0 };
+    }
     let weight: Vec<f64> = total.iter().map(|nats| nats.min(MOST_OF_PHOTO).exp()).collect();
     let posterior: Vec<f64> = foreign.iter().zip(&weight).map(|(share, weight)| share.sqrt() * weight).collect();
     let best = (0..posterior.len()).max_by(|a, b| posterior[*a].total_cmp(&posterior[*b])).unwrap_or(ENGLISH);
-    let is_sure = posterior[best] >= LEAST_PROBABILITY * posterior.iter().sum::<f64>();
+    // Languages of one script may be alike.
+    let alike = posterior.iter().zip(&total).filter(|(_, nats)| **nats >= total[best] - ALIKE).map(|one| one.0);
+    let is_sure = alike.sum::<f64>() >= LEAST_PROBABILITY * posterior.iter().sum::<f64>();
     let inscriptions = lines.iter().filter(|(_, text, _)| is_inscription(text)).count();
     if !is_sure
         || total[best] < LEAST_NATS[usize::from(best != ENGLISH)]
@@ -156,7 +191,10 @@ pub(super) fn evidence(lines: &[(usize, String, f64)]) -> Vec<(usize, Evidence)>
     let sum = gained(&each);
     let told = each.iter().map(|(line, gain)| {
         let countries = all.iter().map(|likelihood| likelihood.powf(gain[best] / sum)).collect();
-        (*line, Evidence { countries, ..Evidence::new("language", Tables::bundled().languages[best].1) })
+        let script = lines.iter().find(|one| one.0 == *line).and_then(|one| unread(&one.1));
+        let (kind, says) =
+            script.map_or(("language", Tables::bundled().languages[best].1), |(script, _)| ("script", script));
+        (*line, Evidence { countries, ..Evidence::new(kind, says) })
     });
     told.collect()
 }

@@ -18,7 +18,7 @@ fn clue(kind: &'static str, says: impl Into<String>, countries: impl Into<String
 
 /// Everything that a line has of these.
 pub(super) fn clues(line: &str) -> Vec<Clue> {
-    [domain(line), telephone(line), price(line), form(line)].into_iter().flatten().collect()
+    [domain(line), telephone(line), price(line), form(line), district(line)].into_iter().flatten().collect()
 }
 
 /// Endings of domains that are sold to everybody.
@@ -164,7 +164,7 @@ pub(super) fn is_state(word: &str, is_clear: bool) -> bool {
 }
 
 /// Forms of postcodes and number plates that one or two countries use.
-const FORMS: [(&str, &str, &str); 8] = [
+const FORMS: [(&str, &str, &str); 10] = [
     ("AA 99999", "American postcode", "US"),
     ("AA?99? 9AA", "British postcode", "GB"),
     ("AA?9A 9AA", "British postcode", "GB"),
@@ -173,7 +173,26 @@ const FORMS: [(&str, &str, &str); 8] = [
     ("9999 ?AAA", "Spanish number plate", "ES"),
     ("AA-999-AA", "French or Italian number plate", "FR IT"),
     ("AA 99 AA 9999", "Indian number plate", "IN"),
+    ("9999? AAA 99", "French number plate", "FR"),
+    ("99A-99999?", "Vietnamese number plate", "VN"),
 ];
+
+/// A street sign of London: "BAKER STREET NW1".
+fn district(line: &str) -> Option<Clue> {
+    const DISTRICTS: [&str; 6] = ["EC", "WC", "NW", "SE", "SW", "E W N"];
+    const STREETS: &str =
+        " STREET ROAD LANE SQUARE PLACE AVENUE GARDENS TERRACE ROW WALK COURT HILL MEWS CRESCENT GROVE GATE STREETS ";
+    let upper = line.to_uppercase();
+    let (before, last) = upper.trim().rsplit_once(' ').unwrap_or(("", upper.trim()));
+    let letters = last.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_street = || before.rsplit(' ').next().is_some_and(|word| STREETS.contains(&format!(" {word} ")));
+    let is_known =
+        DISTRICTS[..5].contains(&letters) || is_street() && DISTRICTS[5].split(' ').any(|one| one == letters);
+    let is_number = last[letters.len()..].parse::<u8>().is_ok_and(|number| (1..=28).contains(&number));
+    let area = Tables::bundled().area("innerlondon");
+    (is_known && is_number && (before.is_empty() || is_street()))
+        .then(|| Clue { area, ..clue("postcode", format!("postal district {last}"), "GB") })
+}
 
 fn form(line: &str) -> Option<Clue> {
     let words: Vec<&str> = line.split([' ', ',', '.']).filter(|word| !word.is_empty()).collect();

@@ -15,12 +15,14 @@ pub(super) enum Named {
     Area(usize),
 }
 
-/// A state, a landmark, where an area code of North America is, or a whole country, which has no centre.
+/// A state, a landmark, where an area code of North America is, or a whole country or what only it has, which have no centre.
 pub(super) struct Area {
     pub(super) name: &'static str,
     pub(super) country: Option<usize>,
     /// The centre and the deviation in km.
     pub(super) at: Option<(UnitVec, f64)>,
+    /// What adds to the logarithm of its weight.
+    pub(super) less: f64,
 }
 
 pub(super) struct Tables {
@@ -123,7 +125,8 @@ impl Tables {
             let name = own.next().unwrap_or_default();
             let at = (parts.len() == 5).then(|| Some((point(parts[2], parts[3])?, parts[4].parse().ok()?))).flatten();
             names.extend(own.map(|name| (hash(name), Named::Area(areas.len()))));
-            areas.push(Area { name, country: numbers.get(parts[1]).copied(), at });
+            let less = parts.get(2).filter(|_| at.is_none()).and_then(|less| less.parse().ok()).unwrap_or(0.0);
+            areas.push(Area { name, country: numbers.get(parts[1]).copied(), at, less });
         }
         let count = unpacker.number();
         let mut pixel = 0;

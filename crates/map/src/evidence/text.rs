@@ -44,7 +44,8 @@ pub fn evidence_of_text(lines: &[(&str, f64)]) -> Vec<LineEvidence> {
             kept.push((line, text, confidence.clamp(0.0, 1.0)));
         }
     }
-    let mut all = names::evidence(&kept);
+    let read: Vec<_> = kept.iter().filter(|one| language::unread(&one.1).is_none()).cloned().collect();
+    let mut all = names::evidence(&read);
     all.extend(language::evidence(&kept));
     for (line, text, _) in kept.iter().filter(|one| one.2 >= LEAST_CONFIDENCE) {
         let clues = numbers::clues(text).into_iter().filter(|clue| seen.insert(format!("{} ", clue.says)));
@@ -96,6 +97,7 @@ mod tests {
     fn lines_favour_where_they_are_written() {
         for (text, lat, lon, told, least) in [
             ("LEUKERBAD", 46.38, 7.63, "name Leukerbad (Switzerland)", 300.0),
+            ("WIEN", 48.2, 16.4, "name Vienna (Austria)", 100.0),
             ("BANGKOK", 13.75, 100.5, "name Bangkok (Thailand)", 300.0),
             ("Minesota", 45.0, -93.3, "Minnesota (United States)", 100.0),
             ("NEWYORK", 40.71, -74.0, "New York City (United States)", 300.0),
@@ -112,6 +114,12 @@ mod tests {
             ("www.example.se", 59.3, 18.1, "domain .se", 10.0),
             ("12,50 zł", 52.2, 21.0, "currency złoty", 5.0),
             ("SW1A 1AA", 51.5, -0.1, "postcode British", 10.0),
+            ("NORTHUMBERLAND STREET WC2", 51.5, -0.1, "postal district WC2", 50.0),
+            ("Welcome to Leukerbad", 46.38, 7.63, "name Leukerbad (Switzerland)", 300.0),
+            ("Migros", 46.9, 7.4, "name Migros (Switzerland)", 10.0),
+            ("TOWER BRIDGE", 51.5, -0.1, "name Tower Bridge (United Kingdom)", 50.0),
+            ("(Thai letters)", 13.7, 100.5, "script Thai", 10.0),
+            ("(Cyrillic letters)", 55.8, 37.6, "script Cyrillic", 2.5),
         ] {
             let (found, ratio) = said(text, lat, lon);
             assert!(found.contains(told) && ratio > least, "{text}: {found}, {ratio}");
@@ -125,6 +133,11 @@ mod tests {
         for text in lines.split('|') {
             assert_eq!(said(text, 48.9, 2.3).0, "", "{text}");
         }
+        let town = |text| said(text, 45.19, 5.72).1;
+        assert!(town("Grenoble Street") < 0.5 * town("in Grenoble") && town("City of Grenoble") > town("in Grenoble"));
+        let two = evidence_of_text(&[("SAN", 0.95), ("FRANCISCO", 0.95)]);
+        assert!(two.iter().any(|found| found.line == 0 && found.evidence.says == "San Francisco (United States)"));
+        assert!(said("年年年年", 39.9, 116.4).0.is_empty());
         assert!(said("Vernon", 49.09, 1.48).1 < 350.0 && said("Paris", 48.85, 2.35).1 > 500.0);
         let french = |lines: &[(&str, f64)]| {
             evidence_of_text(lines)

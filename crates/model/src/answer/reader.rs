@@ -7,8 +7,8 @@ use crate::answer::{
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::sync::Arc;
 
-/// The window about a place that evidence names, and what it must hold.
-const NAMED_KM: f64 = 100.0;
+/// Windows about a place that evidence names, the narrowest first, and what one must hold.
+const NAMED_KM: [f64; 2] = [35.0, 100.0];
 const NAMED_SHARE: f64 = 0.3;
 
 /// Reads answers off a calibrated model's output.
@@ -110,8 +110,8 @@ impl Reader {
         let mut window_km = self.window_km(options, ood);
         if place.is_none() && options.window_km.is_none() && density.evidence().any(|own| !own.kernels.is_empty()) {
             // A place that evidence names is read through a narrow window if that holds enough.
-            let named = density.peaks(NAMED_KM, 1)[0].probability;
-            window_km = if named >= NAMED_SHARE { NAMED_KM } else { window_km };
+            let holds = |km: &f64| density.peaks(*km, 1)[0].probability >= NAMED_SHARE;
+            window_km = NAMED_KM.into_iter().find(holds).unwrap_or(window_km);
         }
         let peaks = density.peaks_after(place, window_km, options.hypotheses.max(1));
         let hypotheses: Vec<_> = peaks.iter().map(|peak| Hypothesis::new(peak.place, peak.probability)).collect();

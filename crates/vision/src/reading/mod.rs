@@ -39,6 +39,10 @@ const LEAST_CONFIDENCE: f32 = 0.3;
 /// A line below this confidence is read upside down, too. Those of turned lines are more often upside down.
 const SURE: f32 = 0.9;
 const SURE_TURNED: f32 = 0.9;
+/// A line below the first confidence is of a script that the recogniser cannot read if that is at least so probable.
+const UNREAD: [f32; 2] = [0.93, 0.55];
+/// Pixels of a line's picture for each place of the recogniser.
+const PLACE: usize = 8;
 /// A line that is so many times higher than wide runs down or up.
 const TURNED: f32 = 1.5;
 
@@ -46,7 +50,8 @@ const TURNED: f32 = 1.5;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TextLine {
-    /// What it says. It may hold characters of any script, and those that change the direction of writing.
+    /// What it says. It may hold characters of any script, and those that change the direction of writing. "(Thai letters)" is a line of
+    /// a script that cannot be read; its confidence is the probability of that script.
     pub text: String,
     /// The mean probability of its characters, from 0 to 1.
     pub confidence: f32,
@@ -72,6 +77,8 @@ pub struct TextReader {
     recogniser: Network,
     /// The first stands for no character.
     characters: Vec<char>,
+    /// Scripts that are told but not read; the first stands for all others.
+    scripts: Vec<String>,
     buffers: Pool<Buffers>,
 }
 
@@ -83,14 +90,20 @@ impl TextReader {
         let [glance, detector, recogniser] =
             ["glance", "detect", "recognise"].map(|name| Network::read(&mut file, name));
         let (glance, detector, recogniser) = (glance?, detector?, recogniser?);
-        let characters = file.header().texts().remove("characters").unwrap_or_default();
+        let mut texts = file.header().texts();
+        let scripts: Vec<String> = texts
+            .remove("scripts")
+            .into_iter()
+            .flat_map(|all| all.split('\n').map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        let characters = texts.remove("characters").unwrap_or_default();
         let characters: Vec<char> = characters.split('\n').map(|text| text.chars().next().unwrap_or('\0')).collect();
-        if recogniser.outputs() != characters.len() || [&glance, &detector].iter().any(|network| network.outputs() != 1)
-        {
-            let (outputs, count) = (recogniser.outputs(), characters.len());
-            return Err(unsound(format!("{outputs} outputs for {count} characters")));
+        let known = characters.len() + scripts.len();
+        if recogniser.outputs() != known || [&glance, &detector].iter().any(|network| network.outputs() != 1) {
+            let outputs = recogniser.outputs();
+            return Err(unsound(format!("{outputs} outputs for {known} characters and scripts")));
         }
-        Ok(Self { glance, detector, recogniser, characters, buffers: Pool::default() })
+        Ok(Self { glance, detector, recogniser, characters, scripts, buffers: Pool::default() })
     }
 
     /// The lines of a photo from top to bottom, at most 200.
@@ -162,28 +175,41 @@ impl TextReader {
         let [across, down] = found.sides();
         let is_turned = down >= TURNED * across;
         let turn = usize::from(is_turned);
-        let mut line = self.attempt(photo, found, turn);
+        let (mut line, mut script) = self.attempt(photo, found, turn);
         if line.confidence < if is_turned { SURE_TURNED } else { SURE } {
-            let other = self.attempt(photo, found, turn + 2);
+            let (other, other_script) = self.attempt(photo, found, turn + 2);
+            if is_turned && other_script.1 > script.1 {
+                script = other_script;
+            }
             if other.confidence > line.confidence {
                 line = other;
             }
         }
+        if line.confidence < UNREAD[0] && script.0 > 0 && script.1 >= UNREAD[1] {
+            return Some(TextLine {
+                text: format!("({} letters)", self.scripts[script.0]),
+                confidence: script.1,
+                ..line
+            });
+        }
         (line.confidence >= LEAST_CONFIDENCE && !line.text.is_empty()).then_some(line)
     }
 
-    /// The line as it reads from the corner of this number.
-    fn attempt(&self, photo: &Photo, found: &Found, turn: usize) -> TextLine {
+    /// The line as it reads from the corner of this number, its likeliest script and the probability of that.
+    fn attempt(&self, photo: &Photo, found: &Found, turn: usize) -> (TextLine, (usize, f32)) {
         let corners = std::array::from_fn(|k| found.corners[(k + turn) % 4]);
         let [length, height] = Found { corners, ..*found }.sides();
-        let picture = crop::cut(photo, &corners, crop::width_of(length, height));
-        let (text, confidence) = self.buffers.with(|buffers| {
+        let width = crop::width_of(length, height);
+        let picture = crop::cut(photo, &corners, width);
+        let ((text, confidence), script) = self.buffers.with(|buffers| {
             let logits = self.recogniser.run(picture, buffers);
-            let read = recognise::decode(logits.values(), logits.stride, &self.characters);
+            let (values, counts) = (logits.values(), [self.characters.len(), self.scripts.len()]);
+            let read = recognise::decode(values, logits.stride, &self.characters);
+            let script = recognise::script(values, logits.stride, counts[0], counts[1], width.div_ceil(PLACE));
             buffers.give_back(logits);
-            read
+            (read, script)
         });
-        TextLine { text, confidence, corners }
+        (TextLine { text, confidence, corners }, script)
     }
 }
 
