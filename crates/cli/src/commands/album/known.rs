@@ -65,6 +65,6 @@ pub(crate) fn read_tracks(paths: &[PathBuf]) -> Result<Vec<Track>> {
 pub(crate) fn count_films(films: &[PathBuf], options: &mut AlbumOptions) {
     let (some, all) = (options.add_videos(films), counted(films.len(), "video"));
     if some > 0 {
-        verbosity::note(&format!("{some} of {all} have a location and a time: they count as GPS tags"));
+        verbosity::note(&format!("{some} of {all} with a location and a time: they count as GPS tags"));
     }
 }
