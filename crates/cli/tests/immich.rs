@@ -58,7 +58,7 @@ fn photos_are_suggested_written_and_taken_back() {
     // One photo was tagged by hand meanwhile.
     fake.set(|state| state.assets[1].place = Some((1.0, 2.0)));
     assert!(said(&immich(path, &fake, "apply"), 0).contains("1 written, 1 had a location already"));
-    assert!(said(&immich(path, &fake, "undo"), 0).contains("1 taken back"));
+    assert!(said(&immich(path, &fake, "undo"), 0).contains("1 removed"));
     assert_eq!(fake.places(), [Some(rome), Some((1.0, 2.0)), Some((0.0, 0.0)), Some(rome)]);
 }
 
