@@ -101,7 +101,7 @@ impl Comparison {
             let mut row = vec![other.name.clone()];
             row.extend([200.0, 750.0, 2500.0].map(|r| {
                 let lead = ours.lead(other, r, chosen, &self.bootstrap);
-                percent_interval(lead.clone()) + level(&lead)
+                percent_interval(lead) + level(&lead)
             }));
             let nll = ours.nll_lead(other, chosen, &self.bootstrap);
             row.push(

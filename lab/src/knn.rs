@@ -153,7 +153,7 @@ impl Mixture {
         beside: Option<&[f64]>,
     ) -> (f64, Self) {
         let most = nearest[0].len();
-        let mut ladder: Vec<usize> = (0..).map(|k| 5 << k).take_while(|k| *k < most).collect();
+        let mut ladder: Vec<usize> = (0..40).map(|k| 5 << k).take_while(|k| *k < most).collect();
         ladder.push(most);
         // By photo and number of neighbours: the densities of the widths, the even one, the one beside it.
         let photos = nearest.par_iter().zip(kernels).enumerate().map(|(photo, (near, kernels))| {

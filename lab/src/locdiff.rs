@@ -94,7 +94,7 @@ impl LocDiff {
         let (folder, options) = Self::train(device, effort, run, data, progress)?;
         let (mut best, validation): ([Option<(f64, Self)>; 2], _) = ([None, None], data.validation);
         let mut files: Vec<_> = std::fs::read_dir(folder.path().join("checkpoints"))?.collect::<Result<_, _>>()?;
-        files.sort_by_key(|file| file.file_name());
+        files.sort_by_key(std::fs::DirEntry::file_name);
         for file in files {
             let (state, _) = TrainingState::load(&file.path())?;
             let open = || -> Result<Self> {

@@ -2,7 +2,7 @@
 
 use crate::{Baseline, PhotoDensity, Points, error::Result};
 use locdiff_shdd::sphere::{LatLon, UnitVec};
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashSet, sync::Arc};
 
 /// A box of whole numbers, each the number of a setting on its scale: the first and the last of every axis.
 type Box<const D: usize> = [(i32, i32); D];
@@ -28,12 +28,12 @@ pub(crate) fn best_by<const D: usize, const R: usize, M>(
     limits: Box<D>,
     mut make: impl FnMut([i32; D]) -> Result<[(f64, M); R]>,
 ) -> Result<[([i32; D], M); R]> {
-    let mut tried: HashMap<[i32; D], ()> = HashMap::new();
+    let mut tried: HashSet<[i32; D]> = HashSet::new();
     let mut best: [Option<(f64, [i32; D], M)>; R] = [const { None }; R];
     let mut now = first;
     loop {
         for at in points(now) {
-            if tried.insert(at, ()).is_some() {
+            if !tried.insert(at) {
                 continue;
             }
             for (best, (score, made)) in best.iter_mut().zip(make(at)?) {
