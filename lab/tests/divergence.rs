@@ -169,8 +169,8 @@ fn gradients_match_finite_differences() {
     let e = noisy(&codec, truth, 0.7, 0.2, &mut rng);
     let anchors = Grid::uniform_random(2048, &mut rng).unwrap();
     let anchored = |codec: &Codec, e: &Coefficients, truth: UnitVec| anchored_kl(codec, e, truth, &anchors);
-    type Evaluate = dyn Fn(&Codec, &Coefficients, UnitVec) -> Loss;
-    let losses: [(&str, &Evaluate); 3] = [("KL", &reverse_kl), ("NLL", &nll), ("over anchors", &anchored)];
+    type Evaluate<'a> = &'a dyn Fn(&Codec, &Coefficients, UnitVec) -> Loss;
+    let losses: [(&str, Evaluate<'_>); 3] = [("KL", &reverse_kl), ("NLL", &nll), ("over anchors", &anchored)];
     for (name, loss) in losses {
         let Loss { gradient, .. } = loss(&codec, &e, truth.to_unit());
         for _ in 0..4 {
