@@ -428,6 +428,6 @@ mod tests {
             }
         }
         let film = [file, sized(*b"moov", b"").unwrap()].concat();
-        assert!(Heif::parse(&film).unwrap().with_exif(b"x").unwrap_err().contains("film"));
+        assert!(Heif::parse(&film).unwrap().with_exif(b"x").unwrap_err().contains("video"));
     }
 }

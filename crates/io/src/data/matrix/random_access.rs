@@ -157,6 +157,6 @@ mod tests {
         let message = file.read_row(1, &mut row).unwrap_err().to_string();
         assert!(message.contains("row 2") && message.contains("x.npy"), "{message}");
         let message = RowFile::open(&path, Some("t")).unwrap_err().to_string();
-        assert!(message.contains("no tensor 't'"), "{message}");
+        assert!(message.contains("not a tensor 't'"), "{message}");
     }
 }
