@@ -135,7 +135,7 @@ fn an_old_place_is_kept_unless_forced() {
     let photo = fixture("xmp_gps.jpg");
     assert!(has_location(&photo));
     let message = |overwrite| tagged(&photo, "x.jpg", &beijing(), overwrite).unwrap_err().to_string();
-    assert!(message(Overwrite::NEVER).contains("says already"));
+    assert!(message(Overwrite::NEVER).contains("already has a GPS tag"));
     assert!(message(Overwrite::FORCE).contains("XMP"));
 }
 

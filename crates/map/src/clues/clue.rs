@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn hostile_and_misspelt_clues_say_why() {
-        const CASES: &str = ">is no clue|Polish>is no clue|=>no clue is of the kind \"\"|langauge=Polish>did you mean language?|\
+        const CASES: &str = ">is not a clue|Polish>is not a clue|=>no clue is of the kind \"\"|langauge=Polish>did you mean language?|\
             language=Polnish>did you mean Polish|language=>no language is called \"\"|script=Cyrilic>did you mean Cyrillic|\
             currency=zlotty>did you mean Zloty|drives=lef>did you mean left?|climate=XYZ>give Af, Am|climate=é>give Af, Am|\
             coast=NaN>give yes, no|text=>no name, language|text!=Stockholm>its contrary says nothing|domain=>is called \"\"|\
@@ -141,7 +141,7 @@ mod tests {
             near=Springfield 10km>is the name of several places";
         let long = format!("language={}", "x".repeat(100_000));
         let cases = CASES.split('|').filter_map(|case| case.split_once('>'));
-        for (clue, reason) in cases.chain([(&*long, "is no clue")]) {
+        for (clue, reason) in cases.chain([(&*long, "is not a clue")]) {
             let message = Clue::parse(clue, None).unwrap_err().to_string();
             assert!(message.contains(reason) && message.len() < 900, "{clue:.50}: {message}");
         }

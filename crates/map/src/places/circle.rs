@@ -108,7 +108,7 @@ mod tests {
         assert!(parse("Isle of Man").is_none() && parse("France").is_none());
         for (text, reason) in [
             ("50 km around Xyzzyville", "neither a town's name"),
-            ("x km around 1,2", "no number"),
+            ("x km around 1,2", "not a number"),
             ("0 km around 1,2", "from 0 to"),
             ("6000 km around 1,2", "from 0 to"),
             ("5 km around 91,2", "neither a town's name"),

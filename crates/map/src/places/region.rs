@@ -207,7 +207,7 @@ mod tests {
         let message = |text: &str| Region::parse(text).unwrap_err().to_string();
         assert_eq!(
             message("Georgia"),
-            "\"Georgia\" is the name of several places: say GE for the country, or US-GA for Georgia in United States"
+            "\"Georgia\" is the name of several places: choose GE for the country, or US-GA for Georgia in United States"
         );
         assert!(message("Punjab").contains("IN-PB") && message("Punjab").contains("PK-PB"), "{}", message("Punjab"));
         assert!(message("Bavria").contains("did you mean Bavaria"), "{}", message("Bavria"));
@@ -241,7 +241,7 @@ mod tests {
             (r#"{"type":"Polygon","coordinates":[[[0,0],[1,1],[0,0]]]}"#, "3 positions"),
             (r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1]]]}"#, "does not end"),
             (r#"{"type":"Polygon","coordinates":[[[0,95],[1,0],[1,1],[0,95]]]}"#, "not a longitude and latitude"),
-            (r#"{"type":"Polygon","coordinates":[[["a",5],[1,0],[1,1],[0,1]]]}"#, "no position"),
+            (r#"{"type":"Polygon","coordinates":[[["a",5],[1,0],[1,1],[0,1]]]}"#, "not a position"),
             (r#"{"type":"Polygon","coordinates":7}"#, "no list"),
         ] {
             let message = Region::from_geojson(text, "bad.json").unwrap_err().to_string();

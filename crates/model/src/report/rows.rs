@@ -240,7 +240,7 @@ mod tests {
         for (truth, ids, by_order, allow, part) in [
             (&["a", "b"][..], &["a"][..], true, false, "t.csv has 2 rows, p.csv has 1"),
             (&["a", "b", "c"], &["a"], false, false, "p.csv has no row for 'b' and 1 more"),
-            (&["a"], &["a", "x"], false, false, "p.csv has 'x', which t.csv has not"),
+            (&["a"], &["a", "x"], false, false, "p.csv has 'x', but t.csv does not"),
             (&["a"], &["a", "a"], false, false, "p.csv: 'a' is in row 1 and in row 2"),
             (&["a"], &["x"], false, true, "no id in common"),
             (&["p/1.jpg"], &["q/1.jpg"], false, false, "p.csv has no row for 'p/1.jpg'"),
