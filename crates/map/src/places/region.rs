@@ -242,7 +242,7 @@ mod tests {
             (r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1]]]}"#, "does not end"),
             (r#"{"type":"Polygon","coordinates":[[[0,95],[1,0],[1,1],[0,95]]]}"#, "not a longitude and latitude"),
             (r#"{"type":"Polygon","coordinates":[[["a",5],[1,0],[1,1],[0,1]]]}"#, "not a position"),
-            (r#"{"type":"Polygon","coordinates":7}"#, "no list"),
+            (r#"{"type":"Polygon","coordinates":7}"#, "not a list"),
         ] {
             let message = Region::from_geojson(text, "bad.json").unwrap_err().to_string();
             let is_line = message.starts_with("bad.json") && !message.contains('\n');
