@@ -88,8 +88,8 @@ mod tests {
         let odd = sure.replace("\"place\"", "\"hint\":{\"reason\":\"far away\",\"probability\":0.4},\"place\"");
         assert!(detail(&odd, photo).contains("far away"));
         assert!(detail(sure, &copy).contains("a.jpg has a GPS tag already"));
-        assert!(detail("{}", photo).contains("no answer"));
-        assert!(detail(&sure.replace("48.86", "99"), photo).contains("no place"));
+        assert!(detail("{}", photo).contains("not an answer"));
+        assert!(detail(&sure.replace("48.86", "99"), photo).contains("has no location"));
         // Without its tag it is as it was, to what a reader of tags can tell.
         let cleaned = clean(&copy, None).unwrap();
         assert!(LocationScrub::of(&cleaned).findings.is_empty() && !locdiff_io::tags::has_location(&cleaned));

@@ -75,6 +75,6 @@ mod tests {
         let tight = PhotoLimits { max_bytes: 1 << 19, ..limits };
         assert!(matches!(refused(1, &tight), VisionError::TooManyBytes { bytes: 0x10_0000, .. }));
         let lie = found[0].clone().deflated(100);
-        assert!(lie.read(&limits).unwrap_err().to_string().contains("another size"));
+        assert!(lie.read(&limits).unwrap_err().to_string().contains("its size differs"));
     }
 }
