@@ -4,6 +4,7 @@ use crate::occlusion::{mean_colour, painted};
 use crate::{Answer, LocateError, LocateOptions, Locator, Photo, PhotoLimits};
 use locdiff_io::tags::{LocationFinding, LocationScrub, MediaKind};
 use locdiff_map::places::{Region, find_place};
+use locdiff_model::answer::ReadText;
 use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 use std::path::Path;
 
@@ -45,7 +46,7 @@ impl Locator {
         }
         let photo = opened(file, options)?;
         let embedded = self.embed(&photo, options)?;
-        let lines = if all { embedded.text.clone() } else { self.answer(&embedded, options)?.text };
+        let lines = if all { embedded.text.clone() } else { telling(&embedded.text) };
         let (colour, mut result) = (mean_colour(photo.rgb()), None);
         for line in lines {
             let span = |axis: usize, side: u32| {
@@ -90,6 +91,20 @@ impl Locator {
             }));
         }
         Ok(found)
+    }
+}
+
+/// The lines that say something about places, and those that do so once these are gone.
+fn telling(lines: &[ReadText]) -> Vec<ReadText> {
+    let (mut left, mut found) = (lines.to_vec(), Vec::new());
+    loop {
+        let (numbers, _) = ReadText::all_evidence(&left);
+        if numbers.is_empty() {
+            return found;
+        }
+        let (told, others): (Vec<_>, Vec<_>) = left.into_iter().enumerate().partition(|(k, _)| numbers.contains(k));
+        found.extend(told.into_iter().map(|(_, line)| line));
+        left = others.into_iter().map(|(_, line)| line).collect();
     }
 }
 
@@ -142,6 +157,15 @@ fn name_km(says: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_that_tell_once_others_are_gone_are_found() {
+        let line = |text: &str| ReadText::new(text, 0.95, [[0.0; 2]; 4]);
+        let lines = ["LEUKERBAD", "Fermé le lundi", "12:45"].map(line);
+        assert_eq!(ReadText::all_evidence(&lines).0, [0], "the name hides the language");
+        let told: Vec<String> = telling(&lines).into_iter().map(|line| line.text).collect();
+        assert_eq!(told, ["LEUKERBAD", "Fermé le lundi"]);
+    }
 
     #[test]
     fn names_have_radii_and_the_smallest_comes_first() {

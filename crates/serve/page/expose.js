@@ -1,7 +1,7 @@
 // What gives a photo away: a table from the worst to the least, and a copy without location tags, measured again.
 import { plain, text } from "./parts.js";
 import { hasBoxes } from "./reading.js";
-import { clean, expose } from "./server.js";
+import { clean, embed, expose } from "./server.js";
 import { km } from "./trip.js";
 
 const KINDS = { gps: "GPS position", "place-name": "name of a place", "time-zone": "time zone", hidden: "data that cannot be read", text: "text in the picture",
@@ -32,13 +32,14 @@ const isTag = ({ kind }) => ["gps", "place-name", "time-zone", "hidden"].include
 
 const canCover = (photo) => Boolean(photo.lines?.length) && hasBoxes(photo);
 
-// The photo with its text lines painted over, as a new JPEG, which has no tags at all.
-async function covered({ file, lines }) {
+// The photo with all text painted over, as a new JPEG, which has no tags at all. Lines that say nothing beside others may tell alone.
+async function covered(photo, signal) {
+  const { file } = photo, { text: lines } = await embed(photo, signal);
   const bitmap = await createImageBitmap(file), canvas = new OffscreenCanvas(bitmap.width, bitmap.height), context = canvas.getContext("2d");
   context.drawImage(bitmap, 0, 0);
   bitmap.close();
   Object.assign(context, { fillStyle: "#808080", strokeStyle: "#808080", lineJoin: "round" });
-  for (const { corners } of lines) {
+  for (const [, , corners] of lines) {
     // Wider than the box by a tenth of the letters' height on each side.
     context.lineWidth = 0.2 * Math.hypot(corners[3][0] - corners[0][0], corners[3][1] - corners[0][1]);
     context.beginPath();
@@ -105,7 +106,7 @@ export class Exposure {
     if (!photo) return;
     const isCovering = this.isCovering(photo), name = photo.name.replace(/(\.[^.]*)?$/, isCovering ? "-clean.jpg" : "-clean$1");
     await this.work(photo, "Writing a copy without location tags …", async (signal) => {
-      const blob = isCovering ? await covered(photo) : await clean(photo, signal);
+      const blob = isCovering ? await covered(photo, signal) : await clean(photo, signal);
       photo.cleanFindings = await expose({ file: new File([blob], name, { type: isCovering ? "image/jpeg" : photo.file.type }), name }, signal);
       this.download(blob, name);
     });
