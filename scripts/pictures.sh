@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pictures of the documents: docs/pictures/*.png and sampling.gif, small enough to commit. Needs Python with Pillow and matplotlib, exiftool, and what
+# Makes the pictures of the documents: docs/pictures/*.png, small enough to commit. Needs Python with Pillow and matplotlib, exiftool, and what
 # scripts/serve_browser needs (Chromium, npm).
 #     scripts/pictures.sh [FOLDER WITH locdiff AND locdiff-lab]
 set -euo pipefail
@@ -10,8 +10,6 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/pictures" "$work/trip"
 "$programs/locdiff" locate fixtures/vision/lund.jpg --png "$work/pictures/lund.png" >/dev/null
 "$programs/locdiff" locate fixtures/vision/china.jpg --png "$work/pictures/china.png" >/dev/null
-"$programs/locdiff" locate fixtures/vision/china.jpg --trace "$work/sampling.gif" >/dev/null
-cp "$work/sampling.gif" docs/pictures/sampling.gif
 "$programs/locdiff-lab" plot resolution -L 15,23,47 --out "$work/pictures/resolution.png" >/dev/null
 "$programs/locdiff-lab" plot noise --out "$work/pictures/noise.png" >/dev/null
 
@@ -36,7 +34,7 @@ modules=target/page-check
 mkdir -p "$modules"
 echo '{"private":true}' >"$modules/package.json"
 (cd "$modules" && npm install --silent --no-fund --no-audit playwright-core@1.65)
-node scripts/pictures.mjs "$modules" "$programs/locdiff" fixtures/vision/lund.jpg "$work/album.html" "$work/trip" "$work/pictures"
+node scripts/pictures.mjs "$modules" "$programs/locdiff" fixtures/vision/thun.jpg "$work/album.html" "$work/trip" "$work/pictures"
 
 python3 scripts/pictures.py "$work/pictures"
 python3 - "$work/pictures" docs/pictures <<'PYTHON'

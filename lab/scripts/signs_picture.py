@@ -32,7 +32,9 @@ def frame(photo, boxes, png, words, fonts):
     picture.thumbnail((440, 320))
     page.paste(picture, (GAP, GAP))
     chart = Image.open(png).convert("RGB")
-    chart = chart.crop((0, int(0.205 * chart.height), chart.width, int(0.9 * chart.height)))
+    # The map alone: the words above it and the legend below leave the right edge white.
+    drawn = [row for row in range(chart.height) if min(chart.getpixel((chart.width - 4, row))) < 250]
+    chart = chart.crop((0, drawn[0], chart.width, drawn[-1] + 1))
     chart.thumbnail((SIZE[0] - 440 - 3 * GAP, 320))
     page.paste(chart, (440 + 2 * GAP, GAP))
     draw = ImageDraw.Draw(page)

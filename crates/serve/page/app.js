@@ -47,7 +47,7 @@ function begin(words, all) {
   return {
     signal: own.stop.signal,
     step() { own.done++; tell(own); },
-    again: (seconds) => say(`The server is busy: again in ${seconds} s`),
+    again: (seconds) => say(`The server is busy: trying again in ${seconds} s`),
     // Whether it ended by itself.
     end(error) {
       if (work === own) { work = null; tell(null); }
@@ -266,7 +266,7 @@ const tab = () => TABS.find((name) => $(`tab-${name}`).getAttribute("aria-select
 function paintLedger({ isAskedWhy, answer: { ledger = [] } }) {
   $("ledger").hidden = !isAskedWhy;
   $("why").setAttribute("aria-expanded", String(Boolean(isAskedWhy)));
-  $("ledger-rows").replaceChildren(ledger.length ? ledgerTable(ledger) : text("p", "This answer is not made of factors that can be told apart."));
+  $("ledger-rows").replaceChildren(ledger.length ? ledgerTable(ledger) : text("p", "This answer has no separate factors."));
 }
 
 function why() {
@@ -318,7 +318,7 @@ function showOfTrip(photo) {
   const places = [{ ...said.best, probability: said.probability, place: said.place }, ...said.alternatives];
   $("hypotheses").replaceChildren(...places.map(hypothesisFor(globe)));
   const facts = [["best place", `${degrees(said.best)}, ${said.place}`]];
-  if (said.gps) facts.push(["the photo’s GPS tag", degrees(said.gps)]);
+  if (said.gps) facts.push(["GPS tag", degrees(said.gps)]);
   $("facts").replaceChildren(...facts.flatMap(([name, value]) => [text("dt", name), text("dd", value)]));
   $("globe").setAttribute("aria-label", `A globe turned to ${said.place}, with the trip’s track. Arrow keys turn it, plus and minus zoom.`);
   const placed = photos.filter((other) => other.trip);
@@ -333,7 +333,7 @@ function way() {
   return sure.length > 1 ? [sure.map(({ trip: { best } }) => [best.lon, best.lat])] : [];
 }
 
-// ---- which parts speak for the place
+// ---- which parts support the answer
 const WHERE = [["top left", "top", "top right"], ["left", "middle", "right"], ["bottom left", "bottom", "bottom right"]];
 
 // Parts that speak for it are left clear, the others veiled: what matters stays to be seen.
@@ -359,14 +359,14 @@ function paintParts(parts) {
   const best = nats.indexOf(Math.max(...nats)), third = (at, count) => Math.min(2, Math.floor((3 * (at + 0.5)) / count));
   const words = WHERE[third(Math.floor(best / columns), rows)][third(best % columns, columns)];
   $("speaking").textContent = nats[best] > 0.1
-    ? `What is clear speaks for the place, most of all at the ${words}: without that part it is ${Math.exp(nats[best]).toFixed(nats[best] < 2 ? 1 : 0)} times less probable.`
-    : "No part by itself speaks for the place.";
+    ? `Bright parts support the answer, most of all at the ${words}: without that part the place is ${Math.exp(nats[best]).toFixed(nats[best] < 2 ? 1 : 0)} times less probable.`
+    : "No single part supports the answer.";
 }
 
 async function speak() {
   const photo = shown;
   if ($("speak").getAttribute("aria-pressed") === "true") { paintParts(null); return; }
-  const run = begin("Painting over one part after the other …", 1);
+  const run = begin("Covering one part after the other …", 1);
   try {
     photo.parts ??= await (await patiently(() => ask(photo, "occlusion", {}, run.signal), run.again, run.signal)).json();
     if (run.end() && photo === shown) paintParts(photo.parts);
@@ -405,11 +405,11 @@ function show(photo) {
   $("hypotheses").replaceChildren(...answer.hypotheses.map(hypothesisFor(globe)));
   const like = answer.gallery?.match;
   $("references").hidden = !like;
-  if (like) $("reference").textContent = `${like.name ?? `row ${like.row}`}, ${km(like.distance_km)} away; the gallery has ${percent(answer.gallery.share)} of the say.`;
+  if (like) $("reference").textContent = `${like.name ?? `row ${like.row}`}, ${km(like.distance_km)} away; the gallery has ${percent(answer.gallery.share)} of the probability around it.`;
   $("speak").hidden = Boolean(photo.files);
   const facts = [["best place", `${degrees(answer.best)}, ${answer.place}`], ["50 % region", `${Math.round(answer.area_50_km2).toLocaleString("en")} km²`],
     ["90 % region", `${Math.round(answer.area_90_km2).toLocaleString("en")} km²`]];
-  if (answer.gps) facts.push(["the photo’s GPS tag (not used)", degrees(answer.gps)]);
+  if (answer.gps) facts.push(["GPS tag (not used)", degrees(answer.gps)]);
   $("facts").replaceChildren(...facts.flatMap(([name, value]) => [text("dt", name), text("dd", value)]));
   $("globe").setAttribute("aria-label", `A globe turned to ${answer.place}. Arrow keys turn it, plus and minus zoom.`);
   openFilm(false);
@@ -446,7 +446,7 @@ function draw(isDrawing) {
 function openFilm(isOpen) {
   $("film").hidden = !isOpen;
   $("play").setAttribute("aria-expanded", String(isOpen));
-  $("play").textContent = isOpen ? "close the film" : "watch the samples leave the noise";
+  $("play").textContent = isOpen ? "hide the sampling steps" : "show the sampling steps";
 }
 
 async function play() {
@@ -571,7 +571,7 @@ $("cancel").addEventListener("click", () => {
   work?.stop.abort();
   work = null;
   tell(null);
-  say(`Stopped after ${done} of ${all}: choose how they belong together, or add photos, to go on`);
+  say(`Stopped after ${done} of ${all}: to continue, choose how they belong together or add photos`);
 });
 $("remove").addEventListener("click", () => { if (photos.includes(shown)) remove(shown); });
 $("clear").addEventListener("click", clear);

@@ -3,4 +3,4 @@
 // As `fetch`, of paths beside the page.
 export const send = (path, options) => fetch(path, options);
 // Where photos are read, in words; whether there is a server that programs can ask.
-export const whereabouts = "They stay on the machine that runs this page’s server.", hasServer = true;
+export const whereabouts = "Photos stay on the machine that runs this server.", hasServer = true;

@@ -24,7 +24,7 @@ function findingsTable(findings, words) {
 
 export const worst = (findings) => {
   const radius = findings[0]?.radius_km ?? null;
-  return radius === null ? "Nothing that LocDiff can measure gives the place away." : `The place is given away to within ${km(radius)}.`;
+  return radius === null ? "LocDiff found nothing that gives the location away." : `The location can be found to within ${km(radius)}.`;
 };
 
 // Tags are what a copy can do without; the picture stays.
@@ -67,7 +67,7 @@ export class Exposure {
     if (isNew) this.stop?.abort();
     if (!photo) return;
     this.fill();
-    if (isNew && !photo.findings) this.work(photo, "Looking for what gives it away …", async (signal) => { photo.findings = await expose(photo, signal); });
+    if (isNew && !photo.findings) this.work(photo, "Looking for what gives the location away …", async (signal) => { photo.findings = await expose(photo, signal); });
   }
 
   async work(photo, words, task) {

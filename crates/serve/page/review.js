@@ -29,7 +29,7 @@ function say(words, isWrong = false) {
 function ended() {
   hasEnded = true;
   clearTimeout(polling);
-  say("The session has ended. The same command opens it again, as it was left.", true);
+  say("The session has ended. The same command continues it.", true);
 }
 
 async function refresh() {
@@ -264,7 +264,7 @@ function show(photo, stays) {
     // As well as a hand can point.
     move(place, Math.min(500, Math.max(0.01, 6 * kmPerPixel)), "the pin");
   };
-  globe.whenNudged = ([lon, lat]) => say(`The pin is at ${lat.toFixed(3)}, ${turned(lon).toFixed(3)}: Enter puts it there, Escape gives up.`);
+  globe.whenNudged = ([lon, lat]) => say(`The pin is at ${lat.toFixed(3)}, ${turned(lon).toFixed(3)}: Enter confirms, Escape cancels.`);
   if (!isGrid) globe.showOfTrip(said, way(), stops(), stays);
 }
 
@@ -293,7 +293,7 @@ function buttons() {
   $("apply").disabled = !isIdle || !ticked || isBusy;
   $("back").hidden = !written;
   $("back").disabled = isBusy || hasEnded;
-  $("back").textContent = `take back what was written (${written.toLocaleString("en")})`;
+  $("back").textContent = `undo writing (${written.toLocaleString("en")})`;
 }
 
 $("tick").addEventListener("click", () => act("take", { photos: keys(open()), take: true }));
@@ -325,7 +325,7 @@ $("several").addEventListener("click", () => {
 $("all").addEventListener("click", () => select(isGrid ? grid.photos : photos));
 $("unsure").addEventListener("click", () => {
   const list = (isGrid ? grid.photos : photos).filter(isUnsure);
-  if (list.length) select(list); else say("None is unsure and undecided.");
+  if (list.length) select(list); else say("No photo is both unsure and undecided.");
 });
 
 // ---- towns
@@ -345,7 +345,7 @@ $("search").addEventListener("submit", async (event) => {
     item.append(button);
     return item;
   }));
-  say(words ? (found.length ? `${found.length} found` : "No town of that name is known here.") : "");
+  say(words ? (found.length ? `${found.length} found` : "No town of that name was found.") : "");
   $("towns").querySelector("button")?.focus();
 });
 
@@ -428,7 +428,7 @@ $("done").addEventListener("click", async () => {
 });
 if (document.body.dataset.tiles) {
   globe.tiles = new Tiles(document.body.dataset.tiles, () => globe.redraw());
-  $("tiles-from").textContent = `Map tiles: ${new URL(document.body.dataset.tiles).origin}, which learns where you look.`;
+  $("tiles-from").textContent = `Map tiles: ${new URL(document.body.dataset.tiles).origin}, which learns which parts of the map you view.`;
 }
 furnish(globe);
 refresh();

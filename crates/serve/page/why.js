@@ -10,7 +10,7 @@ const SIDE = 1400;
 const heading = (words, scope) => Object.assign(text("th", words), { scope });
 
 function without({ factor, without: other }) {
-  if (!other) return factor === "land" ? "every answer has it" : "not known";
+  if (!other) return factor === "land" ? "part of every answer" : "not known";
   const where = other.moved_km < 1 ? "the same place" : `${plain(other.place)}, ${km(other.moved_km)} away`;
   return `${where} (${plain(other.country)} ${percent(other.probability)})`;
 }
@@ -103,9 +103,9 @@ export async function fillReport(report, photo, globe, { headline, words }) {
     drawnPhoto(photo, document.getElementById("picture"), accent).then((blob) => picture(blob, "The photo with the lines that were read")), drawnMap(globe).then((blob) => picture(blob, "The map with the density"))]);
   const facts = [["best place", `${degrees(answer.best)}, ${answer.place}`], ["radii", `half within ${km(answer.radius_50_km)}, nine in ten within ${km(answer.radius_90_km)}`]];
   for (const line of answer.text ?? []) facts.push(["reads", lineWords(line)]);
-  if (answer.gps) facts.push(["the photo’s GPS tag (not used)", degrees(answer.gps)]);
+  if (answer.gps) facts.push(["GPS tag (not used)", degrees(answer.gps)]);
   for (const [k, file] of files.entries()) facts.push(["file", `${plain(file.name)}, ${file.size.toLocaleString("en")} bytes`], ["SHA-256", sums[k]]);
-  facts.push(["LocDiff", about ? `version ${about.version}, model of degree ${about.model.degree}` : "version not told"]);
+  facts.push(["LocDiff", about ? `version ${about.version}, model of degree ${about.model.degree}` : "version unknown"]);
   if (about?.encoder) facts.push(["image encoder", about.encoder]);
   if (!photo.files) facts.push(["command", command(photo)]);
   facts.push(["made", new Date().toISOString().replace("T", " ").slice(0, 16) + " UTC"]);
@@ -113,6 +113,6 @@ export async function fillReport(report, photo, globe, { headline, words }) {
   list.append(...facts.flatMap(([name, value]) => [text("dt", name), text("dd", value)]));
   row.append(...pictures);
   report.replaceChildren(text("h1", headline), text("p", words), row, ledgerTable(answer.ledger ?? []),
-    text("p", "Nats are natural logarithms: +1 makes a place 2.7 times likelier. The rows add up to the last line.", "quiet"), list);
+    text("p", "+1 nat (natural logarithm) makes a place 2.7 times more probable. The rows add up to the last line.", "quiet"), list);
   return () => { for (const { src } of pictures) URL.revokeObjectURL(src); report.replaceChildren(); };
 }

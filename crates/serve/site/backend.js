@@ -1,7 +1,7 @@
 // The page's backend where there is no server: a worker of its own, offline after the first visit.
 import { open } from "../locdiff/index.js";
 
-export const whereabouts = "They stay in this tab: nothing is sent anywhere. The first visit loads 17 MB, later ones nothing.", hasServer = false;
+export const whereabouts = "Photos stay in this tab: nothing is sent anywhere. The first visit loads about 20 MB, later ones nothing.", hasServer = false;
 
 // What the worker fetches is kept for visits without a network; so the keeper comes first, where the browser has one.
 async function kept() {
