@@ -2,8 +2,7 @@
 
 use crate::error::Result;
 use locdiff_base::setting;
-use locdiff_model::Standardisation;
-use locdiff_model::train::Dataset;
+use locdiff_model::{Standardisation, train::Dataset};
 use locdiff_nn::{Device, Tensor, ops};
 use locdiff_shdd::sphere::UnitVec;
 

@@ -1,13 +1,9 @@
 //! Retrieval: the places of the photos that look most alike (`[L]kNN`).
 
-use crate::{
-    Baseline, FitData, PhotoDensity, Points,
-    baseline::{highest_columns, score},
-    error::Result,
-    examples::{normalised, upload},
-    reading::{NARROWEST_KM, THINNEST},
-    search,
-};
+use crate::baseline::{highest_columns, score};
+use crate::examples::{normalised, upload};
+use crate::reading::{NARROWEST_KM, THINNEST};
+use crate::{Baseline, FitData, PhotoDensity, Points, error::Result, search};
 use locdiff_model::Standardisation;
 use locdiff_model::answer::{KernelSettings, Neighbour};
 use locdiff_nn::{Device, Tensor, ops, ops::Transpose};

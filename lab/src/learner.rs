@@ -2,11 +2,8 @@
 
 use crate::{BaselineError, Effort, baseline::Task, error::Result, examples::Bank};
 use locdiff_model::chance;
-use locdiff_nn::{
-    Adam, AdamConfig, Gradients, Indices, LrSchedule, Params, ParamsBuilder, Rng, Tensor, View,
-    layers::{ForwardMode, Mlp, MlpWork},
-    ops,
-};
+use locdiff_nn::layers::{ForwardMode, Mlp, MlpWork};
+use locdiff_nn::{Adam, AdamConfig, Gradients, Indices, LrSchedule, Params, ParamsBuilder, Rng, Tensor, View, ops};
 
 pub(crate) struct Weights {
     /// After a training those of the best accuracy.

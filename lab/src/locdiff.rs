@@ -1,26 +1,18 @@
 //! LocDiff itself behind the same trait.
 
-use crate::{
-    Baseline, Effort, Examples, FitData, PhotoDensity, Points,
-    baseline::{Task, score},
-    error::Result,
-    exponentials::exp_sum,
-    reading::likelihood,
-    search::ByRule,
-};
+use crate::baseline::{Task, score};
+use crate::reading::likelihood;
+use crate::search::ByRule;
+use crate::{Baseline, Effort, Examples, FitData, PhotoDensity, Points, error::Result, exponentials::exp_sum};
 use locdiff_io::data::Embedding;
+use locdiff_model::answer::Globe;
 use locdiff_model::diffusion::Sampler;
 use locdiff_model::train::{BEST_FOLDER, Dataset, Event, Rows, RunConfig, TrainPreset, TrainingJob, train};
-use locdiff_model::{
-    LossKind, Model, NetworkKind, Pooling, Prediction, Predictor, Query, Reading, SampleOptions, answer::Globe,
-};
+use locdiff_model::{LossKind, Model, NetworkKind, Pooling, Prediction, Predictor, Query, Reading, SampleOptions};
 use locdiff_nn::{Device, TrainingState};
 use locdiff_shdd::{Codec, Coefficients, sphere::LatLon};
-use std::{
-    path::Path,
-    sync::atomic::AtomicBool,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
+use std::{path::Path, sync::atomic::AtomicBool};
 use tempfile::TempDir;
 
 /// Above this degree pixels are so many that validations during training look at few rows.

@@ -1,16 +1,11 @@
 //! One method fitted and tested with several seeds.
 
-use crate::{
-    Baseline, Fit, FitData, Splits,
-    error::Result,
-    reading::{CommonReading, READ_DEGREE, Read},
-    stopwatch::Stopwatch,
-};
+use crate::reading::{CommonReading, READ_DEGREE, Read};
+use crate::{Baseline, Fit, FitData, Splits, error::Result, stopwatch::Stopwatch};
 use locdiff_base::AtomicFile;
 use locdiff_io::data::PointWriter;
-use locdiff_model::answer::Globe;
-use locdiff_model::chance;
 use locdiff_model::eval::{Bootstrap, Estimate, Prdc, RADII_KM, RecallArea, Rules};
+use locdiff_model::{answer::Globe, chance};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use serde_json::{Value, json};
 use std::{fmt::Write as _, path::Path, sync::Arc};

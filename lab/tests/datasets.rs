@@ -1,8 +1,7 @@
 //! Published data in small: pictures made on the spot, in the files and folders that their authors use.
 
 use crate::common::{TOWNS, fixture};
-use std::fs::{self, File};
-use std::{fmt::Write as _, io::Write as _, path::Path};
+use std::{fmt::Write as _, fs, fs::File, io::Write as _, path::Path};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 /// A photo: its number tells its colours and its place.

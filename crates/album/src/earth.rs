@@ -1,9 +1,7 @@
 //! The coarse part of all messages: values on Gauss–Legendre rings, where convolution with a heat kernel is exact.
 
-use crate::{
-    Result,
-    blob::{Blob, variance_of_km},
-};
+use crate::Result;
+use crate::blob::{Blob, variance_of_km};
 use locdiff_map::places::Countries;
 use locdiff_model::answer::Calibration;
 use locdiff_shdd::Coefficients;

@@ -1,7 +1,6 @@
 //! Logs of positions in files: GPX, NMEA, GeoJSON with times, Google's Timeline of phones and Takeout's Records, each also gzipped.
 
-use crate::track_points::LogPoints;
-use crate::{AlbumError, Result, track::Track, track_gpx, track_json, track_nmea};
+use crate::{AlbumError, Result, track::Track, track_gpx, track_json, track_nmea, track_points::LogPoints};
 use flate2::read::MultiGzDecoder;
 use locdiff_base::special_kind;
 use std::io::{BufRead, BufReader, Read};

@@ -4,8 +4,7 @@
 use crate::{common, immich_server as server};
 
 use common::{command, fixture, stderr};
-use locdiff_testing::http::{self, Response};
-use locdiff_testing::wait_until;
+use locdiff_testing::{http, http::Response, wait_until};
 use serde_json::Value;
 use server::{Fake, KEY, id};
 use std::io::{BufRead, BufReader};

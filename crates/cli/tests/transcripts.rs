@@ -32,8 +32,7 @@
 
 use crate::common::{self, command, fixture, model_of_towns, read, root, scratch, stderr};
 use crate::{batch, belonging, embed, prepared, server::Server, tagging};
-use locdiff_testing::http::{self, Response};
-use locdiff_testing::{files, output_in_time, wait_until};
+use locdiff_testing::{files, http, http::Response, output_in_time, wait_until};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeMap, fs, mem};

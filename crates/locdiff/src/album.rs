@@ -1,11 +1,10 @@
 //! Albums: photos answered together.
 
-use crate::album_known::AlbumKnowledge;
 use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
-use crate::pipeline::Read;
-use crate::reading::unignored;
-use crate::source::Origin;
-use crate::{AlbumOptions, Control, EmbeddedPhoto, LocateError, LocateOptions, Located, Locator, Progress, Source};
+use crate::{
+    AlbumOptions, Control, EmbeddedPhoto, LocateError, LocateOptions, Located, Locator, Progress, Source,
+    album_known::AlbumKnowledge, pipeline::Read, reading::unignored, source::Origin,
+};
 use locdiff_album::{
     Album, AlbumAnswer, AlbumPhoto, AlbumPlaces, AlbumSettings, PhotoTime, TimeSource, Trip, WrongClock, cut,
     parse_offset, parse_time, set_clocks,

@@ -1,9 +1,7 @@
 //! The answers of an album as files: a track with its uncertainty.
 
-use crate::{
-    LocateError,
-    maps::{crowd_photo, crowd_png, labelled},
-};
+use crate::LocateError;
+use crate::maps::{crowd_photo, crowd_png, labelled};
 use locdiff_album::AlbumAnswer;
 use locdiff_base::distance;
 use locdiff_io::data::TableWriter;

@@ -9,8 +9,7 @@ use locdiff_retrieval::gallery::{
     Gallery, HybridAnswer, HybridOptions, HybridRule, PhotoRetriever, Retriever, VectorType, hybrid,
 };
 use locdiff_retrieval::geoclip::{GeoClip, GeoClipCache, GeoClipRetriever, open_geoclip_gallery};
-use locdiff_shdd::Codec;
-use locdiff_shdd::sphere::UnitVec;
+use locdiff_shdd::{Codec, sphere::UnitVec};
 use std::path::{Path, PathBuf};
 
 /// LocDiff-H: a retriever and the rule that combines it with the diffusion model. See [`LocatorOptions::open_hybrid`] and

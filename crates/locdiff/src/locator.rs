@@ -4,11 +4,10 @@
 use crate::gallery_use::GalleryUse;
 #[cfg(feature = "gallery")]
 use crate::geoclip_model::{FoundPlaces, ModelPlaces};
-use crate::pipeline::embed;
-use crate::reading::unignored;
-use crate::retrieval::Retrieved;
-use crate::shape::shape_of;
-use crate::{EmbeddedPhoto, LocateError, LocateOptions, MapFactorChoice, error::Failure};
+use crate::{
+    EmbeddedPhoto, LocateError, LocateOptions, MapFactorChoice, error::Failure, pipeline::embed, reading::unignored,
+    retrieval::Retrieved, shape::shape_of,
+};
 use locdiff_album::Album;
 use locdiff_base::Named;
 use locdiff_io::data::{Embedding, Fingerprint};

@@ -3,14 +3,10 @@
 
 use locdiff::get::{GetError, GetPlan, GetSettings, Installed};
 use locdiff_testing::http::{Request, respond};
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::Write;
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::{collections::BTreeMap, fs, io::Write, path::Path, time::Duration};
 
 const ENCODER: &str = "clip-vit-base-patch32";
 

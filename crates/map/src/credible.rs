@@ -1,10 +1,8 @@
 //! Outlines of credible regions: the density on windows just large and fine enough, contoured.
 
 use crate::{MapError, Raster, Window, contour_polygons};
-use locdiff_shdd::{
-    CodeDensity, CredibleRegion, RegionCell,
-    sphere::{Polygon, UnitVec},
-};
+use locdiff_shdd::sphere::{Polygon, UnitVec};
+use locdiff_shdd::{CodeDensity, CredibleRegion, RegionCell};
 
 /// A window has at most this many cells.
 const MOST_CELLS: f64 = 300_000.0;

@@ -4,8 +4,7 @@
 use crate::device_harmonics::{DeviceHarmonics, DevicePoints};
 use crate::{CodeWriter, ModelConfig, Result};
 use locdiff_nn::kernels::{Doubles, KernelArg as Arg, KernelSource, LaunchGrid};
-use locdiff_nn::ops::{self, Transpose};
-use locdiff_nn::{Device, Indices, NnError, Precision, Tensor, ViewMut};
+use locdiff_nn::{Device, Indices, NnError, Precision, Tensor, ViewMut, ops, ops::Transpose};
 use locdiff_shdd::sphere::UnitVec;
 use std::f64::consts::{PI, TAU};
 

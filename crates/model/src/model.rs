@@ -1,8 +1,7 @@
 //! A model: weights, standardisation, quadrature; and the folder it lives in.
 
-use crate::{
-    CodeWriter, MODEL_VERSION, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, Result, network::Network,
-};
+use crate::network::Network;
+use crate::{CodeWriter, MODEL_VERSION, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, Result};
 use locdiff_base::{AtomicFile, BadSetting, one_line, read_bounded};
 use locdiff_nn::{self as nn, Device, Init, Params, ParamsBuilder, losses::QuadratureGrid};
 use locdiff_shdd::sphere::UnitVec;

@@ -1,13 +1,7 @@
 //! All weights of a model in one flat buffer, with names.
 
-use crate::{
-    Device, Result, Tensor, View, ViewMut,
-    cpu::{
-        random,
-        simd::{Packed, Side},
-    },
-    error::check_shape,
-};
+use crate::cpu::simd::{Packed, Side};
+use crate::{Device, Result, Tensor, View, ViewMut, cpu::random, error::check_shape};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -5,9 +5,7 @@ use crate::queue::{Done, Job};
 use crate::{metrics::Metrics, problem::Kind, queue::Queue, work::Work};
 use locdiff::{Control, Locator, StageTimes};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::{sync::Arc, sync::atomic::Ordering, time::Instant};
 
 /// What the backend's thread holds.
 pub(crate) struct Backend {

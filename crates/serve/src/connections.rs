@@ -9,10 +9,9 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::{collections::HashMap, convert::Infallible, pin::pin, sync::Arc, time::Duration};
-use tokio::net::TcpStream;
-use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::{net::TcpStream, sync::watch};
 
 /// How often it is asked whether to stop.
 pub(crate) const TICK: Duration = Duration::from_millis(50);

@@ -1,22 +1,14 @@
 //! Two networks that bring a photo and its place to the same vector.
 
 use super::features::FourierFeatures;
-use crate::{
-    Baseline, Examples, PhotoDensity, Points,
-    baseline::{Task, highest, highest_columns, kernels, score},
-    error::Result,
-    examples::{Bank, normalised, upload},
-    learner::{Batch, Weights, learn},
-    reading::{NARROWEST_KM, likelihood, nll_with_floor},
-    search::{self, ByRule},
-};
+use crate::baseline::{Task, highest, highest_columns, kernels, score};
+use crate::examples::{Bank, normalised, upload};
+use crate::learner::{Batch, Weights, learn};
+use crate::reading::{NARROWEST_KM, likelihood, nll_with_floor};
+use crate::{Baseline, Examples, PhotoDensity, Points, error::Result, search, search::ByRule};
 use locdiff_model::Standardisation;
-use locdiff_nn::{
-    Device, Params, ParamsBuilder, Tensor, View,
-    layers::{ForwardMode, Mlp, MlpWork},
-    ops,
-    ops::Transpose,
-};
+use locdiff_nn::layers::{ForwardMode, Mlp, MlpWork};
+use locdiff_nn::{Device, Params, ParamsBuilder, Tensor, View, ops, ops::Transpose};
 use locdiff_shdd::sphere::{Grid, LatLon, UnitVec};
 use rayon::prelude::*;
 use std::collections::HashMap;

@@ -3,11 +3,8 @@
 use super::features::LocationEncoder;
 use crate::{BaselineError, Effort, error::Result, learner::Weights};
 use locdiff_model::{Standardisation, chance};
-use locdiff_nn::{
-    Device, Params, ParamsBuilder, Tensor,
-    layers::{ForwardMode, Mlp},
-    ops,
-};
+use locdiff_nn::layers::{ForwardMode, Mlp};
+use locdiff_nn::{Device, Params, ParamsBuilder, Tensor, ops};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 
 /// Points by which the inputs are standardised.

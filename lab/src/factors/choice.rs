@@ -1,11 +1,8 @@
 //! Densities before map factors, and what validation chooses for them: temper, floor, exponent and window.
 
 use super::table::Judged;
-use crate::{
-    baseline::score,
-    exponentials::exps,
-    reading::{FLOORS, TEMPER_RATIO, THINNEST, WINDOWS_KM, tempers},
-};
+use crate::reading::{FLOORS, TEMPER_RATIO, THINNEST, WINDOWS_KM, tempers};
+use crate::{baseline::score, exponentials::exps};
 use locdiff_model::answer::{CellDensity, ClassProbabilities, Globe};
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 use rayon::prelude::*;

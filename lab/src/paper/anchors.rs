@@ -1,10 +1,9 @@
 //! The generalizability table: answers from a gallery against answers from even grids.
 
 use super::{Experiment, beside, paper_cell, share_cells};
-use crate::{
-    Baseline, FitData, RetrievalGallery, Trial, baseline::Task, comparison::TABLE_RADII_KM, contrastive::Contrastive,
-    error::Result, locdiff::LocDiff,
-};
+use crate::contrastive::Contrastive;
+use crate::locdiff::LocDiff;
+use crate::{Baseline, FitData, RetrievalGallery, Trial, baseline::Task, comparison::TABLE_RADII_KM, error::Result};
 use locdiff_model::{eval::Bootstrap, report::Table};
 use locdiff_shdd::sphere::{Grid, LatLon, UnitVec};
 use locdiff_shdd::{Anchors, Decoder};

@@ -1,20 +1,14 @@
 //! Where diffusion pays: sampling against a single evaluation at pure noise, by degree, data, steps and guidance.
 
 use super::{Experiment, beside};
-use crate::{
-    Baseline, FitData, Method, PhotoDensity, Points,
-    error::Result,
-    exponentials::exps,
-    ideal::ideal_draws,
-    locdiff::LocDiff,
-    reading::{CommonReading, READ_DEGREE, Read},
-    trial::errors_km,
-};
+use crate::locdiff::LocDiff;
+use crate::reading::{CommonReading, READ_DEGREE, Read};
+use crate::trial::errors_km;
+use crate::{Baseline, FitData, Method, PhotoDensity, Points, error::Result, exponentials::exps, ideal::ideal_draws};
 use locdiff_base::Named;
-use locdiff_model::answer::Globe;
 use locdiff_model::eval::{Bootstrap, Estimate, Rules};
 use locdiff_model::report::{Table, percent_interval};
-use locdiff_model::{NetworkKind, Prediction, Reading};
+use locdiff_model::{NetworkKind, Prediction, Reading, answer::Globe};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use locdiff_shdd::{Coefficients, Decoder};
 use rayon::prelude::*;

@@ -1,11 +1,9 @@
 //! The tables of losses, location encoders, bottleneck widths and degrees.
 
-use super::noise::drifts_km;
-use super::{Experiment, beside, mean, paper_cell, share_cells};
+use super::{Experiment, beside, mean, noise::drifts_km, paper_cell, share_cells};
 use crate::{BaselineError, Effort, EncoderKind, Fit, Method, Trial, error::Result, locdiff::LocDiff};
 use locdiff_base::Named;
-use locdiff_model::train::RunConfig;
-use locdiff_model::{CodeScale, LossKind, QuadratureRecipe, eval::Bootstrap, report::Table};
+use locdiff_model::{CodeScale, LossKind, QuadratureRecipe, eval::Bootstrap, report::Table, train::RunConfig};
 use locdiff_shdd::{Codec, Decoder, sphere::Degree};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -3,15 +3,10 @@
 
 mod pooling;
 
-use crate::{
-    Baseline, Effort, Examples, PhotoDensity, Points,
-    baseline::{Task, kernels, score},
-    error::Result,
-    examples::standardised,
-    learner::choose,
-    reading::{edge, nll_with_floor},
-    search,
-};
+use crate::baseline::{Task, kernels, score};
+use crate::learner::choose;
+use crate::reading::{edge, nll_with_floor};
+use crate::{Baseline, Effort, Examples, PhotoDensity, Points, error::Result, examples::standardised, search};
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, layers::CsUnetConfig};
 use locdiff_shdd::sphere::{LatLon, UnitVec};

@@ -6,8 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_io::data::{Format, PointWriter};
 use locdiff_model::CodeDecoder;
-use locdiff_shdd::Mode;
-use locdiff_shdd::sphere::EARTH_RADIUS_KM;
+use locdiff_shdd::{Mode, sphere::EARTH_RADIUS_KM};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

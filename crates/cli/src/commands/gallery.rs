@@ -3,8 +3,7 @@
 use crate::args::{DeviceArg, named};
 use crate::commands::embed::{embed, with_flags};
 use crate::embeddings::{read_truth, same_rows};
-use crate::output::{self, status};
-use crate::{photos::PhotoArgs, progress, request::EncoderArg};
+use crate::{output, output::status, photos::PhotoArgs, progress, request::EncoderArg};
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use locdiff::LocatorOptions;

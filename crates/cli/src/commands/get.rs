@@ -1,15 +1,13 @@
 //! `locdiff get`: published models and encoders by name, into the data folder.
 
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::output::{self, Usage};
-use crate::{progress, say};
+use crate::{output, output::Usage, progress, say};
 use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff::get::{GetError, GetPlan, GetSettings, Installed, Published};
 use serde_json::json;
 use std::io::{BufRead, IsTerminal};
-use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::{path::Path, sync::atomic::Ordering};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -2,8 +2,7 @@
 
 use super::album::known::{count_films, read_tracks};
 use super::locate::tag_args::RuleArgs;
-use crate::request::ModelArgs;
-use crate::{interrupt::InterruptGuard, output, photos::PhotoArgs, verbosity};
+use crate::{interrupt::InterruptGuard, output, photos::PhotoArgs, request::ModelArgs, verbosity};
 use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff::AlbumOptions;

@@ -4,9 +4,8 @@
 #[allow(unused_imports)] // likewise
 pub use locdiff_testing::{copy_files, fixture, root, scratch, skipped};
 use serde_json::Value;
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::{fmt::Write as _, fs};
+use std::{fmt::Write as _, fs, path::Path};
 
 /// The program of the package that a test belongs to.
 pub const PROGRAM: &str = match (option_env!("CARGO_BIN_EXE_locdiff"), option_env!("CARGO_BIN_EXE_locdiff-lab")) {

@@ -1,9 +1,10 @@
 //! Rows of a file in any of the four formats.
 
 use crate::data::input::{Header, Input, ReadSeek};
-use crate::data::safetensors_header::{self, TensorChoice};
-use crate::data::{
-    DataError, Format, Result, array::ArrayLayout, csv_text::CsvRows, error::At, json_lines::JsonLines, npy,
+use crate::data::json_lines::JsonLines;
+use crate::data::{DataError, Format, Result, npy, safetensors_header};
+use crate::{
+    data::array::ArrayLayout, data::csv_text::CsvRows, data::error::At, data::safetensors_header::TensorChoice,
 };
 use std::io::SeekFrom;
 

@@ -2,8 +2,7 @@
 
 use crate::tags::iso::{IsoBox, Numbers, boxes};
 use crate::tags::tiff::Reason;
-use std::io::Cursor;
-use std::ops::Range;
+use std::{io::Cursor, ops::Range};
 
 /// "HEIC" or "AVIF" where the file-type box of an ISO media file lists a brand of theirs.
 ///

@@ -1,8 +1,7 @@
 //! A job's folder, and photos into shards.
 
-use crate::FlatOptions;
-use crate::batch::sealed::{self, sum};
-use crate::batch::{BatchError, Result, manifest};
+use crate::batch::{BatchError, Result, manifest, sealed};
+use crate::{FlatOptions, batch::sealed::sum};
 use locdiff_base::{OutputLock, WriteError, named, setting};
 use locdiff_vision::sources::Photos;
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,10 @@
 //! Parts into one file.
 
 use crate::batch::part::{Origin, Part};
-use crate::batch::{BatchError, Job, Result, Task, manifest, sealed::damaged};
+use crate::batch::{BatchError, Job, Result, Task, manifest};
 use crate::embed::{EmbedFiles, EmbedTables};
-use crate::{
-    LatLon,
-    table::{ANSWER_COLUMNS, AnswerRow, TAG_COLUMNS},
-};
+use crate::table::{ANSWER_COLUMNS, AnswerRow, TAG_COLUMNS};
+use crate::{LatLon, batch::sealed::damaged};
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_io::data::{Dtype, MatrixWriter, TableWriter};
 use locdiff_vision::sources::PlaceSource;

@@ -1,8 +1,7 @@
 //! The files that a run over photos leaves behind.
 
-use super::error::Result;
-use super::{EmbedCounts, EmbedError, EmbedSettings, EmbedTables};
-use super::{journal::EmbedJournal, outcome::EmbedOutcome};
+use super::outcome::EmbedOutcome;
+use super::{EmbedCounts, EmbedError, EmbedSettings, EmbedTables, error::Result, journal::EmbedJournal};
 use locdiff_base::AtomicFile;
 use locdiff_io::data::{Fingerprint, MatrixWriter};
 use locdiff_vision::sources::{PhotoSource, PlaceSource};

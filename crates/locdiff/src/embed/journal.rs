@@ -4,8 +4,7 @@
 //! Records are appended a batch at a time, and a batch that is not whole is made again, so that the same photos share a
 //! batch however often a run is cut.
 
-use super::error::Result;
-use super::{EmbedError, outcome::EmbedOutcome};
+use super::{EmbedError, error::Result, outcome::EmbedOutcome};
 use locdiff_base::{OutputLock, own_file, private};
 use serde_json::Value;
 use std::fs::{File, OpenOptions};

@@ -8,9 +8,8 @@ use locdiff_base::timed;
 use locdiff_vision::sources::{PhotoSource, Photos};
 use locdiff_vision::{Encoder, Photo};
 use serde_json::{Value, json};
-use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::{path::Path, sync::Arc};
 
 /// A run that embeds photos into files. A resumed run ends with the same bytes.
 ///

@@ -12,9 +12,8 @@ use locdiff_retrieval::geoclip::{
     GALLERY_FILE, GeoClip, GeoClipCache, SETTINGS_FILE, Sources, WEIGHTS_FILE, import, open_geoclip_gallery,
 };
 use locdiff_vision::{Encoder, Inspection, sources::PhotoList};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 /// Source and target of a [`GetPlan`].
 #[derive(Debug, Clone)]

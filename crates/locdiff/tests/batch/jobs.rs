@@ -7,9 +7,8 @@ use locdiff_io::data::Dtype;
 use locdiff_testing::fixture;
 use locdiff_vision::sources::Photos;
 use serde_json::Value;
-use std::fs;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::{fs, path::Path};
 
 /// A job of three photos in shards of two, the second of which is no picture.
 fn job(folder: &Path) -> Job {

@@ -1,9 +1,6 @@
 //! A clue as it is asked, and how places fit it.
 
-use crate::{
-    clues::{ClueError, error::alike},
-    evidence::Evidence,
-};
+use crate::{clues::ClueError, clues::error::alike, evidence::Evidence};
 use locdiff_base::read_time;
 use locdiff_shdd::sphere::LatLon;
 use std::sync::Arc;

@@ -4,8 +4,7 @@ use crate::train::dataset::{Dataset, Rows};
 use crate::{chance, train::Result};
 use locdiff_base::{AtomicFile, read_bounded};
 use locdiff_io::data::RowFile;
-use std::collections::HashSet;
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 /// The file in a run's folder: hashes of 64 bits, little-endian, in order.
 const FILE: &str = "trained_rows.u64";

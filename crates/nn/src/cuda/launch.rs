@@ -1,13 +1,10 @@
 //! Kernel launches with checked arguments.
 
 use super::{Buffer, Context, failed};
+use crate::kernel_args::{Arg, LaunchGrid};
+use crate::view::Data;
 use crate::{
-    Indices, NnError, Result, View, ViewMut,
-    bf16::Bf16View,
-    kernel_args::{Arg, LaunchGrid},
-    kernel_source::KernelSource,
-    tensor::IndexStorage,
-    view::Data,
+    Indices, NnError, Result, View, ViewMut, bf16::Bf16View, kernel_source::KernelSource, tensor::IndexStorage,
 };
 use cudarc::driver::{result, sys::CUfunction};
 use std::{ffi::c_void, sync::Arc};

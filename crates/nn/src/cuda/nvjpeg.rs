@@ -4,12 +4,9 @@
 use super::lock;
 use crate::pictures::Plane;
 use libloading::Library as Dynamic;
-use std::{
-    env,
-    ffi::{OsStr, c_int, c_uint, c_void},
-    ptr::null_mut,
-    sync::{Arc, Mutex, OnceLock},
-};
+use std::ffi::{OsStr, c_int, c_uint, c_void};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::{env, ptr::null_mut};
 
 /// `0` leaves the library alone.
 const VARIABLE: &str = "LOCDIFF_NVJPEG";

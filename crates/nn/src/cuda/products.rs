@@ -2,15 +2,10 @@
 
 use super::failed;
 use crate::{Precision, Result, kinds::Transpose};
-use cudarc::{
-    cublaslt::{result as lt, sys},
-    driver::{CudaSlice, CudaStream},
-};
-use std::{
-    collections::HashMap,
-    ffi::c_void,
-    sync::{Arc, Mutex, PoisonError},
-};
+use cudarc::cublaslt::{result as lt, sys};
+use cudarc::driver::{CudaSlice, CudaStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{collections::HashMap, ffi::c_void};
 
 /// `cuBLASLt`'s scratch memory, one piece per stream.
 pub(super) const WORKSPACE_BYTES: usize = 32 << 20;

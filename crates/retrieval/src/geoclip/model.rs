@@ -3,8 +3,7 @@
 use crate::geoclip::location::{LocationEncoder, LocationSizes};
 use crate::geoclip::{GeoClipError, Result};
 use locdiff_base::AtomicFile;
-use locdiff_nn::ops::{self, Activation};
-use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, layers::Linear};
+use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, layers::Linear, ops, ops::Activation};
 use locdiff_shdd::sphere::LatLon;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

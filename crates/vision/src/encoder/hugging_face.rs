@@ -3,9 +3,8 @@
 
 use super::tower::{Tower, json, licence};
 use super::{preprocessor::preprocessing, weights::Weights};
-use crate::vit::names::{self, Names};
-use crate::vit::{Family, Pooling, VitConfig};
-use crate::{Result, VisionError};
+use crate::vit::{Family, Pooling, VitConfig, names};
+use crate::{Result, VisionError, vit::names::Names};
 use locdiff_nn::Gelu;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};

@@ -12,9 +12,8 @@ mod recognise;
 #[cfg(test)]
 mod tests;
 
-use crate::network::Pool;
 use crate::preprocessing::resize::{ResizeFilter, window};
-use crate::{Photo, Result};
+use crate::{Photo, Result, network::Pool};
 use detect::{Found, Least};
 use locdiff_base::TensorFile;
 use network::{Buffers, Map, Network, unsound};

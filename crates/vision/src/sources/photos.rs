@@ -1,10 +1,10 @@
 //! Which photos: files, folders, lists, tables, shards and standard input as one list in an order that is always the same.
 
-use crate::sources::folder::{self, PassedOver, Skipped};
+use crate::sources::folder::{PassedOver, Skipped};
 use crate::sources::{
-    IngestError, PhotoLimits, PhotoSource, PlaceSource, Result, index::PictureIndex, list::PhotoList, parquet, shard,
-    table, zipped,
+    IngestError, PhotoLimits, PhotoSource, PlaceSource, Result, folder, parquet, shard, table, zipped,
 };
+use crate::{sources::index::PictureIndex, sources::list::PhotoList};
 use locdiff_io::tags::MediaKind;
 use rayon::prelude::*;
 use std::path::{Component, Path, PathBuf};

@@ -1,9 +1,8 @@
 //! `locdiff-lab plot`: pictures that explain codes and densities.
 
 use crate::figures::{coefficient_plot, resolution_map, spread_plot, world_map};
-use crate::terminal::{
-    self, bar, is_stdout, parse_place, parse_positive, read_places, set_share, share_bar, write_file,
-};
+use crate::terminal;
+use crate::terminal::{bar, is_stdout, parse_place, parse_positive, read_places, set_share, share_bar, write_file};
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand};
 use locdiff_io::data::MatrixReader;

@@ -10,8 +10,7 @@ use locdiff_nn::{DeviceSpec, NnError};
 use locdiff_shdd::sphere::{Grid, LatLon};
 use rand::SeedableRng;
 use serde_json::Value;
-use std::io::{self, Write};
-use std::{path::Path, sync::OnceLock};
+use std::{io, io::Write, path::Path, sync::OnceLock};
 
 /// What every command takes.
 #[derive(Debug, Default, Clone, Args)]

@@ -1,8 +1,7 @@
 //! `locdiff batch plan`: photos into shards.
 
-use crate::output;
 use crate::request::{AnswerArgs, GalleryRuleArgs, PoolArg, SamplingArgs};
-use crate::{args::named, photos::PhotoArgs, verbosity};
+use crate::{args::named, output, photos::PhotoArgs, verbosity};
 use anyhow::Result;
 use clap::Args;
 use locdiff::batch::{Job, Task};

@@ -4,8 +4,7 @@ mod album;
 mod codes;
 mod model;
 
-use crate::output::{self, write_file};
-use crate::{args::named, progress, say};
+use crate::{args::named, output, output::write_file, progress, say};
 use album::AlbumArgs;
 use anyhow::{Context, Result};
 use clap::Args;

@@ -6,9 +6,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{Control, LatLon, LocateOptions, Locator, LocatorOptions, Progress};
 use locdiff_io::data::RowFile;
-use locdiff_model::answer::Verdict;
-use locdiff_model::eval::LEVELS;
 use locdiff_model::report::{System, in_row_order};
+use locdiff_model::{answer::Verdict, eval::LEVELS};
 use std::path::{Path, PathBuf};
 
 /// Which model, on which photos, and how it samples.

@@ -4,8 +4,7 @@ mod suggest;
 
 use super::locate::tag_args::RuleArgs;
 use super::review::{PageArgs, show_review};
-use crate::request::ModelArgs;
-use crate::{interrupt::InterruptGuard, output, progress, verbosity};
+use crate::{interrupt::InterruptGuard, output, progress, request::ModelArgs, verbosity};
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
 use locdiff::immich::{ApiKey, Applied, Immich, Review, Suggester, Suggestions};

@@ -5,9 +5,8 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff_base::counted;
 use locdiff_io::tags::{Overwrite, TagPlan, TagRule};
-use std::collections::BTreeSet;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::{collections::BTreeSet, io::IsTerminal};
 
 /// Which places are sure enough: one rule for `locate`, `album` and `immich`.
 #[derive(Debug, Clone, Copy, Args)]

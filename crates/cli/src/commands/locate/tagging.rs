@@ -1,8 +1,7 @@
 //! What tagging does, for people and programs: `locate` and `album` alike.
 
 use super::tag_args::TagArgs;
-use crate::output::{self, Out};
-use crate::{say, verbosity};
+use crate::{output, output::Out, say, verbosity};
 use anyhow::{Result, ensure};
 use locdiff::AlbumAnswer;
 use locdiff_base::one_line;

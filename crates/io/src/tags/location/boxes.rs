@@ -2,13 +2,11 @@
 
 use super::finding::{LocationScrub, mentions_location, zone_at};
 use super::{exif, xmp};
-use crate::tags::blocks::PREFIX;
-use crate::tags::heif::Heif;
 use crate::tags::iso::{boxes, read_at};
 use crate::tags::video::{iso6709, location};
-use std::borrow::Cow;
+use crate::{tags::blocks::PREFIX, tags::heif::Heif};
 use std::io::{Cursor, Read, Seek};
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 const PART: &str = "film's tags";
 const XMP_ID: [u8; 16] = 0xbe7a_cfcb_97a9_42e8_9c71_9994_91e3_afac_u128.to_be_bytes();

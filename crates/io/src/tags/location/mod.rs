@@ -10,10 +10,9 @@ mod xmp;
 
 pub use finding::{LocationFinding, LocationScrub};
 
-use crate::tags::blocks::is_tiff;
 use crate::tags::files::{attributes, parent, target_change};
-use crate::tags::tree::Tree;
 use crate::tags::{MediaKind, Overwrite, PhotoFacts, Result, TagError, heif_kind, raw_kind};
+use crate::{tags::blocks::is_tiff, tags::tree::Tree};
 use locdiff_base::{AtomicFile, WriteError, make_folder, read_bounded};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
