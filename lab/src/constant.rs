@@ -1,7 +1,7 @@
 //! Always the same place: what a method must be ahead of to be called an answer.
 
 use crate::reading::{NARROWEST_KM, READ_DEGREE, nll_with_floor};
-use crate::{Baseline, FitData, PhotoDensity, error::Result, search};
+use crate::{Baseline, FitData, PhotoDensity, Result, search};
 use locdiff_model::answer::{Globe, Kernels};
 use locdiff_model::eval::best_constant;
 use locdiff_shdd::sphere::{LatLon, UnitVec};

@@ -1,6 +1,6 @@
 //! Embeddings with their places, in memory.
 
-use crate::error::Result;
+use anyhow::Result;
 use locdiff_base::setting;
 use locdiff_model::{Standardisation, train::Dataset};
 use locdiff_nn::{Device, Tensor, ops};

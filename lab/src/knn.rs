@@ -3,7 +3,7 @@
 use crate::baseline::{highest_columns, score};
 use crate::examples::{normalised, upload};
 use crate::reading::{NARROWEST_KM, THINNEST};
-use crate::{Baseline, FitData, PhotoDensity, Points, error::Result, search};
+use crate::{Baseline, FitData, PhotoDensity, Points, Result, search};
 use locdiff_model::Standardisation;
 use locdiff_model::answer::{KernelSettings, Neighbour};
 use locdiff_nn::{Device, Tensor, ops, ops::Transpose};

@@ -24,7 +24,7 @@
 //! let method = fit(FitData { training: &examples, validation: &examples }, &mut |_| ())?;
 //! let found = method.predict(&[0.1, 0.9])?;
 //! assert!((found[0].lat_deg() - 30.0).abs() < 1e-9);
-//! # Ok::<(), locdiff_lab::BaselineError>(())
+//! # Ok::<(), anyhow::Error>(())
 //! ```
 
 mod baseline;
@@ -37,7 +37,6 @@ mod contrastive;
 mod coordinates;
 mod effort;
 mod encoders;
-mod error;
 mod examples;
 mod exponentials;
 mod factors;
@@ -58,6 +57,7 @@ mod trial;
 mod vmf;
 mod window;
 
+pub(crate) use anyhow::Result;
 pub use baseline::{Baseline, Fit, FitData, PhotoDensity, Points};
 pub use cells::CellScheme;
 pub use comparison::Comparison;
@@ -65,7 +65,6 @@ pub use contrastive::RetrievalGallery;
 pub use coordinates::CoordinatePath;
 pub use effort::{Effort, EffortPreset};
 pub use encoders::EncoderKind;
-pub use error::BaselineError;
 pub use examples::Examples;
 pub use factors::{FactorStudy, FactorTable};
 pub use method::Method;

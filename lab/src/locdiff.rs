@@ -3,7 +3,7 @@
 use crate::baseline::{Task, score};
 use crate::reading::likelihood;
 use crate::search::ByRule;
-use crate::{Baseline, Effort, Examples, FitData, PhotoDensity, Points, error::Result, exponentials::exp_sum};
+use crate::{Baseline, Effort, Examples, FitData, PhotoDensity, Points, Result, exponentials::exp_sum};
 use locdiff_io::data::Embedding;
 use locdiff_model::answer::Globe;
 use locdiff_model::diffusion::Sampler;

@@ -1,7 +1,7 @@
 //! The methods by name.
 
 use crate::{
-    BaselineError, CellScheme, CoordinatePath, Effort, EncoderKind, Fit, RetrievalGallery,
+    CellScheme, CoordinatePath, Effort, EncoderKind, Fit, Result, RetrievalGallery,
     baseline::Task,
     blend::Blend,
     bundled::Bundled,
@@ -9,7 +9,6 @@ use crate::{
     constant::Constant,
     contrastive::Contrastive,
     coordinates, encoders,
-    error::Result,
     knn::NearestNeighbours,
     locdiff::LocDiff,
     vmf::{VmfMixture, VonMisesFisher},
@@ -189,7 +188,7 @@ impl fmt::Display for Method {
 }
 
 impl FromStr for Method {
-    type Err = BaselineError;
+    type Err = anyhow::Error;
 
     fn from_str(name: &str) -> Result<Self> {
         let mut all = Self::all();

@@ -1,7 +1,7 @@
 //! One reading for every method: what validation may choose is the same for all.
 
 use crate::exponentials::{exp_sum, exps};
-use crate::{Baseline, Examples, PhotoDensity, Points, baseline::score, error::Result, search, window::place};
+use crate::{Baseline, Examples, PhotoDensity, Points, Result, baseline::score, search, window::place};
 use locdiff_model::answer::Globe;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;

@@ -5,7 +5,7 @@ use crate::baseline::{Task, highest, highest_columns, kernels, score};
 use crate::examples::{Bank, normalised, upload};
 use crate::learner::{Batch, Weights, learn};
 use crate::reading::{NARROWEST_KM, likelihood, nll_with_floor};
-use crate::{Baseline, Examples, PhotoDensity, Points, error::Result, search, search::ByRule};
+use crate::{Baseline, Examples, PhotoDensity, Points, Result, search, search::ByRule};
 use locdiff_model::Standardisation;
 use locdiff_nn::layers::{ForwardMode, Mlp, MlpWork};
 use locdiff_nn::{Device, Params, ParamsBuilder, Tensor, View, ops, ops::Transpose};

@@ -4,7 +4,7 @@ use super::path::{Particle, Plan, SCALE, TIMES};
 use super::{CoordinatePath, likelihood};
 use crate::learner::{Batch, Weights, learn};
 use crate::sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks};
-use crate::{Effort, baseline::Task, error::Result, examples::Bank, reading::nll_with_floor};
+use crate::{Effort, Result, baseline::Task, examples::Bank, reading::nll_with_floor};
 use locdiff_model::{chance, diffusion::Schedule};
 use locdiff_nn::layers::{Conditioning, CsUnet, CsUnetConfig, ForwardMode, SamplingWorkspace};
 use locdiff_nn::{Params, ParamsBuilder, Tensor, ops};

@@ -4,7 +4,7 @@ use super::{decoder::NnDecoder, decoder::columns_of, features::LocationEncoder, 
 use crate::examples::{Bank, standardised};
 use crate::learner::{Batch, Weights, learn};
 use crate::sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks};
-use crate::{baseline::Task, error::Result};
+use crate::{Result, baseline::Task};
 use locdiff_model::Standardisation;
 use locdiff_model::diffusion::{
     Denoiser, PredictionKind, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,

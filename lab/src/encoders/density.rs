@@ -4,7 +4,7 @@ use super::{decoder::columns_of, features::LocationEncoder, kind::EncoderKind};
 use crate::baseline::{Task, highest};
 use crate::examples::{Bank, standardised, upload};
 use crate::learner::{Batch, Weights, learn};
-use crate::{Baseline, PhotoDensity, Points, error::Result, reading::READ_DEGREE, sampled::network};
+use crate::{Baseline, PhotoDensity, Points, Result, reading::READ_DEGREE, sampled::network};
 use locdiff_model::diffusion::{PredictionKind, Schedule, TrainingTables};
 use locdiff_model::{Standardisation, answer::Globe, chance};
 use locdiff_nn::layers::{CsUnet, ForwardMode};

@@ -3,7 +3,7 @@
 use super::{Experiment, beside, paper_cell, share_cells};
 use crate::contrastive::Contrastive;
 use crate::locdiff::LocDiff;
-use crate::{Baseline, FitData, RetrievalGallery, Trial, baseline::Task, comparison::TABLE_RADII_KM, error::Result};
+use crate::{Baseline, FitData, Result, RetrievalGallery, Trial, baseline::Task, comparison::TABLE_RADII_KM};
 use locdiff_model::{eval::Bootstrap, report::Table};
 use locdiff_shdd::sphere::{Grid, LatLon, UnitVec};
 use locdiff_shdd::{Anchors, Decoder};

@@ -1,7 +1,7 @@
 //! How far a decoded place moves when its code gets noise.
 
-use super::noise::drifts_km;
-use crate::error::Result;
+use super::noise::{anywhere, drifts_km};
+use anyhow::Result;
 use locdiff_shdd::{Codec, Decoder, sphere::EARTH_RADIUS_KM};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -39,7 +39,7 @@ impl PerturbationDrift {
         progress: impl Fn(usize),
     ) -> Result<Self> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut drifts_km = drifts_km(codec, decoder, variance, n, &mut rng, progress)?;
+        let mut drifts_km = drifts_km((codec, decoder), (n, anywhere), None, variance, &mut rng, progress)?;
         let count = drifts_km.len() as f64;
         let mean_km = super::mean(&drifts_km);
         let spread = drifts_km.iter().map(|d| (d - mean_km).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);

@@ -1,7 +1,8 @@
 //! The tables of losses, location encoders, bottleneck widths and degrees.
 
-use super::{Experiment, beside, mean, noise::drifts_km, paper_cell, share_cells};
-use crate::{BaselineError, Effort, EncoderKind, Fit, Method, Trial, error::Result, locdiff::LocDiff};
+use super::{Experiment, beside, mean, noise::anywhere, noise::drifts_km, paper_cell, share_cells};
+use crate::{Effort, EncoderKind, Fit, Method, Result, Trial, locdiff::LocDiff};
+use anyhow::Context;
 use locdiff_base::Named;
 use locdiff_model::{CodeScale, LossKind, QuadratureRecipe, eval::Bootstrap, report::Table, train::RunConfig};
 use locdiff_shdd::{Codec, Decoder, sphere::Degree};
@@ -203,7 +204,8 @@ fn run_row(
             }
             let (codec, exact) = (Codec::new(Degree::new(degree)?), Decoder::Exact { window_rad: None });
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            let drifts = drifts_km(&codec, &exact, DRIFT_VARIANCE, DRIFT_POINTS, &mut rng, |_| ())?;
+            let places = (DRIFT_POINTS, anywhere);
+            let drifts = drifts_km((&codec, &exact), places, None, DRIFT_VARIANCE, &mut rng, |_| ())?;
             Ok(Some(mean(&drifts)))
         }
     }
@@ -234,7 +236,7 @@ impl ModelTable {
                 let mut tell = |share: f64| progress(&row.name, seed, (done + share) / total);
                 tell(0.0);
                 let drift = run_row(&row, &mut trial, experiment, seed, &mut tell)
-                    .map_err(|source| BaselineError::of_row(&row.name, seed, source))?;
+                    .with_context(|| format!("{}, seed {seed}", row.name))?;
                 drifts.extend(drift);
                 done += 1.0;
             }

@@ -1,15 +1,14 @@
 //! What the appendix's dimension reduction costs: places decoded from some of their codes' numbers.
 
-use super::noise::with_noise;
-use crate::error::Result;
+use super::noise::drifts_km;
+use anyhow::Result;
 use locdiff_base::setting;
 use locdiff_model::ModelConfig;
-use locdiff_shdd::sphere::{LatLon, haversine_km};
-use locdiff_shdd::{Codec, Coefficients, Decoder};
+use locdiff_shdd::{Codec, Decoder, sphere::LatLon};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
-use std::fmt::Write;
+use std::{fmt::Write, ops::Range};
 
 /// How far decoded places lie from the true ones where codes keep the numbers that are largest over given places, as
 /// `locdiff train --keep-dimensions` keeps them, and the others are zero.
@@ -58,7 +57,8 @@ impl ReducedDrift {
         some.truncate(n);
         let mut measure = |variance: f64, before: usize| -> Result<Vec<f64>> {
             let tell = |done: usize| progress(before + done);
-            let mut km = drifts_km(codec, decoder, &some, &kept, variance, &mut rng, tell)?;
+            let own = |rows: Range<usize>, _: &mut ChaCha8Rng| some[rows].to_vec();
+            let mut km = drifts_km((codec, decoder), (some.len(), own), Some(&kept), variance, &mut rng, tell)?;
             km.sort_by(f64::total_cmp);
             Ok(km)
         };
@@ -109,34 +109,6 @@ impl ReducedDrift {
         }
         out
     }
-}
-
-/// How far the places of codes reduced to the numbers `kept` lie from the true ones; noise falls on what is kept.
-fn drifts_km(
-    codec: &Codec,
-    decoder: &Decoder,
-    places: &[LatLon],
-    kept: &[u32],
-    variance: f64,
-    rng: &mut ChaCha8Rng,
-    progress: impl Fn(usize),
-) -> Result<Vec<f64>> {
-    let mut drifts_km = Vec::with_capacity(places.len());
-    for block in places.chunks(256) {
-        let mut reduced = Vec::with_capacity(block.len());
-        for place in block {
-            let noisy = with_noise(codec.encode(*place), variance, rng)?.into_vec();
-            let mut some = vec![0.0; noisy.len()];
-            for index in kept {
-                some[*index as usize] = noisy[*index as usize];
-            }
-            reduced.push(Coefficients::new(some)?);
-        }
-        let decoded = codec.decode_batch(&reduced, decoder)?;
-        drifts_km.extend(block.iter().zip(decoded).map(|(place, mode)| haversine_km(*place, mode.place())));
-        progress(drifts_km.len());
-    }
-    Ok(drifts_km)
 }
 
 /// Mean, median, what nine of ten do not exceed, and the worst of ascending numbers.

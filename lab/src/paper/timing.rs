@@ -1,6 +1,6 @@
 //! The paper's times of unit operations and of training, on this machine.
 
-use crate::error::Result;
+use anyhow::Result;
 use locdiff_io::data::Embedding;
 use locdiff_model::report::Table;
 use locdiff_model::train::{Dataset, Rows, TrainPreset, TrainingJob, train};

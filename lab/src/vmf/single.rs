@@ -4,7 +4,7 @@ use super::{log_normaliser, mean_length};
 use crate::baseline::{Task, score};
 use crate::examples::{Bank, upload};
 use crate::learner::{Batch, Weights, learn};
-use crate::{Baseline, PhotoDensity, error::Result, reading::likelihood, search::ByRule};
+use crate::{Baseline, PhotoDensity, Result, reading::likelihood, search::ByRule};
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, ParamsBuilder, Tensor, View, layers::Mlp};
 use locdiff_shdd::sphere::{LatLon, UnitVec};

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
 use locdiff_io::data::TableReader;
-use locdiff_lab::{BaselineError, Effort, EffortPreset, Examples, Experiment, Splits};
+use locdiff_lab::{Effort, EffortPreset, Examples, Experiment, Splits};
 use locdiff_model::train::{Dataset, EmbeddingSource};
 use locdiff_nn::Device;
 use std::path::{Path, PathBuf};
@@ -156,14 +156,14 @@ pub(crate) struct ExperimentArgs {
 }
 
 impl ExperimentArgs {
-    pub(crate) fn make<T>(&self, table: impl FnOnce(&Experiment<'_>) -> Result<T, BaselineError>) -> Result<T> {
+    pub(crate) fn make<T>(&self, table: impl FnOnce(&Experiment<'_>) -> Result<T>) -> Result<T> {
         let (splits, device, seeds) = (self.data.read()?, self.effort.device()?, self.effort.seeds());
-        Ok(table(&Experiment {
+        table(&Experiment {
             device: &device,
             splits: &splits,
             effort: self.effort.effort(),
             effort_name: self.effort.preset_name(),
             seeds: &seeds,
-        })?)
+        })
     }
 }

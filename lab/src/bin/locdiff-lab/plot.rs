@@ -19,8 +19,6 @@ pub(crate) enum Plot {
     Coefficients(Coefficients),
     /// What degree L can tell apart: one place's density at several L (PNG), or the spread by L (SVG)
     Resolution(Resolution),
-    /// A table of accuracies as curves: by degree, or gallery against grids (SVG; the paper's figures)
-    Accuracy(crate::plot_study::AccuracyPlot),
     /// What noise does to a code: its density and its decoded place at several variances (PNG; the paper's Figure 1 (4))
     Noise(crate::plot_study::NoisePlot),
 }
@@ -31,7 +29,6 @@ impl Plot {
             Self::Density(plot) => plot.run()?,
             Self::Coefficients(plot) => plot.run()?,
             Self::Resolution(plot) => plot.run()?,
-            Self::Accuracy(plot) => plot.run()?,
             Self::Noise(plot) => plot.run()?,
         };
         terminal::tell_written(&out)

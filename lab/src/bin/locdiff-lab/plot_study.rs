@@ -15,32 +15,6 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-pub(crate) struct AccuracyPlot {
-    /// A table that `reproduce degrees --json` or `reproduce anchors --json` (or losses, widths) printed
-    #[arg(value_name = "TABLE.json")]
-    table: PathBuf,
-    /// The plot
-    #[arg(short, long, value_name = "FILE.svg")]
-    out: PathBuf,
-}
-
-impl AccuracyPlot {
-    pub(crate) fn run(self) -> Result<PathBuf> {
-        let name = self.table.display();
-        let text = std::fs::read_to_string(&self.table).with_context(|| name.to_string())?;
-        let table: Value = serde_json::from_str(&text).with_context(|| format!("{name}: not JSON"))?;
-        let rows = AccuracyRow::of_table(&table);
-        ensure!(
-            !rows.is_empty(),
-            "{name}: no table of accuracies: make one with `locdiff-lab reproduce degrees --json` or `reproduce anchors --json`"
-        );
-        let title = table["title"].as_str().unwrap_or("Accuracy");
-        write_file(&self.out, accuracy_curves(title, &rows).as_bytes())?;
-        Ok(self.out)
-    }
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct NoisePlot {
     /// The place
     #[arg(long, value_name = "LAT,LON", value_parser = parse_place, allow_hyphen_values = true, default_value = "39.999,116.275")]
