@@ -9,18 +9,15 @@ use locdiff_io::data::fuzzing::{format, matrix, points};
 use locdiff_io::data::{Format, PlaceTable, PointColumns, RowFile, TableReader};
 use locdiff_io::tags::{GeoTag, Overwrite};
 use locdiff_map::places::Region;
-use locdiff_model::answer::{Calibration, ModelShape};
-use locdiff_model::{Model, ModelConfig};
+use locdiff_model::{Model, ModelConfig, answer::Calibration, answer::ModelShape};
 use locdiff_nn::Device;
 use locdiff_retrieval::gallery::{GALLERY_FILE, Gallery, GalleryBuilder, Kind, VectorType};
 use locdiff_retrieval::geoclip::fuzzing::pth;
 use locdiff_serve::fuzzing::{multipart, query};
 use locdiff_shdd::sphere::LatLon;
-use locdiff_vision::sources::{PhotoLimits, PhotoList, Photos};
-use locdiff_vision::{Encoder, Photo};
-use std::path::{Path, PathBuf};
+use locdiff_vision::{Encoder, Photo, sources::PhotoLimits, sources::PhotoList, sources::Photos};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{fmt::Display, fs, sync::LazyLock};
+use std::{fmt::Display, fs, path::Path, path::PathBuf, sync::LazyLock};
 
 /// A body, with the name of its target and of its folder of seeds.
 pub type Target = (&'static str, fn(&[u8]));

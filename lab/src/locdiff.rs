@@ -1,9 +1,8 @@
 //! LocDiff itself behind the same trait.
 
 use crate::baseline::{Task, score};
-use crate::reading::likelihood;
-use crate::search::ByRule;
-use crate::{Baseline, Effort, Examples, FitData, PhotoDensity, Points, Result, exponentials::exp_sum};
+use crate::exponentials::exp_sum;
+use crate::{Baseline, Effort, Examples, FitData, PhotoDensity, Points, Result, reading::likelihood, search::ByRule};
 use locdiff_io::data::Embedding;
 use locdiff_model::answer::Globe;
 use locdiff_model::diffusion::Sampler;
@@ -11,8 +10,7 @@ use locdiff_model::train::{BEST_FOLDER, Dataset, Event, Rows, RunConfig, TrainPr
 use locdiff_model::{LossKind, Model, NetworkKind, Pooling, Prediction, Predictor, Query, Reading, SampleOptions};
 use locdiff_nn::{Device, TrainingState};
 use locdiff_shdd::{Codec, Coefficients, sphere::LatLon};
-use std::sync::{Arc, Mutex};
-use std::{path::Path, sync::atomic::AtomicBool};
+use std::{path::Path, sync::Arc, sync::Mutex, sync::atomic::AtomicBool};
 use tempfile::TempDir;
 
 /// Above this degree pixels are so many that validations during training look at few rows.

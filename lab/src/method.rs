@@ -1,17 +1,9 @@
 //! The methods by name.
 
 use crate::{
-    CellScheme, CoordinatePath, Effort, EncoderKind, Fit, Result, RetrievalGallery,
-    baseline::Task,
-    blend::Blend,
-    bundled::Bundled,
-    cells::CellClassifier,
-    constant::Constant,
-    contrastive::Contrastive,
-    coordinates, encoders,
-    knn::NearestNeighbours,
-    locdiff::LocDiff,
-    vmf::{VmfMixture, VonMisesFisher},
+    CellScheme, CoordinatePath, Effort, EncoderKind, Fit, Result, RetrievalGallery, baseline::Task, blend::Blend,
+    bundled::Bundled, cells::CellClassifier, constant::Constant, contrastive::Contrastive, coordinates, encoders,
+    knn::NearestNeighbours, locdiff::LocDiff, vmf::VmfMixture, vmf::VonMisesFisher,
 };
 use locdiff_base::{Named, setting};
 use locdiff_model::{LossKind, QuadratureRecipe};

@@ -4,9 +4,8 @@
 use crate::{common, datasets};
 
 use common::{PROGRAM, ok, root, skipped, stderr};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use std::{fs, os::unix::process::CommandExt, path::Path};
+use std::{fs, os::unix::process::CommandExt, path::Path, process::Command, process::Stdio};
 
 /// The script with small settings, in a process group of its own.
 fn recipe(folder: &Path, out: &str) -> Command {

@@ -34,8 +34,7 @@ use crate::common::{self, command, fixture, model_of_towns, read, root, scratch,
 use crate::{batch, belonging, embed, prepared, server::Server, tagging};
 use locdiff_testing::{files, http, http::Response, output_in_time, wait_until};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::{collections::BTreeMap, fs, mem};
+use std::{collections::BTreeMap, fs, mem, path::Path, path::PathBuf};
 
 // A test for each line of `transcripts.txt`.
 include!(concat!(env!("OUT_DIR"), "/transcripts.rs"));

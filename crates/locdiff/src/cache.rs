@@ -7,8 +7,7 @@ use locdiff_model::answer::ReadText;
 use locdiff_vision::{Encoder, Taken};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
-use std::path::{Path, PathBuf};
-use std::{collections::HashMap, fs, io, io::Write, time::UNIX_EPOCH};
+use std::{collections::HashMap, fs, io, io::Write, path::Path, path::PathBuf, time::UNIX_EPOCH};
 
 const MOST_BYTES: u64 = 16 << 30;
 

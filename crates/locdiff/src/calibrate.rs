@@ -9,8 +9,7 @@ use locdiff_model::report::places_of_rows;
 use locdiff_model::{Model, Predictor, SampleOptions};
 use locdiff_nn::{Device, DeviceSpec};
 use locdiff_shdd::sphere::LatLon;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{path::Path, path::PathBuf, sync::Arc};
 
 /// Request to calibrate a model's probabilities.
 ///

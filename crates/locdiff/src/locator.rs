@@ -17,8 +17,7 @@ use locdiff_nn::Device;
 use locdiff_shdd::Coefficients;
 use locdiff_vision::{Encoder, Photo};
 use rayon::prelude::*;
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::{path::Path, sync::Arc, sync::OnceLock};
 
 /// An encoder, a model and its calibration. Threads can share it, and a photo's answer does not depend on other calls.
 ///

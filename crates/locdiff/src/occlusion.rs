@@ -2,8 +2,7 @@
 
 use crate::{EmbeddedPhoto, LocateError, LocateOptions, Locator, error::Failure};
 use locdiff_model::{ModelError, Reading, TraceStep};
-use locdiff_shdd::Decoder;
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
+use locdiff_shdd::{Decoder, sphere::EARTH_RADIUS_KM, sphere::LatLon};
 use locdiff_vision::Photo;
 
 const PARTS: usize = 8;

@@ -1,7 +1,6 @@
 //! Every choice that makes a model, as it stands in `config.json`.
 
-use crate::Result;
-use crate::diffusion::{PredictionKind, Schedule};
+use crate::{Result, diffusion::PredictionKind, diffusion::Schedule};
 use locdiff_base::{BadSetting, named, setting};
 use locdiff_io::data::{Fingerprint, RowFile};
 use locdiff_nn::layers::{CsUnetConfig, Layout};

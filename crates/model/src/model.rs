@@ -6,8 +6,7 @@ use locdiff_base::{AtomicFile, BadSetting, one_line, read_bounded};
 use locdiff_nn::{self as nn, Device, Init, Params, ParamsBuilder, losses::QuadratureGrid};
 use locdiff_shdd::sphere::UnitVec;
 use serde_json::Value;
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::{path::Path, sync::Arc, sync::OnceLock};
 
 /// The weights' file in a model folder.
 pub const WEIGHTS_FILE: &str = "model.safetensors";

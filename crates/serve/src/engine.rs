@@ -1,8 +1,6 @@
 //! From questions to answers: the one place that asks the model, for the server and for a page without one.
 
-use crate::render::{Rendered, Renderer};
-use crate::work::{Upload, Work};
-use crate::{ask::Ask, problem::Problem, trips};
+use crate::{ask::Ask, problem::Problem, render::Rendered, render::Renderer, trips, work::Upload, work::Work};
 use locdiff::{Control, LocateError, LocateOptions, Located, Locator, Photo, PhotoLimits, Read, Source};
 use serde_json::{Value, json};
 use std::sync::{Arc, PoisonError, RwLock};

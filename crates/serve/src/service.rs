@@ -16,8 +16,7 @@ use http_body_util::Full;
 use hyper::{Method, Request, Response, body::Incoming, header::CONTENT_TYPE, http::request::Parts};
 use locdiff::PhotoLimits;
 use serde_json::Value;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::{sync::Arc, time::Instant};
+use std::{sync::Arc, sync::atomic::AtomicBool, sync::atomic::Ordering, time::Instant};
 use tokio::{sync::oneshot, time::timeout_at};
 
 /// What all requests share.

@@ -3,9 +3,8 @@
 //! A field of degree L is smooth on cells of width ~ 1/L, but its exponential has peaks √L times narrower still. The
 //! search grid says where the mass can be; only those cells are split, until Gauss–Legendre nodes resolve each.
 
-use crate::cell::{Cell, NODES};
 use crate::sphere::{Field, UnitVec};
-use crate::{Codec, Coefficients, Mode, ShddError, search::SearchScratch};
+use crate::{Codec, Coefficients, Mode, ShddError, cell::Cell, cell::NODES, search::SearchScratch};
 use std::collections::HashSet;
 
 /// What is dropped is below e^-20 of the total.

@@ -2,10 +2,9 @@
 
 use super::{CELLS, COMBINED, CellScheme, LABEL_WIDTH_KM, NESTED, Partition, WINDOWS_KM, regions::Regions};
 use crate::baseline::{Task, highest, score};
-use crate::examples::{Bank, upload};
 use crate::learner::{Batch, Weights, learn};
 use crate::search::{ByRule, by_rule};
-use crate::{Baseline, PhotoDensity, Result, reading::likelihood};
+use crate::{Baseline, PhotoDensity, Result, examples::Bank, examples::upload, reading::likelihood};
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, ParamsBuilder, Tensor, View, layers::Mlp, ops, ops::Transpose};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};

@@ -1,10 +1,9 @@
 //! Diffusion of encodings instead of SHDD codes.
 
 use super::{decoder::NnDecoder, decoder::columns_of, features::LocationEncoder, kind::EncoderKind};
-use crate::examples::{Bank, standardised};
 use crate::learner::{Batch, Weights, learn};
 use crate::sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks};
-use crate::{Result, baseline::Task};
+use crate::{Result, baseline::Task, examples::Bank, examples::standardised};
 use locdiff_model::Standardisation;
 use locdiff_model::diffusion::{
     Denoiser, PredictionKind, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,

@@ -3,8 +3,7 @@
 use super::features::LocationEncoder;
 use crate::{Effort, Result, learner::Weights, learner::check_finite};
 use locdiff_model::{Standardisation, chance};
-use locdiff_nn::layers::{ForwardMode, Mlp};
-use locdiff_nn::{Device, Params, ParamsBuilder, Tensor, ops};
+use locdiff_nn::{Device, Params, ParamsBuilder, Tensor, layers::ForwardMode, layers::Mlp, ops};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 
 /// Points by which the inputs are standardised.

@@ -131,8 +131,7 @@ impl Setting {
 mod tests {
     use super::*;
     use locdiff_map::cells::Cells;
-    use locdiff_model::answer::{Kernels, Surroundings};
-    use locdiff_model::chance;
+    use locdiff_model::{answer::Kernels, answer::Surroundings, chance};
     use locdiff_shdd::sphere::Pixel;
 
     /// With exponent 0 the density is the plain one over its mass on the cells; the chosen exponent is no worse.

@@ -6,9 +6,8 @@ mod table;
 pub use table::FactorTable;
 
 use crate::bundled::{Bundled, Shipped};
-use crate::locdiff::LocDiff;
 use crate::reading::{CommonReading, READ_DEGREE, THINNEST};
-use crate::{Baseline, Effort, Examples, FitData, Method, Points, Result, knn::NearestNeighbours};
+use crate::{Baseline, Effort, Examples, FitData, Method, Points, Result, knn::NearestNeighbours, locdiff::LocDiff};
 use choice::{Seen, Setting};
 use locdiff_model::answer::{CellDensity, ClassProbabilities, Globe, Surroundings, fit_surroundings};
 use locdiff_model::chance;

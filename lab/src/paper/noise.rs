@@ -1,7 +1,6 @@
 //! Places decoded from codes with noise on every number.
 
-use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
-use locdiff_shdd::{Codec, Coefficients, Decoder, ShddError};
+use locdiff_shdd::{Codec, Coefficients, Decoder, ShddError, sphere::LatLon, sphere::UnitVec, sphere::haversine_km};
 use rand::{Rng, RngExt};
 use std::{f64::consts::TAU, ops::Range};
 

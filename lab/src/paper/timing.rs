@@ -6,8 +6,7 @@ use locdiff_model::report::Table;
 use locdiff_model::train::{Dataset, Rows, TrainPreset, TrainingJob, train};
 use locdiff_model::{Model, ModelConfig, Predictor, Query, Reading, SampleOptions, chance, diffusion::Sampler};
 use locdiff_nn::Device;
-use locdiff_shdd::sphere::{Degree, Grid, UnitVec};
-use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
+use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder, sphere::Degree, sphere::Grid, sphere::UnitVec};
 use serde_json::{Value, json};
 use std::{sync::atomic::AtomicBool, time::Instant};
 

@@ -4,9 +4,10 @@
 mod pooling;
 
 use crate::baseline::{Task, kernels, score};
-use crate::learner::choose;
 use crate::reading::{edge, nll_with_floor};
-use crate::{Baseline, Effort, Examples, PhotoDensity, Points, Result, examples::standardised, search};
+use crate::{
+    Baseline, Effort, Examples, PhotoDensity, Points, Result, examples::standardised, learner::choose, search,
+};
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, layers::CsUnetConfig};
 use locdiff_shdd::sphere::{LatLon, UnitVec};

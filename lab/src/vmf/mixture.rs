@@ -2,10 +2,9 @@
 
 use super::{log_normaliser, mean_length};
 use crate::baseline::{Task, highest, score};
-use crate::examples::{Bank, upload};
 use crate::learner::{Batch, Weights, learn};
 use crate::search::{ByRule, by_rule};
-use crate::{Baseline, PhotoDensity, Result, cells::Partition, reading::likelihood};
+use crate::{Baseline, PhotoDensity, Result, cells::Partition, examples::Bank, examples::upload, reading::likelihood};
 use locdiff_model::Standardisation;
 use locdiff_nn::{Init, ParamId, Params, ParamsBuilder, Tensor, View, layers::Mlp, ops, ops::Transpose};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};

@@ -7,8 +7,7 @@ use clap::Args;
 use locdiff_io::data::{Format, PointWriter};
 use locdiff_model::CodeDecoder;
 use locdiff_shdd::{Mode, sphere::EARTH_RADIUS_KM};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::{io::Write, path::Path, path::PathBuf};
 
 /// Vectors that are decoded at a time.
 const BLOCK: usize = 512;

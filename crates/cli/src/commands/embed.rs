@@ -9,8 +9,7 @@ use locdiff_base::{tell_times, timed};
 use locdiff_io::data::Dtype;
 use locdiff_vision::{Encoder, sources::Photos};
 use serde_json::json;
-use std::sync::{Mutex, PoisonError};
-use std::{path::PathBuf, time::Instant};
+use std::{path::PathBuf, sync::Mutex, sync::PoisonError, time::Instant};
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]

@@ -1,9 +1,8 @@
 //! `locdiff sample`: embeddings in, places out.
 
-use crate::args::{DeviceArg, named, parse_positive};
 use crate::embeddings::{EmbeddingsArgs, read_truth, same_rows};
 use crate::request::{GalleryRuleArgs, SamplingArgs, hybrid};
-use crate::{output, output::status, progress};
+use crate::{args::DeviceArg, args::named, args::parse_positive, output, output::status, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{LatLon, LocatorOptions, Pooling};

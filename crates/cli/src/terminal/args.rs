@@ -2,8 +2,7 @@
 
 use super::output::misuse;
 use anyhow::{Context, Result};
-use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, builder::PossibleValue, builder::PossibleValuesParser, builder::TypedValueParser};
 use locdiff_base::Named;
 use locdiff_io::data::{Dtype, Format, MatrixReader, PointColumns, PointReader};
 use locdiff_nn::{DeviceSpec, NnError};

@@ -2,8 +2,7 @@
 
 use super::{call::Call, examples, interrupt::Interrupted, output, output::Usage, say, verbosity, verbosity::Colours};
 use anyhow::Result;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Command, CommandFactory, FromArgMatches};
+use clap::{Args, Command, CommandFactory, FromArgMatches, error::ContextKind, error::ContextValue, error::ErrorKind};
 use std::{ffi::OsString, num::NonZeroUsize, time::Instant};
 
 /// A program: what its command line is, and what its commands do.

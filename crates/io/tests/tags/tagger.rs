@@ -3,8 +3,7 @@
 use crate::tags::common::{fixture_path, skipped};
 use locdiff_io::tags::{JOURNAL_NAME, Overwrite, PlaceNames, Skip, TagPlace, TagPlan, TagRule, Tagged, Tagger, undo};
 use locdiff_shdd::sphere::LatLon;
-use std::path::{Path, PathBuf};
-use std::{collections::BTreeMap, fs, process::Command};
+use std::{collections::BTreeMap, fs, path::Path, path::PathBuf, process::Command};
 
 const TAGGABLE: [&str; 4] = ["a.jpg", "gps.jpg", "day 2/a.jpg", "day 2/b.png"];
 

@@ -6,8 +6,7 @@ use locdiff_base::AtomicFile;
 use locdiff_io::data::{Fingerprint, MatrixWriter};
 use locdiff_vision::sources::{PhotoSource, PlaceSource};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::{collections::BTreeMap, path::Path, path::PathBuf};
 
 /// Output files of an embedding run.
 ///

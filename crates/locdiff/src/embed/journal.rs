@@ -7,9 +7,8 @@
 use super::{EmbedError, error::Result, outcome::EmbedOutcome};
 use locdiff_base::{OutputLock, own_file, private};
 use serde_json::Value;
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::{fs::File, fs::OpenOptions, io, path::Path, path::PathBuf};
 
 pub(crate) struct EmbedJournal {
     path: PathBuf,

@@ -6,9 +6,7 @@ use locdiff_base::{AtomicFile, own_file, read_bounded};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-use std::{fs, ops::Range, time::Duration};
+use std::{fs, io::Read, io::Write, ops::Range, path::Path, path::PathBuf, time::Duration};
 
 const PIECE: u64 = 64 << 20;
 /// Tries without a byte of progress.

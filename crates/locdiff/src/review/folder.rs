@@ -11,11 +11,9 @@ use locdiff_io::tags::{
     JOURNAL_NAME, Overwrite, TagPlace, TagPlan, TagRule, Tagger, Undo, adobe_sidecar_path, sidecar_path, undo,
 };
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
-use std::{fmt::Write, fs};
+use std::{collections::BTreeMap, collections::HashMap, fmt::Write, fs, path::Path, path::PathBuf};
 
 /// Where a session keeps its files, inside the folder.
 const OWN: &str = ".locdiff-review";

@@ -1,8 +1,7 @@
 //! Clues of the sun: its altitude, its azimuth, the length of a shadow, the season.
 
 use crate::clues::asked::{AskedClue, ClueFit, ClueTime};
-use crate::clues::sun::{Sun, USUAL_AIR};
-use crate::clues::{ClueError, clocks::offsets_at};
+use crate::{clues::ClueError, clues::clocks::offsets_at, clues::sun::Sun, clues::sun::USUAL_AIR};
 use locdiff_shdd::sphere::LatLon;
 use std::f64::consts::TAU;
 

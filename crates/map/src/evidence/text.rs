@@ -1,7 +1,6 @@
 //! What lines of text say about where a photo was taken.
 
-use super::tables::{Area, country_number};
-use super::{Evidence, PlaceKernel, language, names, numbers, numbers::Clue};
+use super::{Evidence, PlaceKernel, language, names, numbers, numbers::Clue, tables::Area, tables::country_number};
 use crate::places::Countries;
 use std::collections::HashSet;
 

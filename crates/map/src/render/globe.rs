@@ -1,8 +1,7 @@
 //! The Earth as seen from afar, with a density on it.
 
-use super::colour::{Colour, heat_colour};
 use super::marker::{MarkerShape, draw_shape};
-use super::{canvas::Canvas, heat::Heat, legend::draw_title};
+use super::{canvas::Canvas, colour::Colour, colour::heat_colour, heat::Heat, legend::draw_title};
 use crate::Raster;
 use locdiff_shdd::sphere::LatLon;
 

@@ -2,8 +2,7 @@
 
 use crate::{chance, train::Result, train::error::folder};
 use locdiff_nn::{NnError, TrainingState};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{fs, path::Path, path::PathBuf};
 
 /// What a run knows besides its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -1,7 +1,6 @@
 //! Which rows a model was trained on: hashes beside it, so that nobody judges or calibrates it by them unawares.
 
-use crate::train::dataset::{Dataset, Rows};
-use crate::{chance, train::Result};
+use crate::{chance, train::Result, train::dataset::Dataset, train::dataset::Rows};
 use locdiff_base::{AtomicFile, read_bounded};
 use locdiff_io::data::RowFile;
 use std::{collections::HashSet, path::Path};

@@ -2,10 +2,8 @@
 
 use super::{Buffer, Context, failed};
 use crate::kernel_args::{Arg, LaunchGrid};
-use crate::view::Data;
-use crate::{
-    Indices, NnError, Result, View, ViewMut, bf16::Bf16View, kernel_source::KernelSource, tensor::IndexStorage,
-};
+use crate::tensor::IndexStorage;
+use crate::{Indices, NnError, Result, View, ViewMut, bf16::Bf16View, kernel_source::KernelSource, view::Data};
 use cudarc::driver::{result, sys::CUfunction};
 use std::{ffi::c_void, sync::Arc};
 

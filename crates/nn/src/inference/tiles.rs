@@ -10,9 +10,7 @@ use super::tile_registers::{NOTHING, Parts, ROWS, Sums, Tile, Tiles, are_here};
 use crate::aligned::Aligned;
 use crate::cpu::simd::{BLOCK, Columns, PANEL, Packed};
 use rayon::prelude::*;
-use std::cell::{Cell, RefCell};
-use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{cell::Cell, cell::RefCell, ops::Range, sync::atomic::AtomicU64, sync::atomic::Ordering};
 
 /// Inputs of a tile.
 const STEP: usize = 32;

@@ -1,10 +1,9 @@
 //! Losses of rows, with their gradients.
 
 use crate::cpu::reduce::{dot, exp_sum, max_with, tree};
-use crate::cpu::simd::{LANES, simd_kernel};
 use crate::cpu::{MatMut, for_rows2, math};
 use crate::kernel_args::{LaunchGrid, expect_shapes, run};
-use crate::{Result, View, ViewMut, ops::PointLoss};
+use crate::{Result, View, ViewMut, cpu::simd::LANES, cpu::simd::simd_kernel, ops::PointLoss};
 
 simd_kernel! {
     /// `p ← exp(q − max)` and `q ← q − p`; returns Σ exp(q − max) and Σ exp(q − max)·(q − p).

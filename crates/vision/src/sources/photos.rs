@@ -7,8 +7,7 @@ use crate::sources::{
 use crate::{sources::index::PictureIndex, sources::list::PhotoList};
 use locdiff_io::tags::MediaKind;
 use rayon::prelude::*;
-use std::path::{Component, Path, PathBuf};
-use std::{collections::HashSet, fs, io::Read};
+use std::{collections::HashSet, fs, io::Read, path::Component, path::Path, path::PathBuf};
 
 /// The photos that a user named, found but not read.
 #[derive(Debug, Clone, Default)]

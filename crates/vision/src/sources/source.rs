@@ -4,8 +4,7 @@ use crate::{Photo, PhotoLimits, VisionError, sources::parquet};
 use locdiff_io::tags::MediaKind;
 use locdiff_shdd::sphere::LatLon;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
-use std::{fs, fs::File, sync::Arc, time::UNIX_EPOCH};
+use std::{fs, fs::File, path::Path, path::PathBuf, sync::Arc, time::UNIX_EPOCH};
 
 pub(crate) fn is_picture(name: &Path) -> bool {
     MediaKind::of(name).is_photo()

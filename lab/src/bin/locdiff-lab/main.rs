@@ -6,7 +6,6 @@ mod experiment;
 mod factors;
 mod figures;
 mod plot;
-mod plot_study;
 mod recipe;
 mod reproduce;
 mod terminal;

@@ -2,9 +2,8 @@
 
 mod plan;
 
-use crate::args::{DeviceArg, parse_dtype};
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::{output, output::status, progress, verbosity};
+use crate::{args::DeviceArg, args::parse_dtype, output, output::status, progress, verbosity};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use locdiff::batch::{Job, Runs, ShardChoice, Task, Worker};

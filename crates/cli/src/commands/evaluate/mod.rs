@@ -17,8 +17,7 @@ use locdiff_model::report::{
     Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order, match_rows, names_beside,
 };
 use model::{ModelArgs, short_name};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::{io::Write, path::Path, path::PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {

@@ -6,8 +6,7 @@ use anyhow::{Result, ensure};
 use locdiff::AlbumAnswer;
 use locdiff_base::one_line;
 use locdiff_io::tags::{TagPlace, TagPlan, TagStep, Tagged, Tagger};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::{io::Write, path::Path, path::PathBuf};
 
 /// What is to be written about a photo of an album, with what does not fit.
 pub(crate) fn of_album(answer: &AlbumAnswer) -> TagPlace {

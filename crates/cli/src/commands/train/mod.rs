@@ -2,9 +2,8 @@
 
 mod settings;
 
-use crate::args::{DeviceArg, named};
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::{output, output::status, progress, say};
+use crate::{args::DeviceArg, args::named, output, output::status, progress, say};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;

@@ -1,7 +1,6 @@
 //! Reading points.
 
-use super::columns::{PointColumns, Wanted};
-use super::{POINTS_TENSOR, json};
+use super::{POINTS_TENSOR, columns::PointColumns, columns::Wanted, json};
 use crate::data::json_lines::{JsonLines, json_reason};
 use crate::data::safetensors_header::TensorChoice;
 use crate::data::{DataError, Format, Result};

@@ -2,9 +2,8 @@
 //! unless it was packed before.
 
 use super::kernel::{BLOCK, Group, PANEL, ROWS, WIDTH, each_register, sums, unrolled};
-use super::layout::{lay_columns, lay_rows};
-use super::packed::Packed;
 use super::side::{Columns, Side, Start, with_scratch};
+use super::{layout::lay_columns, layout::lay_rows, packed::Packed};
 use crate::aligned::Aligned;
 use pulp::{Simd, WithSimd};
 use std::ops::Range;

@@ -3,8 +3,7 @@
 use crate::terminal::{TableFormat, bar, parse_grid, read_places};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff_model::eval::{Nearby, Rules};
-use locdiff_model::report::Table;
+use locdiff_model::{eval::Nearby, eval::Rules, report::Table};
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
 use serde_json::{Value, json};
