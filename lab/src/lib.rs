@@ -8,7 +8,7 @@
 //! | how much work it may do | [`Effort`] |
 //! | methods fitted, tested and set side by side | [`Splits`], [`Trial`], [`Comparison`] |
 //! | map factors of LocDiff and its rivals | [`FactorStudy`] |
-//! | tables of the paper, made again | [`ModelTable`], [`AnchorTable`], [`PerturbationDrift`], [`ReducedDrift`], [`TimingTable`] |
+//! | tables of the paper, made again | [`ModelTable`], [`AnchorTable`], [`NoisyCodes`], [`TimingTable`] |
 //!
 //! Every choice (neighbours, kernel widths, the best step of a training) is made on the validation data; networks, optimiser
 //! and budget are the same for all neural methods.
@@ -69,8 +69,8 @@ pub use examples::Examples;
 pub use factors::{FactorStudy, FactorTable};
 pub use method::Method;
 pub use paper::{
-    AnchorTable, DiffusionTable, Experiment, ModelTable, ModelTableKind, PerturbationDrift, ReducedDrift,
-    TimedOperation, TimingTable, with_noise,
+    AnchorTable, DiffusionTable, Experiment, ModelTable, ModelTableKind, NoisyCodes, TimedOperation, TimingTable,
+    with_noise,
 };
 pub use splits::Splits;
 pub use stopwatch::Stopwatch;

@@ -155,9 +155,7 @@ impl CommonReading {
             std::array::from_fn(|k| each.iter().map(|(_, numbers)| numbers[k]).collect());
         Ok(Read { places, log_densities, levels, areas_km2, half_areas_km2 })
     }
-}
 
-impl CommonReading {
     /// The probability of every pixel, given the log densities there.
     pub(crate) fn masses(&self, log_densities: &[f64]) -> Vec<f64> {
         let at_pixels = log_densities.iter().map(|value| *value as f32).collect();

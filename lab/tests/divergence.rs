@@ -49,7 +49,7 @@ fn anchored_kl(codec: &Codec, e: &Coefficients, truth: UnitVec, grid: &Grid) -> 
     Loss { value, gradient: codec.harmonics().weighted_sum(grid.points(), &weights).unwrap() }
 }
 
-fn codec(degree: usize) -> Codec {
+pub(crate) fn codec(degree: usize) -> Codec {
     Codec::new(Degree::new(degree).unwrap())
 }
 

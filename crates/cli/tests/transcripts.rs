@@ -31,7 +31,7 @@
 //! | `keep`, `kept` | all files are what they were |
 
 use crate::common::{self, command, fixture, model_of_towns, read, root, scratch, stderr};
-use crate::{batch, belonging, embed, prepared, server::Server, tagging};
+use crate::{batch, embed, prepared, server::Server, tagging};
 use locdiff_testing::{files, http, http::Response, output_in_time, wait_until};
 use serde_json::Value;
 use std::{collections::BTreeMap, fs, mem, path::Path, path::PathBuf};

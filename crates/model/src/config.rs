@@ -227,15 +227,6 @@ impl ModelConfig {
         }
     }
 
-    /// These choices for another degree, with the quadrature that fits it and, where there is a blur, the usual one.
-    #[must_use]
-    pub fn with_degree(self, degree: usize) -> Self {
-        let has_none = self.quadrature == QuadratureRecipe::None;
-        let quadrature = if has_none { QuadratureRecipe::None } else { QuadratureRecipe::usual(degree) };
-        let low_pass_km = self.low_pass_km.map(|_| Self::usual_low_pass_km(degree));
-        Self { degree, quadrature, low_pass_km, kept: None, ..self }
-    }
-
     /// The blur that did best on validation photos for the loss `nll`: 100 km at L = 31, 67 km at L = 47. Without it a
     /// network of this size learns the training photos' exact places by heart.
     pub fn usual_low_pass_km(degree: usize) -> f64 {

@@ -61,6 +61,13 @@ impl GalleryDensity {
     fn usual() -> Self {
         Self::numbered([2, 0, 2])
     }
+
+    /// The density of the best places with their cosines.
+    fn of(self, best: &[(UnitVec, f64)]) -> PhotoDensity<'static> {
+        let taken = &best[..self.most.min(best.len())];
+        let weigh = |(place, cosine): &(UnitVec, f64)| (*place, (self.scale * (cosine - taken[0].1)).exp());
+        kernels(taken.iter().map(weigh).collect(), self.width_km)
+    }
 }
 
 #[derive(Clone)]
@@ -189,15 +196,6 @@ impl Contrastive {
     fn images(&self, embeddings: &[f32]) -> Result<Tensor> {
         let inputs = upload(self.params.device(), &self.standardisation, embeddings)?;
         self.towers.images(&self.params, inputs.view())
-    }
-}
-
-impl GalleryDensity {
-    /// The density of the best places with their cosines.
-    fn of(self, best: &[(UnitVec, f64)]) -> PhotoDensity<'static> {
-        let taken = &best[..self.most.min(best.len())];
-        let weigh = |(place, cosine): &(UnitVec, f64)| (*place, (self.scale * (cosine - taken[0].1)).exp());
-        kernels(taken.iter().map(weigh).collect(), self.width_km)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where diffusion pays: sampling against a single evaluation at pure noise, by degree, data, steps and guidance.
 
 use super::{Experiment, beside};
-use crate::locdiff::LocDiff;
+use crate::locdiff::{LocDiff, with_degree};
 use crate::reading::{CommonReading, READ_DEGREE, Read};
 use crate::trial::errors_km;
 use crate::{Baseline, FitData, Method, PhotoDensity, Points, Result, exponentials::exps, ideal::ideal_draws};
@@ -271,7 +271,7 @@ impl DiffusionTable {
                     NetworkKind::CsUnet => LocDiff::cs_unet_config(&effort, seed),
                     NetworkKind::Bayes => LocDiff::run_config(&effort, seed),
                 };
-                run.model = run.model.with_degree(*degree);
+                run.model = with_degree(run.model, *degree);
                 run.model.seed = seed;
                 let data = FitData { training: &training, validation: &splits.validation };
                 let model = LocDiff::fit(device, &effort, run, data, &mut |share| tell(0.6 * share))?;

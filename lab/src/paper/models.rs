@@ -1,7 +1,7 @@
 //! The tables of losses, location encoders, bottleneck widths and degrees.
 
 use super::{Experiment, beside, mean, noise::anywhere, noise::drifts_km, paper_cell, share_cells};
-use crate::{Effort, EncoderKind, Fit, Method, Result, Trial, locdiff::LocDiff};
+use crate::{Effort, EncoderKind, Fit, Method, Result, Trial, locdiff::LocDiff, locdiff::with_degree};
 use anyhow::Context;
 use locdiff_base::Named;
 use locdiff_model::{CodeScale, LossKind, QuadratureRecipe, eval::Bootstrap, report::Table, train::RunConfig};
@@ -146,7 +146,7 @@ impl ModelTableKind {
             Self::Widths => [(32, [27.2, 50.9, 71.2, 84.1]), (128, [27.0, 50.2, 70.8, 84.3])]
                 .map(|(width, paper)| {
                     let mut run = LocDiff::cs_unet_config(effort, 0);
-                    run.model = run.model.with_degree(31);
+                    run.model = with_degree(run.model, 31);
                     run.model.width = width;
                     locdiff_row(&format!("w = {width}"), Some(paper), run)
                 })
@@ -159,7 +159,7 @@ impl ModelTableKind {
             ]
             .map(|(degree, paper)| {
                 let mut run = LocDiff::run_config(effort, 0);
-                run.model = run.model.with_degree(degree);
+                run.model = with_degree(run.model, degree);
                 locdiff_row(&format!("L = {degree}"), paper, run)
             })
             .into(),

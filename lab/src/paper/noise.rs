@@ -48,18 +48,3 @@ fn normal(rng: &mut impl Rng) -> f64 {
     let radius = (-2.0 * (1.0 - rng.random_range(0.0..1.0f64)).ln()).sqrt();
     radius * (TAU * rng.random_range(0.0..1.0f64)).cos()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rand::SeedableRng;
-
-    #[test]
-    fn noise_moves_places_by_less_than_100_km() {
-        let codec = Codec::new(locdiff_shdd::sphere::Degree::new(23).unwrap());
-        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(0);
-        let exact = Decoder::Exact { window_rad: None };
-        let drifts = drifts_km((&codec, &exact), (20, anywhere), None, 0.01, &mut rng, |_| ()).unwrap();
-        assert!(drifts.iter().all(|km| *km < 100.0));
-    }
-}

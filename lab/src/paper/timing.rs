@@ -1,5 +1,6 @@
 //! The paper's times of unit operations and of training, on this machine.
 
+use crate::locdiff::with_degree;
 use anyhow::Result;
 use locdiff_io::data::Embedding;
 use locdiff_model::report::Table;
@@ -115,7 +116,7 @@ fn training(device: &Device, degree: usize, steps: u32) -> Result<(f64, Option<f
     let data = Dataset::in_memory(EMBEDDING, vec![embeddings], places)?;
     let rows: Vec<u32> = (0..photos as u32).collect();
     let mut config = TrainPreset::Paper.run_config(EMBEDDING);
-    config.model = config.model.with_degree(degree);
+    config.model = with_degree(config.model, degree);
     config.train.steps = steps;
     config.train.log_every = 1.max(steps / 2);
     config.train.validate_every = 0;

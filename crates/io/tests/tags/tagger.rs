@@ -200,10 +200,8 @@ fn private_photos_stay_private() {
     for name in ["a.jpg", "a.jpg.xmp", "a.jpg_original", JOURNAL_NAME] {
         assert_eq!(mode(&format!("trip/{name}")), 0o600, "{name}");
     }
-    assert_eq!(
-        [mode("t/a.jpg"), mode("t/locdiff-journal.jsonl"), mode("trip/locdiff-journal.kept")],
-        [0o600, 0o600, 0o700]
-    );
+    let modes = ["t/a.jpg", "t/locdiff-journal.jsonl", "trip/locdiff-journal.kept"].map(mode);
+    assert_eq!(modes, [0o600, 0o600, 0o700]);
     assert_eq!(mode("t/day 2") & 0o007, 0);
     assert!(mode("trip/day 2/b.png.xmp") & 0o044 != 0, "a photo that others may read has a sidecar that they may read");
 }

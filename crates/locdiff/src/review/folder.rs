@@ -5,7 +5,7 @@ use super::{
 };
 use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
 use crate::cache::{EmbeddingCache, FileStamp};
-use crate::{AlbumAnswer, AlbumOptions, Control, LatLon, LocateError, Locator, Photo, Progress, Read, Source};
+use crate::{AlbumAnswer, AlbumOptions, Control, LatLon, Locator, Photo, Progress, Read, Source, error::Result};
 use locdiff_album::{Track, WrongClock};
 use locdiff_io::tags::{
     JOURNAL_NAME, Overwrite, TagPlace, TagPlan, TagRule, Tagger, Undo, adobe_sidecar_path, sidecar_path, undo,
@@ -130,12 +130,7 @@ impl FolderReview {
     }
 
     /// Places photos, with clocks as they are set; where nobody set any, as they are found the first time.
-    fn place_read(
-        &self,
-        album: &ReadAlbum,
-        decisions: &ReviewDecisions,
-        control: Control<'_>,
-    ) -> Result<PlacedAlbum, LocateError> {
+    fn place_read(&self, album: &ReadAlbum, decisions: &ReviewDecisions, control: Control<'_>) -> Result<PlacedAlbum> {
         let locator = locked(&self.locator);
         let mut changes = self.changes(album, decisions);
         let place = |changes: &AlbumChanges| {

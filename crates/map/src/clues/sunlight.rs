@@ -131,10 +131,8 @@ mod tests {
             ("sun=50±0.5 deg", near_50, near_half),
         ] {
             let found = likelihoods(clue, "2024-02-29 13:59:59 UTC", &[on, off, others].concat());
-            assert!(
-                found[..2].iter().all(|one| *one > 0.4) && found[2..].iter().all(|one| *one < 0.06),
-                "{clue}: {found:?}"
-            );
+            let (near, far) = found.split_at(2);
+            assert!(near.iter().all(|one| *one > 0.4) && far.iter().all(|one| *one < 0.06), "{clue}: {found:?}");
         }
     }
 

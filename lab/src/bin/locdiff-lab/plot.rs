@@ -88,7 +88,7 @@ impl DensitySheet {
             .with_context(|| format!("{}: a row is not a coefficient vector", path.display()))?;
         let codec = Codec::new(degree);
         let last = self.rows.iter().copied().max().unwrap_or(1) as usize;
-        let bar = bar("drawing", self.rows.len());
+        let bar = bar("drawing", Some(self.rows.len() as u64));
         let mut images: Vec<Option<MapImage>> = vec![None; self.rows.len()];
         for row in 1..=last {
             let mut values = Vec::new();
@@ -172,7 +172,7 @@ impl Resolution {
     }
 
     fn maps(&self, degrees: &[Degree]) -> Result<Vec<u8>> {
-        let bar = bar("drawing", degrees.len());
+        let bar = bar("drawing", Some(degrees.len() as u64));
         let mut images = Vec::new();
         for degree in degrees {
             images.push(resolution_map(*degree, self.at, self.reach_km)?);

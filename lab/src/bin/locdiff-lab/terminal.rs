@@ -3,14 +3,16 @@
 #[path = "../../../../crates/cli/src/terminal/args.rs"]
 #[allow(dead_code)] // of its flags a part is wanted here
 mod args;
+#[path = "../../../../crates/cli/src/terminal/progress.rs"]
+mod progress;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 pub(crate) use args::{DecoderArgs, DegreeArg, DeviceArg, named, parse_grid, parse_place, parse_positive};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use locdiff_base::{AtomicFile, WriteError, one_line};
 use locdiff_io::data::PointColumns;
 use locdiff_shdd::sphere::LatLon;
+pub(crate) use progress::{bar, set_share, share_bar};
 use serde_json::Value;
 use std::{io, io::Write, path::Path, sync::OnceLock};
 
@@ -71,7 +73,13 @@ pub(crate) fn exit_code(result: Result<()>) -> u8 {
 #[error("{0}")]
 struct Usage(String);
 
-/// What the product's `args` need of its terminal.
+/// What the product's files need of its terminal.
+mod verbosity {
+    pub(super) fn is_quiet() -> bool {
+        super::ASKED.get().is_some_and(|asked| asked.quiet)
+    }
+}
+
 mod output {
     pub(super) fn misuse<T>(message: &str) -> anyhow::Result<T> {
         Err(super::Usage(message.to_owned()).into())
@@ -126,31 +134,4 @@ impl TableFormat {
         let text = if self.json { format!("{}\n", json()) } else { render(self.markdown) };
         Ok(io::stdout().write_all(text.as_bytes())?)
     }
-}
-
-/// A bar over `count` items on standard error, where that is a terminal.
-pub(crate) fn bar(what: &'static str, count: usize) -> ProgressBar {
-    styled(what, count as u64, "{prefix} {wide_bar} {human_pos}/{human_len} {eta} left")
-}
-
-/// Parts of a bar of shares.
-const PARTS: f64 = 10_000.0;
-
-/// A bar of percent, with a message beside it.
-pub(crate) fn share_bar(what: &'static str) -> ProgressBar {
-    styled(what, PARTS as u64, "{prefix} {wide_bar} {percent} % {msg}")
-}
-
-/// Sets such a bar to a share of 0 to 1.
-pub(crate) fn set_share(bar: &ProgressBar, share: f64) {
-    bar.set_position((PARTS * share) as u64);
-}
-
-fn styled(what: &'static str, count: u64, template: &str) -> ProgressBar {
-    let is_quiet = ASKED.get().is_some_and(|asked| asked.quiet);
-    let target = if is_quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
-    let style = ProgressStyle::with_template(template).expect("the template is valid");
-    let bar = ProgressBar::with_draw_target(Some(count), target).with_style(style).with_prefix(what);
-    bar.enable_steady_tick(std::time::Duration::from_millis(250));
-    bar
 }

@@ -3,9 +3,9 @@
 use crate::terminal::{DecoderArgs, DegreeArg, bar, parse_positive, read_places};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff_lab::{PerturbationDrift, ReducedDrift};
+use locdiff_lab::NoisyCodes;
 use locdiff_shdd::Codec;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Drift {
@@ -36,9 +36,23 @@ pub(crate) struct Drift {
 
 impl Drift {
     pub(super) fn run(self) -> Result<()> {
-        let (value, text) = match (self.keep_dimensions, &self.places) {
-            (Some(count), Some(places)) => self.reduced(count, places)?,
-            _ => self.whole()?,
+        let codec = Codec::new(self.degree.degree);
+        let (decoder, variance, n, seed) = (self.decoder.decoder()?, self.variance, self.n as usize, self.seed);
+        let codes = NoisyCodes { codec: &codec, decoder: &decoder, variance, n, seed };
+        let (value, text) = if let (Some(count), Some(places)) = (self.keep_dimensions, &self.places) {
+            let places = read_places(places).context("--places")?;
+            let bar = bar("drift", Some(2 * places.len().min(n) as u64));
+            let told = codes.reduced(&places, count, |done| bar.set_position(done as u64));
+            bar.finish_and_clear();
+            told.context("--keep-dimensions")?
+        } else {
+            let DecoderArgs { decoder, anchors, .. } = &self.decoder;
+            let name = format!("{decoder:?}").to_lowercase();
+            let name = if name == "anchors" { format!("anchors {anchors}") } else { name };
+            let bar = bar("drift", Some(self.n.into()));
+            let told = codes.drift(&name, |done| bar.set_position(done as u64));
+            bar.finish_and_clear();
+            told?
         };
         if self.json {
             println!("{value}");
@@ -46,43 +60,5 @@ impl Drift {
             print!("{text}");
         }
         Ok(())
-    }
-
-    fn whole(&self) -> Result<(serde_json::Value, String)> {
-        let codec = Codec::new(self.degree.degree);
-        let DecoderArgs { decoder, anchors, .. } = &self.decoder;
-        let name = format!("{decoder:?}").to_lowercase();
-        let name = if name == "anchors" { format!("anchors {anchors}") } else { name };
-        let bar = bar("drift", self.n as usize);
-        let drift = PerturbationDrift::measure(
-            &codec,
-            &self.decoder.decoder()?,
-            &name,
-            self.variance,
-            self.n as usize,
-            self.seed,
-            |done| bar.set_position(done as u64),
-        )?;
-        bar.finish_and_clear();
-        Ok((drift.to_json(), drift.to_text()))
-    }
-
-    fn reduced(&self, count: usize, places: &Path) -> Result<(serde_json::Value, String)> {
-        let places = read_places(places).context("--places")?;
-        let (codec, n) = (Codec::new(self.degree.degree), places.len().min(self.n as usize));
-        let bar = bar("drift", 2 * n);
-        let drift = ReducedDrift::measure(
-            &codec,
-            &self.decoder.decoder()?,
-            &places,
-            count,
-            self.variance,
-            n,
-            self.seed,
-            |done| bar.set_position(done as u64),
-        )
-        .context("--keep-dimensions")?;
-        bar.finish_and_clear();
-        Ok((drift.to_json(), drift.to_text()))
     }
 }

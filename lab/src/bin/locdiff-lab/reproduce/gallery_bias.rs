@@ -53,7 +53,7 @@ impl GalleryBias {
         let (gallery, truths) = (read_places(&gallery)?, read_places(truth)?);
         let grid: Vec<LatLon> =
             parse_grid(&self.grid, self.seed)?.points().iter().map(|point| point.to_latlon()).collect();
-        let bar = bar("counting", 4);
+        let bar = bar("counting", Some(4));
         let found = [shares(&truths, &gallery, || bar.inc(1)), shares(&truths, &grid, || bar.inc(1))];
         bar.finish_and_clear();
         let (sizes, n) = ([gallery.len(), grid.len()], truths.len());
