@@ -40,7 +40,7 @@ impl Clue {
         let value = if is_quoted { &value[1..value.len() - 1] } else { value };
         let asked = AskedClue { kind: found.name, value, time };
         let says = format!("{}{value}", if is_not { "not " } else { "" });
-        let evidence = (found.read)(&asked)?.evidence(found.name, says, found.floor, is_not);
+        let evidence = (found.read)(&asked)?.evidence(found.name, says, found.wrong, is_not);
         if evidence.is_empty() { Err(asked.refuse("its contrary says nothing")) } else { Ok(Self { evidence }) }
     }
 
@@ -73,6 +73,7 @@ impl Clue {
 mod tests {
     use super::*;
     use crate::cells::Cells;
+    use crate::clues::asked::NARROWEST;
     use locdiff_shdd::sphere::{LatLon, Pixel};
 
     /// Clues, and the places that fit of these; the others do not.
@@ -101,7 +102,7 @@ mod tests {
         }
     }
 
-    /// However wrong a clue is, no place is ruled out: the least likelihood is the kind's floor.
+    /// However wrong a clue is, no place is ruled out: the least likelihood is the kind's floor, or for a narrow clue a hundredth of it.
     #[test]
     fn wrong_clues_give_no_certainty() {
         let time = ClueTime::parse("2024-06-21T12:00:00Z");
@@ -116,7 +117,10 @@ mod tests {
                 let found = points.iter().map(|point| clue.likelihood(*point));
                 let (least, most) =
                     found.fold((f64::MAX, 0.0_f64), |(least, most), one| (least.min(one), most.max(one)));
-                assert!(kind.floor >= 0.02 && least >= kind.floor && most <= 1.0 + 1e-12, "{example}: {least} {most}");
+                assert!(kind.wrong >= 0.02 && least >= kind.wrong * NARROWEST, "{example}: {least}");
+                // Its contrary fits almost everywhere.
+                assert!(!example.contains("!=") || least >= 0.9 * kind.wrong, "{example}: {least}");
+                assert!(most <= 1.0 + 1e-12, "{example}: {most}");
                 assert!(most > 0.4 && least < 0.3, "{example}: {least} {most}");
             }
             assert!(Clue::help().contains(kind.example), "{}", kind.name);

@@ -8,15 +8,15 @@ type Read = fn(&AskedClue<'_>) -> Result<ClueFit, ClueError>;
 /// A kind of clue.
 pub(crate) struct ClueKind {
     pub(crate) name: &'static str,
-    /// The likelihood, at the least, as a share of the largest: about how often such a clue is wrong.
-    pub(crate) floor: f64,
+    /// About how often such a clue is wrong.
+    pub(crate) wrong: f64,
     pub(crate) read: Read,
     pub(crate) example: &'static str,
     pub(crate) what: &'static str,
 }
 
-const fn kind(name: &'static str, floor: f64, read: Read, example: &'static str, what: &'static str) -> ClueKind {
-    ClueKind { name, floor, read, example, what }
+const fn kind(name: &'static str, wrong: f64, read: Read, example: &'static str, what: &'static str) -> ClueKind {
+    ClueKind { name, wrong, read, example, what }
 }
 
 /// All kinds, in the order of the help text.

@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_says_why() {
-        const CASES: &str = "sun=34±3>>it needs the time of the photo|season=summer>>it needs the time of the photo|\
+        const CASES: &str = "sun=34±3>>it needs the photo's time|season=summer>>it needs the photo's time|\
             sun=34±3>2024-06-21>the time of day|season=sumer>2024-06-21>did you mean summer?|sun=high>0>from 0 to 90|\
             sun=nan>0>from 0 to 90|sun=91>0>from 0 to 90|sun=34±0>0>from 0 to 90|shadow=-1>0>from 0.01 to 50|\
             shadow=1±inf>0>from 0.01 to 50|sun-azimuth=361>0>from 0 to 360|sun=34 @ noon>0>a time of ISO 8601";

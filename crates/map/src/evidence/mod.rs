@@ -12,7 +12,7 @@ use crate::{cells::Cells, places::Countries};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use std::{fmt, sync::Arc};
 
-type Function = Arc<dyn Fn(LatLon) -> f64 + Send + Sync>;
+pub(crate) type Function = Arc<dyn Fn(LatLon) -> f64 + Send + Sync>;
 
 /// How likely one piece of evidence is at each place, up to a common factor. It is never 0: nothing rules out a place.
 #[derive(Clone)]
