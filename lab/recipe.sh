@@ -128,8 +128,8 @@ tables() {
   [ -n "$has_densities" ] || read="decoded from 16 samples together"
   [ "$encoder" != bundled ] || by="the bundled encoder"
   local about="LocDiff, L = $degree, $steps steps, loss $loss, flags of train beside the paper's preset: ${TRAIN:-none}; $by, answers $read; OSV-5M by a model trained on it, all others by one trained on MP16 (the paper's YFCC4k is of a model trained on YFCC)"
-  save "$work/tables.md" "$programs/locdiff-lab" recipe tables "$out" --about "$about"
-  save "$work/tables.json" "$programs/locdiff-lab" recipe tables "$out" --about "$about" --json
+  save "$work/tables.md" python3 "$(dirname "$0")/scripts/paper_tables.py" "$out" --about "$about"
+  save "$work/tables.json" python3 "$(dirname "$0")/scripts/paper_tables.py" "$out" --about "$about" --json
 }
 
 # The loss is given once; losses without densities are not calibrated.

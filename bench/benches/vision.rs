@@ -1,8 +1,7 @@
 //! From photo to embedding with an encoder: decode, resize, network. Items are photos.
 
 use divan::{Bencher, black_box, counter::ItemsCount};
-use locdiff_vision::resize::{ResizeFilter, resize_short_side};
-use locdiff_vision::{Encoder, Photo, PhotoLimits};
+use locdiff_vision::{Encoder, Photo, PhotoLimits, resize::ResizeFilter, resize::resize_short_side};
 use std::path::{Path, PathBuf};
 
 fn main() {

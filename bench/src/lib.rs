@@ -11,8 +11,7 @@
 
 pub mod fma;
 
-use locdiff_shdd::sphere::{Degree, UnitVec};
-use locdiff_shdd::{Codec, Coefficients};
+use locdiff_shdd::{Codec, Coefficients, sphere::Degree, sphere::UnitVec};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

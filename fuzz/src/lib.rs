@@ -4,41 +4,63 @@
 //! `fuzz_targets/` runs them under libFuzzer (`scripts/fuzz`), the command's test `fuzz_smoke` on a stable toolchain.
 //! `seeds/NAME/` holds sound inputs of each.
 
-use locdiff_io::data::{PlaceTable, PointColumns, RowFile, TableReader};
+use locdiff::batch::fuzzing::{batch_job, batch_manifest, batch_part};
+use locdiff_io::data::fuzzing::{format, matrix, points};
+use locdiff_io::data::{Format, PlaceTable, PointColumns, RowFile, TableReader};
 use locdiff_io::tags::{GeoTag, Overwrite};
 use locdiff_map::places::Region;
-use locdiff_model::answer::{Calibration, ModelShape};
-use locdiff_model::{Model, ModelConfig};
+use locdiff_model::{Model, ModelConfig, answer::Calibration, answer::ModelShape};
 use locdiff_nn::Device;
 use locdiff_retrieval::gallery::{GALLERY_FILE, Gallery, GalleryBuilder, Kind, VectorType};
+use locdiff_retrieval::geoclip::fuzzing::pth;
+use locdiff_serve::fuzzing::{multipart, query};
 use locdiff_shdd::sphere::LatLon;
-use locdiff_vision::sources::{PhotoLimits, PhotoList, Photos};
-use locdiff_vision::{Encoder, Photo};
-use std::path::{Path, PathBuf};
+use locdiff_vision::{Encoder, Photo, sources::PhotoLimits, sources::PhotoList, sources::Photos};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{fmt::Display, fs, sync::LazyLock};
-
-pub use locdiff::batch::fuzzing::{batch_job, batch_manifest, batch_part};
-pub use locdiff_io::data::fuzzing::{format, matrix_csv, matrix_jsonl, npy, points_csv, points_jsonl, safetensors};
-pub use locdiff_retrieval::geoclip::fuzzing::pth;
-pub use locdiff_serve::fuzzing::{multipart, query};
+use std::{fmt::Display, fs, path::Path, path::PathBuf, sync::LazyLock};
 
 /// A body, with the name of its target and of its folder of seeds.
 pub type Target = (&'static str, fn(&[u8]));
 
-macro_rules! named {
-    ($($body:ident),*) => {
-        [$((stringify!($body), $body as fn(&[u8]))),*]
-    };
-}
-
 /// Every target.
-pub const TARGETS: [Target; 34] = named! {
-    points_csv, points_jsonl, matrix_csv, matrix_jsonl, npy, safetensors, format, pth, photo, exif, table, places_csv,
-    places_jsonl, embeddings, photo_list, shard, zip_shard, parquet, published_list, model_config, model_weights,
-    calibration, encoder, hugging_face, gallery, gallery_index, geojson, raster, batch_job, batch_manifest, batch_part,
-    multipart, query, undo
-};
+pub const TARGETS: [Target; 34] = [
+    ("points_csv", |bytes| points(bytes, Format::Csv)),
+    ("points_jsonl", |bytes| points(bytes, Format::Jsonl)),
+    ("matrix_csv", |bytes| matrix(bytes, Format::Csv)),
+    ("matrix_jsonl", |bytes| matrix(bytes, Format::Jsonl)),
+    ("npy", |bytes| [points, matrix].iter().for_each(|read| read(bytes, Format::Npy))),
+    ("safetensors", |bytes| [points, matrix].iter().for_each(|read| read(bytes, Format::Safetensors))),
+    ("format", format),
+    ("pth", pth),
+    ("photo", photo),
+    ("exif", exif),
+    ("table", table),
+    ("places_csv", |bytes| places(&write("places", "x.csv", bytes))),
+    ("places_jsonl", |bytes| places(&write("places", "x.jsonl", bytes))),
+    ("embeddings", embeddings),
+    ("photo_list", |bytes| _ = checked(Photos::gather(&[write("list", "x.csv", bytes)], None))),
+    ("shard", |bytes| first_photos(&write("shard", "x.tar", bytes))),
+    ("zip_shard", |bytes| first_photos(&write("zip", "x.zip", bytes))),
+    ("parquet", parquet),
+    ("published_list", published_list),
+    ("model_config", |bytes| model(bytes, &MODEL.1)),
+    ("model_weights", |bytes| model(&MODEL.0, bytes)),
+    ("calibration", calibration),
+    ("encoder", encoder),
+    ("hugging_face", hugging_face),
+    ("gallery", gallery),
+    ("gallery_index", gallery_index),
+    ("geojson", geojson),
+    // A prior as an Esri ASCII raster.
+    ("raster", |bytes| _ = checked(locdiff_map::parse_ascii_grid(&String::from_utf8_lossy(bytes)))),
+    ("batch_job", batch_job),
+    ("batch_manifest", batch_manifest),
+    ("batch_part", batch_part),
+    ("multipart", multipart),
+    ("query", query),
+    // A journal of tags: whatever it says, nothing outside its folder is touched.
+    ("undo", |bytes| _ = locdiff_io::tags::fuzzing::undo_journal(bytes)),
+];
 
 /// Runs the target of a name. Panics if there is none, or if it fails.
 pub fn run(name: &str, bytes: &[u8]) {
@@ -66,7 +88,7 @@ fn checked<T, E: Display>(result: Result<T, E>) -> Option<T> {
 }
 
 /// Any bytes as a photo: a picture within the limits or an error. The limit on memory is the fuzzer's.
-pub fn photo(bytes: &[u8]) {
+fn photo(bytes: &[u8]) {
     let limits = PhotoLimits { max_pixels: 1 << 20, max_bytes: 1 << 24 };
     if let Some(photo) = checked(Photo::decode(bytes, "fuzz", &limits)) {
         let pixels = u64::from(photo.width()) * u64::from(photo.height());
@@ -75,7 +97,7 @@ pub fn photo(bytes: &[u8]) {
 }
 
 /// A photo whose EXIF data are read and written.
-pub fn exif(bytes: &[u8]) {
+fn exif(bytes: &[u8]) {
     let tag = GeoTag::new(LatLon::new(39.999, 116.275).expect("a place")).radius_km(210.0);
     let before = locdiff_io::tags::has_location(bytes);
     if let Some(copy) = checked(locdiff_io::tags::tagged(bytes, "fuzz", &tag, Overwrite::NEVER)) {
@@ -84,13 +106,8 @@ pub fn exif(bytes: &[u8]) {
     checked(locdiff_io::tags::tagged(bytes, "fuzz", &tag, Overwrite::FORCE));
 }
 
-/// A journal of tags: whatever it says, nothing outside its folder is touched.
-pub fn undo(bytes: &[u8]) {
-    locdiff_io::tags::fuzzing::undo_journal(bytes);
-}
-
 /// A CSV file as columns of text.
-pub fn table(bytes: &[u8]) {
+fn table(bytes: &[u8]) {
     let path = write("table", "x.csv", bytes);
     let Some(mut table) = checked(TableReader::open(&path)) else { return };
     let mut rows = 0;
@@ -100,38 +117,23 @@ pub fn table(bytes: &[u8]) {
     }
 }
 
-fn places(bytes: &[u8], name: &str) {
-    let path = write("places", name, bytes);
+/// Predictions.
+fn places(path: &Path) {
     let wanted = |name: &str| name.starts_with("radius_");
-    if let Some(table) = checked(PlaceTable::read(&path, None, &PointColumns::default(), None, wanted)) {
+    if let Some(table) = checked(PlaceTable::read(path, None, &PointColumns::default(), None, wanted)) {
         assert!(table.ids.is_none_or(|(_, ids)| ids.len() == table.places.len()));
         assert!(table.numbers.iter().all(|(_, numbers)| numbers.len() == table.places.len()));
     }
 }
 
-/// Predictions as CSV.
-pub fn places_csv(bytes: &[u8]) {
-    places(bytes, "x.csv");
-}
-
-/// Predictions as JSON lines.
-pub fn places_jsonl(bytes: &[u8]) {
-    places(bytes, "x.jsonl");
-}
-
 /// Embeddings in a safetensors file, read row by row.
-pub fn embeddings(bytes: &[u8]) {
+fn embeddings(bytes: &[u8]) {
     let path = write("embeddings", "x.safetensors", bytes);
     let Some(file) = checked(RowFile::open(&path, None)) else { return };
     assert!(file.rows().saturating_mul(file.columns()) <= bytes.len());
     for row in 0..file.rows() {
         checked(file.embedding(row));
     }
-}
-
-/// A table that names photos.
-pub fn photo_list(bytes: &[u8]) {
-    checked(Photos::gather(&[write("list", "x.csv", bytes)], None));
 }
 
 /// The first photos of a shard.
@@ -142,18 +144,8 @@ fn first_photos(path: &Path) {
     }
 }
 
-/// A tar file of photos.
-pub fn shard(bytes: &[u8]) {
-    first_photos(&write("shard", "x.tar", bytes));
-}
-
-/// A zip file of photos.
-pub fn zip_shard(bytes: &[u8]) {
-    first_photos(&write("zip", "x.zip", bytes));
-}
-
 /// A Parquet file, and the photos in it.
-pub fn parquet(bytes: &[u8]) {
+fn parquet(bytes: &[u8]) {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     // Files that were read stay open: every input has a name of its own.
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -164,7 +156,7 @@ pub fn parquet(bytes: &[u8]) {
 }
 
 /// A published list of photos.
-pub fn published_list(bytes: &[u8]) {
+fn published_list(bytes: &[u8]) {
     if let Some(list) = checked(PhotoList::read(&write("published", "x.csv", bytes))) {
         assert!(list.photos.len() + list.bad.len() <= bytes.len());
     }
@@ -185,24 +177,14 @@ fn model(config: &[u8], weights: &[u8]) {
     checked(Model::from_bytes(&Device::cpu(), (config_name, config), (weights_name, weights)));
 }
 
-/// A model's settings.
-pub fn model_config(bytes: &[u8]) {
-    model(bytes, &MODEL.1);
-}
-
-/// A model's weights.
-pub fn model_weights(bytes: &[u8]) {
-    model(&MODEL.0, bytes);
-}
-
 /// A model's calibration.
-pub fn calibration(bytes: &[u8]) {
+fn calibration(bytes: &[u8]) {
     let shape = ModelShape { degree: 1, embedding_dim: 2, encoder: None };
     checked(Calibration::from_bytes("calibration.json", bytes, &shape));
 }
 
 /// An encoder's description.
-pub fn encoder(bytes: &[u8]) {
+fn encoder(bytes: &[u8]) {
     let weights = b"{}      ";
     let weights = [&(weights.len() as u64).to_le_bytes()[..], weights].concat();
     let (description, file) = (Path::new("encoder.json"), Path::new("model.safetensors"));
@@ -210,7 +192,7 @@ pub fn encoder(bytes: &[u8]) {
 }
 
 /// The settings of a CLIP from Hugging Face.
-pub fn hugging_face(bytes: &[u8]) {
+fn hugging_face(bytes: &[u8]) {
     write("clip", "preprocessor_config.json", b"{}");
     write("clip", "model.safetensors", &[&2_u64.to_le_bytes()[..], b"{}"].concat());
     write("clip", "config.json", bytes);
@@ -244,30 +226,25 @@ fn search(folder: &Path) {
 }
 
 /// A gallery's description.
-pub fn gallery(bytes: &[u8]) {
+fn gallery(bytes: &[u8]) {
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| small_gallery("gallery"));
     fs::write(FOLDER.join(GALLERY_FILE), bytes).expect("a temporary file");
     search(&FOLDER);
 }
 
 /// A gallery's index.
-pub fn gallery_index(bytes: &[u8]) {
+fn gallery_index(bytes: &[u8]) {
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| small_gallery("index"));
     fs::write(FOLDER.join("index.bin"), bytes).expect("a temporary file");
     search(&FOLDER);
 }
 
 /// A region as `GeoJSON`.
-pub fn geojson(bytes: &[u8]) {
+fn geojson(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if let Some(region) = checked(Region::from_geojson(&text, "fuzz")) {
         region.contains(LatLon::new(1.0, 2.0).expect("a place"));
     }
-}
-
-/// A prior as an Esri ASCII raster.
-pub fn raster(bytes: &[u8]) {
-    checked(locdiff_map::parse_ascii_grid(&String::from_utf8_lossy(bytes)));
 }
 
 /// The seeds of a target: the files of `seeds/NAME/`, by name.

@@ -7,12 +7,10 @@
 use locdiff_model::diffusion::{
     Denoiser, PredictionKind, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,
 };
+use locdiff_nn::layers::{Conditioning, CsUnet, CsUnetConfig, ForwardMode, SamplingWorkspace};
 use locdiff_nn::{
     Adam, AdamConfig, Device, DeviceSpec, Gradients, Indices, NnError, Params, ParamsBuilder, Recorded, Rng, RowNoise,
-    Tensor, View, ViewMut,
-    layers::{Conditioning, CsUnet, CsUnetConfig, ForwardMode, SamplingWorkspace},
-    losses::Quadrature,
-    ops,
+    Tensor, View, ViewMut, losses::Quadrature, ops,
 };
 use std::{collections::HashMap, error::Error, io::BufRead, time::Instant};
 

@@ -8,8 +8,7 @@
 
 use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, by_time, cut, parse_time};
 use locdiff_model::{answer::Calibration, eval::Bootstrap};
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::{LatLon, haversine_km};
+use locdiff_shdd::{Coefficients, sphere::LatLon, sphere::haversine_km};
 use std::{collections::BTreeMap, io::Write};
 
 const RADII_KM: [f64; 4] = [1.0, 25.0, 200.0, 750.0];

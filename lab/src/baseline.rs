@@ -1,6 +1,6 @@
 //! What every method can do.
 
-use crate::{Effort, Examples, error::Result, reading::THINNEST};
+use crate::{Effort, Examples, Result, reading::THINNEST};
 use locdiff_model::{answer::Kernels, eval::Accuracy};
 use locdiff_nn::Device;
 use locdiff_shdd::sphere::{Field, LatLon, Pixels, UnitVec};

@@ -1,12 +1,7 @@
 //! LocDiff and retrieval together: a mixture of their densities.
 
-use crate::{
-    Baseline, FitData, PhotoDensity, Points,
-    error::Result,
-    exponentials::exp_sum,
-    knn::NearestNeighbours,
-    reading::{CommonReading, THINNEST},
-};
+use crate::reading::{CommonReading, THINNEST};
+use crate::{Baseline, FitData, PhotoDensity, Points, Result, exponentials::exp_sum, knn::NearestNeighbours};
 use locdiff_model::answer::Globe;
 use locdiff_nn::Device;
 use locdiff_shdd::sphere::{LatLon, UnitVec};

@@ -1,6 +1,6 @@
 //! The model that is shipped, as it is shipped.
 
-use crate::{Baseline, PhotoDensity, error::Result};
+use crate::{Baseline, PhotoDensity, Result};
 use locdiff_io::data::Embedding;
 use locdiff_model::answer::{Calibration, Density, Globe, ModelShape, ReadOptions, Reader};
 use locdiff_model::{Model, Predictor, Query, SampleOptions};

@@ -1,13 +1,8 @@
 //! Always the same place: what a method must be ahead of to be called an answer.
 
-use crate::{
-    Baseline, FitData, PhotoDensity,
-    error::Result,
-    reading::{NARROWEST_KM, READ_DEGREE, nll_with_floor},
-    search,
-};
-use locdiff_model::answer::{Globe, Kernels};
-use locdiff_model::eval::best_constant;
+use crate::reading::{NARROWEST_KM, READ_DEGREE, nll_with_floor};
+use crate::{Baseline, FitData, PhotoDensity, Result, search};
+use locdiff_model::{answer::Globe, answer::Kernels, eval::best_constant};
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 
 /// The validation photos' place that has most of them around it, and the density of the training places: neither looks at the photo.

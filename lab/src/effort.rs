@@ -76,17 +76,11 @@ named! {
 }
 
 impl EffortPreset {
-    pub fn effort(self) -> Effort {
+    /// The work, and how many seeds there are.
+    pub fn effort(self) -> (Effort, u32) {
         match self {
-            Self::Quick => Effort::quick(),
-            Self::Full => Effort::full(),
-        }
-    }
-
-    pub fn seeds(self) -> u32 {
-        match self {
-            Self::Quick => 1,
-            Self::Full => 3,
+            Self::Quick => (Effort::quick(), 1),
+            Self::Full => (Effort::full(), 3),
         }
     }
 }

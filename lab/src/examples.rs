@@ -1,9 +1,8 @@
 //! Embeddings with their places, in memory.
 
-use crate::error::Result;
+use anyhow::Result;
 use locdiff_base::setting;
-use locdiff_model::Standardisation;
-use locdiff_model::train::Dataset;
+use locdiff_model::{Standardisation, train::Dataset};
 use locdiff_nn::{Device, Tensor, ops};
 use locdiff_shdd::sphere::UnitVec;
 

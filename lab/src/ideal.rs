@@ -1,6 +1,6 @@
 //! Draws of a density that is known: a control for whatever is read off samples.
 
-use crate::{error::Result, locdiff::LocDiff, reading::CommonReading};
+use crate::{Result, locdiff::LocDiff, reading::CommonReading};
 use locdiff_model::{answer::Globe, chance};
 use locdiff_shdd::sphere::{Pixels, UnitVec};
 use rayon::prelude::*;

@@ -1,15 +1,9 @@
 //! Retrieval: the places of the photos that look most alike (`[L]kNN`).
 
-use crate::{
-    Baseline, FitData, PhotoDensity, Points,
-    baseline::{highest_columns, score},
-    error::Result,
-    examples::{normalised, upload},
-    reading::{NARROWEST_KM, THINNEST},
-    search,
-};
-use locdiff_model::Standardisation;
-use locdiff_model::answer::{KernelSettings, Neighbour};
+use crate::examples::{normalised, upload};
+use crate::reading::{NARROWEST_KM, THINNEST};
+use crate::{Baseline, FitData, PhotoDensity, Points, Result, baseline::highest_columns, baseline::score, search};
+use locdiff_model::{Standardisation, answer::KernelSettings, answer::Neighbour};
 use locdiff_nn::{Device, Tensor, ops, ops::Transpose};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;

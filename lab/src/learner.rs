@@ -1,12 +1,10 @@
 //! The training loop that the neural methods share.
 
-use crate::{BaselineError, Effort, baseline::Task, error::Result, examples::Bank};
+use crate::{Effort, Result, baseline::Task, examples::Bank};
+use anyhow::ensure;
 use locdiff_model::chance;
-use locdiff_nn::{
-    Adam, AdamConfig, Gradients, Indices, LrSchedule, Params, ParamsBuilder, Rng, Tensor, View,
-    layers::{ForwardMode, Mlp, MlpWork},
-    ops,
-};
+use locdiff_nn::layers::{ForwardMode, Mlp, MlpWork};
+use locdiff_nn::{Adam, AdamConfig, Gradients, Indices, LrSchedule, Params, ParamsBuilder, Rng, Tensor, View, ops};
 
 pub(crate) struct Weights {
     /// After a training those of the best accuracy.
@@ -133,9 +131,7 @@ pub(crate) fn learn(
         let loss = gradients(weights, batch)?;
         weights.update()?;
         if tells_loss {
-            if !loss.is_finite() {
-                return Err(BaselineError::Diverged { method, step, loss });
-            }
+            check_finite(method, step, loss)?;
             // Of equals the later: the rate falls to 0, and the weights settle.
             for (best, score) in best.iter_mut().zip(validate(weights.averaged())?) {
                 if score >= best.0 || best.1.is_empty() {
@@ -149,6 +145,12 @@ pub(crate) fn learn(
     weights.params.upload(&places.1)?;
     weights.likeliest.upload(&likeliest.1)?;
     Ok([places.0, likeliest.0])
+}
+
+/// Fails where a training has left the numbers.
+pub(crate) fn check_finite(method: &str, step: u32, loss: f64) -> Result<()> {
+    ensure!(loss.is_finite(), "{method}: the loss is {loss} at step {step}; the embeddings may hold huge values");
+    Ok(())
 }
 
 /// The best of several settings: fits one after the other and keeps the one with the highest score.

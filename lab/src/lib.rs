@@ -8,7 +8,7 @@
 //! | how much work it may do | [`Effort`] |
 //! | methods fitted, tested and set side by side | [`Splits`], [`Trial`], [`Comparison`] |
 //! | map factors of LocDiff and its rivals | [`FactorStudy`] |
-//! | tables of the paper, made again | [`ModelTable`], [`AnchorTable`], [`PerturbationDrift`], [`ReducedDrift`], [`TimingTable`] |
+//! | tables of the paper, made again | [`ModelTable`], [`AnchorTable`], [`NoisyCodes`], [`TimingTable`] |
 //!
 //! Every choice (neighbours, kernel widths, the best step of a training) is made on the validation data; networks, optimiser
 //! and budget are the same for all neural methods.
@@ -24,7 +24,7 @@
 //! let method = fit(FitData { training: &examples, validation: &examples }, &mut |_| ())?;
 //! let found = method.predict(&[0.1, 0.9])?;
 //! assert!((found[0].lat_deg() - 30.0).abs() < 1e-9);
-//! # Ok::<(), locdiff_lab::BaselineError>(())
+//! # Ok::<(), anyhow::Error>(())
 //! ```
 
 mod baseline;
@@ -37,7 +37,6 @@ mod contrastive;
 mod coordinates;
 mod effort;
 mod encoders;
-mod error;
 mod examples;
 mod exponentials;
 mod factors;
@@ -58,6 +57,7 @@ mod trial;
 mod vmf;
 mod window;
 
+pub(crate) use anyhow::Result;
 pub use baseline::{Baseline, Fit, FitData, PhotoDensity, Points};
 pub use cells::CellScheme;
 pub use comparison::Comparison;
@@ -65,13 +65,12 @@ pub use contrastive::RetrievalGallery;
 pub use coordinates::CoordinatePath;
 pub use effort::{Effort, EffortPreset};
 pub use encoders::EncoderKind;
-pub use error::BaselineError;
 pub use examples::Examples;
 pub use factors::{FactorStudy, FactorTable};
 pub use method::Method;
 pub use paper::{
-    AnchorTable, DiffusionTable, Experiment, ModelTable, ModelTableKind, PerturbationDrift, ReducedDrift,
-    TimedOperation, TimingTable, with_noise,
+    AnchorTable, DiffusionTable, Experiment, ModelTable, ModelTableKind, NoisyCodes, TimedOperation, TimingTable,
+    with_noise,
 };
 pub use splits::Splits;
 pub use stopwatch::Stopwatch;

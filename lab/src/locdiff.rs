@@ -1,26 +1,19 @@
 //! LocDiff itself behind the same trait.
 
-use crate::{
-    Baseline, Effort, Examples, FitData, PhotoDensity, Points,
-    baseline::{Task, score},
-    error::Result,
-    exponentials::exp_sum,
-    reading::likelihood,
-    search::ByRule,
-};
+use crate::baseline::{Task, score};
+use crate::exponentials::exp_sum;
+use crate::{Baseline, Effort, Examples, FitData, PhotoDensity, Points, Result, reading::likelihood, search::ByRule};
 use locdiff_io::data::Embedding;
+use locdiff_model::answer::Globe;
 use locdiff_model::diffusion::Sampler;
 use locdiff_model::train::{BEST_FOLDER, Dataset, Event, Rows, RunConfig, TrainPreset, TrainingJob, train};
 use locdiff_model::{
-    LossKind, Model, NetworkKind, Pooling, Prediction, Predictor, Query, Reading, SampleOptions, answer::Globe,
+    LossKind, Model, ModelConfig, NetworkKind, Pooling, Prediction, Predictor, QuadratureRecipe, Query, Reading,
+    SampleOptions,
 };
 use locdiff_nn::{Device, TrainingState};
 use locdiff_shdd::{Codec, Coefficients, sphere::LatLon};
-use std::{
-    path::Path,
-    sync::atomic::AtomicBool,
-    sync::{Arc, Mutex},
-};
+use std::{path::Path, sync::Arc, sync::Mutex, sync::atomic::AtomicBool};
 use tempfile::TempDir;
 
 /// Above this degree pixels are so many that validations during training look at few rows.
@@ -42,7 +35,7 @@ impl LocDiff {
     /// The run that the default model is trained by; the embeddings' size is filled in later.
     pub(crate) fn run_config(effort: &Effort, seed: u64) -> RunConfig {
         let mut run = TrainPreset::Default.run_config(1);
-        run.model = run.model.with_degree(effort.locdiff_degree);
+        run.model = with_degree(run.model, effort.locdiff_degree);
         run.model.seed = seed;
         run.train.steps = effort.steps;
         run.train.batch = effort.batch;
@@ -280,6 +273,14 @@ impl LocDiff {
         let each = rows.chunks_exact(self.predictor.model().config().embedding_dim);
         Ok(each.map(|row| Embedding::new(row.to_vec(), None)).collect::<Result<_, _>>()?)
     }
+}
+
+/// A model's choices for another degree, with the quadrature that fits it and, where there is a blur, the usual one.
+pub(crate) fn with_degree(config: ModelConfig, degree: usize) -> ModelConfig {
+    let has_none = config.quadrature == QuadratureRecipe::None;
+    let quadrature = if has_none { QuadratureRecipe::None } else { QuadratureRecipe::usual(degree) };
+    let low_pass_km = config.low_pass_km.map(|_| ModelConfig::usual_low_pass_km(degree));
+    ModelConfig { degree, quadrature, low_pass_km, kept: None, ..config }
 }
 
 fn dataset(examples: &Examples) -> Result<Dataset> {

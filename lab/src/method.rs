@@ -1,18 +1,9 @@
 //! The methods by name.
 
 use crate::{
-    BaselineError, CellScheme, CoordinatePath, Effort, EncoderKind, Fit, RetrievalGallery,
-    baseline::Task,
-    blend::Blend,
-    bundled::Bundled,
-    cells::CellClassifier,
-    constant::Constant,
-    contrastive::Contrastive,
-    coordinates, encoders,
-    error::Result,
-    knn::NearestNeighbours,
-    locdiff::LocDiff,
-    vmf::{VmfMixture, VonMisesFisher},
+    CellScheme, CoordinatePath, Effort, EncoderKind, Fit, Result, RetrievalGallery, baseline::Task, blend::Blend,
+    bundled::Bundled, cells::CellClassifier, constant::Constant, contrastive::Contrastive, coordinates, encoders,
+    knn::NearestNeighbours, locdiff::LocDiff, vmf::VmfMixture, vmf::VonMisesFisher,
 };
 use locdiff_base::{Named, setting};
 use locdiff_model::{LossKind, QuadratureRecipe};
@@ -189,7 +180,7 @@ impl fmt::Display for Method {
 }
 
 impl FromStr for Method {
-    type Err = BaselineError;
+    type Err = anyhow::Error;
 
     fn from_str(name: &str) -> Result<Self> {
         let mut all = Self::all();

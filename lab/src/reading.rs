@@ -1,13 +1,7 @@
 //! One reading for every method: what validation may choose is the same for all.
 
-use crate::{
-    Baseline, Examples, PhotoDensity, Points,
-    baseline::score,
-    error::Result,
-    exponentials::{exp_sum, exps},
-    search,
-    window::place,
-};
+use crate::exponentials::{exp_sum, exps};
+use crate::{Baseline, Examples, PhotoDensity, Points, Result, baseline::score, search, window::place};
 use locdiff_model::answer::Globe;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
@@ -161,9 +155,7 @@ impl CommonReading {
             std::array::from_fn(|k| each.iter().map(|(_, numbers)| numbers[k]).collect());
         Ok(Read { places, log_densities, levels, areas_km2, half_areas_km2 })
     }
-}
 
-impl CommonReading {
     /// The probability of every pixel, given the log densities there.
     pub(crate) fn masses(&self, log_densities: &[f64]) -> Vec<f64> {
         let at_pixels = log_densities.iter().map(|value| *value as f32).collect();

@@ -1,6 +1,6 @@
 //! Choices whose ranges widen: nothing is chosen at an end of what was tried, unless nothing lies beyond.
 
-use crate::{Baseline, PhotoDensity, Points, error::Result};
+use crate::{Baseline, PhotoDensity, Points, Result};
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 use std::{collections::HashSet, sync::Arc};
 

@@ -1,6 +1,7 @@
 //! The three sets of an experiment.
 
-use crate::{BaselineError, Examples, error::Result};
+use crate::{Examples, Result};
+use anyhow::ensure;
 use locdiff_base::setting;
 use locdiff_model::eval::{Bootstrap, Nearby, Rules};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
@@ -62,13 +63,11 @@ fn blank_rows(of: &Examples, training: &Examples) -> Vec<usize> {
 impl Splits {
     pub fn new(training: Examples, validation: Examples, test: Examples) -> Result<Self> {
         for (name, examples) in [("validation", &validation), ("test", &test)] {
-            if examples.columns() != training.columns() {
-                return Err(BaselineError::Encoders {
-                    set: name,
-                    columns: examples.columns(),
-                    training: training.columns(),
-                });
-            }
+            let (columns, own) = (examples.columns(), training.columns());
+            ensure!(
+                columns == own,
+                "the {name} embeddings have {columns} numbers, those to train on {own}: one encoder must make both"
+            );
         }
         Ok(Self { training, validation, test, apart: None })
     }

@@ -1,22 +1,17 @@
 //! One method fitted and tested with several seeds.
 
-use crate::{
-    Baseline, Fit, FitData, Splits,
-    error::Result,
-    reading::{CommonReading, READ_DEGREE, Read},
-    stopwatch::Stopwatch,
-};
+use crate::reading::{CommonReading, READ_DEGREE, Read};
+use crate::{Baseline, Fit, FitData, Result, Splits, stopwatch::Stopwatch};
 use locdiff_base::AtomicFile;
 use locdiff_io::data::PointWriter;
-use locdiff_model::answer::Globe;
-use locdiff_model::chance;
 use locdiff_model::eval::{Bootstrap, Estimate, Prdc, RADII_KM, RecallArea, Rules};
+use locdiff_model::{answer::Globe, chance};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use serde_json::{Value, json};
 use std::{fmt::Write as _, path::Path, sync::Arc};
 
 /// What one seed gave.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Run {
     answers: Vec<LatLon>,
     errors_km: Vec<f64>,
@@ -95,16 +90,8 @@ impl Trial {
     }
 
     pub fn record(&mut self, answers: &[LatLon], splits: &Splits) {
-        self.runs.push(Run {
-            answers: answers.to_vec(),
-            errors_km: errors_km(answers, splits),
-            log_densities: None,
-            levels: None,
-            areas_km2: None,
-            fit_seconds: 0.0,
-            fit_cpu_seconds: None,
-            predict_seconds: 0.0,
-        });
+        let (answers, errors_km) = (answers.to_vec(), errors_km(answers, splits));
+        self.runs.push(Run { answers, errors_km, ..Run::default() });
     }
 
     fn mean_of(&self, value: impl Fn(&Run) -> f64) -> f64 {

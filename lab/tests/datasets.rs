@@ -1,8 +1,7 @@
 //! Published data in small: pictures made on the spot, in the files and folders that their authors use.
 
 use crate::common::{TOWNS, fixture};
-use std::fs::{self, File};
-use std::{fmt::Write as _, io::Write as _, path::Path};
+use std::{fmt::Write as _, fs, fs::File, io::Write as _, path::Path};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 /// A photo: its number tells its colours and its place.
@@ -93,15 +92,6 @@ pub(crate) fn osv5m(data: &Path, train: usize, test: usize) {
 
 /// The test sets, each in another way that photos are published.
 pub(crate) fn benchmarks(data: &Path, count: usize) {
-    // A list and a folder.
-    let mut list = "IMG_ID,AUTHOR,LAT,LON\n".to_owned();
-    folder(&data.join("im2gps/images"));
-    for k in 3000..3000 + count {
-        let Photo { jpeg, lat, lon } = photo(k);
-        writeln!(list, "Paris_{k}_1@N00.jpg,1@N00,{lat},{lon}").unwrap();
-        fs::write(data.join(format!("im2gps/images/Paris_{k}_1@N00.jpg")), jpeg).unwrap();
-    }
-    fs::write(data.join("im2gps/im2gps_places365.csv"), list).unwrap();
     // The list whose columns have each other's names, a zip, and one picture missing.
     let mut list = "IMG_ID,AUTHOR,LON,LAT\n".to_owned();
     let mut members = Vec::new();
@@ -114,17 +104,6 @@ pub(crate) fn benchmarks(data: &Path, count: usize) {
     }
     write_zip(&data.join("im2gps3k/im2gps3ktest.zip"), CompressionMethod::Deflated, &members);
     fs::write(data.join("im2gps3k/im2gps3k_places365.csv"), list).unwrap();
-    // YFCC's lines without a header.
-    let mut list = String::new();
-    folder(&data.join("yfcc4k/images"));
-    for k in 5000..5000 + count {
-        let Photo { jpeg, lat, lon } = photo(k);
-        let mut fields = vec!["x".to_owned(); 25];
-        (fields[1], fields[12], fields[13]) = (k.to_string(), lon.to_string(), lat.to_string());
-        writeln!(list, "{}", fields.join("\t")).unwrap();
-        fs::write(data.join(format!("yfcc4k/images/{k}.jpg")), jpeg).unwrap();
-    }
-    fs::write(data.join("yfcc4k/info.txt"), list).unwrap();
     // WebDataset.
     let mut members = Vec::new();
     for k in 6000..6000 + count {

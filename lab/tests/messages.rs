@@ -20,6 +20,7 @@ fn messages() {
             "compare --methods magic",
             "plot resolution --out r.jpg",
             "reproduce drift -n 0",
+            "reproduce drift --keep-dimensions 9",
             "reproduce gallery-bias --gallery absent.csv --truth places.csv",
             "recipe held-out places.csv --share 0.5 --out rows.txt",
             "reproduce timing --device gpu",

@@ -31,6 +31,7 @@ fn codes_of_kept_dimensions_drift() {
     assert!(mean("256") < 0.01 && mean("64") > 1.0);
     let text = ok(path, "reproduce drift -L 15 --places p.csv --keep-dimensions 128");
     assert!(text.contains("128 of 256") && text.contains("no noise"), "{text}");
+    refused_with(path, "reproduce drift -L 15 --places p.csv --keep-dimensions 257", "257");
 }
 
 #[test]
@@ -66,18 +67,4 @@ fn the_gallery_table() {
     assert_eq!(round(&at_least[1]), ["95.2", "75.7", "51.9", "42.0"]);
     assert_eq!(round(&at_least[0])[0], "63.5");
     assert_eq!(round(&more_than[0])[1..], ["32.7", "14.9", "9.8"]);
-}
-
-#[test]
-fn bad_flags_are_usage() {
-    let here = std::path::Path::new(".");
-    for (arguments, words) in [
-        ("reproduce drift -n 0", "0"),
-        ("reproduce drift --keep-dimensions 9", "--places"),
-        ("locate photo.jpg", "unrecognized subcommand"),
-    ] {
-        let output = run(here, arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments}");
-        assert!(stderr(&output).contains(words), "{arguments}: {}", stderr(&output));
-    }
 }

@@ -1,15 +1,11 @@
 //! Statements of the paper, checked in numbers; where one is loose, what holds instead. docs/method.md says so in words.
 
-use crate::divergence::{normal, reverse_kl};
-use locdiff_shdd::sphere::{Degree, LatLon, UnitVec, gauss_legendre};
+use crate::divergence::{codec, normal, reverse_kl};
+use locdiff_shdd::sphere::{LatLon, UnitVec, gauss_legendre};
 use locdiff_shdd::{Codec, Coefficients, Decoder};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::{PI, TAU};
-
-fn codec(degree: usize) -> Codec {
-    Codec::new(Degree::new(degree).unwrap())
-}
 
 fn at(lat: f64, lon: f64) -> LatLon {
     LatLon::new(lat, lon).unwrap()

@@ -1,8 +1,7 @@
 //! What is said about a photo, as Python sees it.
 
-use crate::errors::{OrRaise, locate};
 use crate::places::{Numbers, degrees, from_json, hypothesis, json_place, place};
-use crate::{again::MadeOf, pool::compute};
+use crate::{again::MadeOf, errors::OrRaise, errors::locate, pool::compute};
 use locdiff::{AnswerMap, EmbeddedPhoto, Embedding, FlatOptions, LatLon, LocateError};
 use locdiff_io::data::Fingerprint;
 use numpy::PyArray1;

@@ -1,9 +1,7 @@
 //! Batch jobs, as Python and its engines run them.
 
-use crate::errors::{OrRaise, batch};
-use crate::options::{Taker, options};
-use crate::places::from_json;
 use crate::pool::{Watch, compute};
+use crate::{errors::OrRaise, errors::batch, options::Taker, options::options, places::from_json};
 use locdiff::Progress;
 use locdiff::batch::{BatchError, Job, Task, Worker};
 use locdiff_base::Named;

@@ -1,8 +1,7 @@
 //! SHDD codes of places, on numpy's arrays.
 
-use crate::errors::{OrRaise, SettingError};
 use crate::places::{Numbers, array, degrees};
-use crate::{density::Density, pool::compute};
+use crate::{density::Density, errors::OrRaise, errors::SettingError, pool::compute};
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, LatLon, UnitVec};
 use locdiff_shdd::{Coefficients, Decoder};
 use numpy::{AllowTypeChange, Element, PyArray2, PyArrayLike1, PyArrayLikeDyn, PyArrayMethods};

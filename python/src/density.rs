@@ -1,8 +1,7 @@
 //! The density that a coefficient vector means.
 
-use crate::errors::{OrRaise, SettingError};
 use crate::places::{Numbers, array, degrees, place};
-use crate::pool::compute;
+use crate::{errors::OrRaise, errors::SettingError, pool::compute};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Pixels, UnitVec};
 use locdiff_shdd::{CodeDensity, Codec, Coefficients};
 use numpy::{PyArray1, PyArray2};

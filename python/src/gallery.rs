@@ -1,8 +1,6 @@
 //! Galleries: photos whose places are known, to be searched and mixed in.
 
-use crate::errors::{OrRaise, SettingError};
-use crate::places::{Matrix, place};
-use crate::pool::compute;
+use crate::{errors::OrRaise, errors::SettingError, places::Matrix, places::place, pool::compute};
 use locdiff_base::Named;
 use locdiff_io::data::{PointColumns, RowFile, read_points};
 use locdiff_retrieval::gallery::{GalleryBuilder, PhotoRetriever, Retriever, VectorType};

@@ -1,8 +1,6 @@
 //! Answers judged by the truth.
 
-use crate::errors::OrRaise;
-use crate::places::{record, rows};
-use crate::pool::compute;
+use crate::{errors::OrRaise, places::record, places::rows, pool::compute};
 use locdiff_base::Named;
 use locdiff_io::data::{PlaceTable, PointColumns};
 use locdiff_model::eval::{Bootstrap, Preset};

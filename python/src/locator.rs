@@ -1,11 +1,9 @@
 //! From a photo to an answer, as Python asks for it.
 
 use crate::errors::{DataError, DeviceError, OrRaise, PhotoError, SettingError, locate};
-use crate::input::{source, sources};
 use crate::options::{Taker, options as flat_options, value_of};
-use crate::places::{Matrix, record};
 use crate::pool::{Watch, compute};
-use crate::{album::with_known, answer::Answer};
+use crate::{album::with_known, answer::Answer, input::source, input::sources, places::Matrix, places::record};
 use locdiff::{
     Control, EmbeddedPhoto, Embedding, FlatOptions, LocateError, LocateOptions, Located, LocatorOptions, Origin,
     Progress, Source,
@@ -15,8 +13,7 @@ use locdiff_nn::{Device, DeviceSpec};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::{collections::HashMap, path::PathBuf};
+use std::{collections::HashMap, path::PathBuf, sync::Arc, sync::Mutex, sync::PoisonError};
 
 /// An encoder, a model and its calibration: `locdiff.Locator().locate("photo.jpg")`.
 #[pyclass(frozen, module = "locdiff")]

@@ -4,9 +4,8 @@
 use crate::errors::SettingError;
 use pyo3::{call::PyCallArgs, prelude::*};
 use rayon::ThreadPool;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
-use std::{num::NonZeroUsize, time::Duration};
+use std::{num::NonZeroUsize, sync::atomic::AtomicBool, sync::atomic::Ordering, time::Duration};
 
 struct Pools {
     /// The process that made them.

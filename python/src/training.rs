@@ -1,8 +1,7 @@
 //! Training and calibration, with a function that is told how far they are.
 
 use crate::errors::{DataError, OrRaise, SettingError, locate};
-use crate::places::{from_json, record};
-use crate::{options::value_of, pool::Watch};
+use crate::{options::value_of, places::from_json, places::record, pool::Watch};
 use locdiff::{CalibrateRequest, Control, EmbeddingRows, Progress};
 use locdiff_base::Named;
 use locdiff_io::data::RowFile;

@@ -1,16 +1,12 @@
 //! The coarse part of all messages: values on Gauss–Legendre rings, where convolution with a heat kernel is exact.
 
-use crate::{
-    Result,
-    blob::{Blob, variance_of_km},
-};
+use crate::{Result, blob::Blob, blob::variance_of_km};
 use locdiff_map::places::Countries;
 use locdiff_model::answer::Calibration;
 use locdiff_shdd::Coefficients;
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Field, FieldPlan, LatLon, Rings, SphericalHarmonics, UnitVec};
 use rayon::prelude::*;
-use std::f64::consts::{PI, TAU};
-use std::sync::OnceLock;
+use std::{f64::consts::PI, f64::consts::TAU, sync::OnceLock};
 
 /// Rings and the degree that their quadrature carries exactly; points are about 200 km apart, as fine as densities of L = 31 are.
 const RINGS: usize = 96;

@@ -3,8 +3,7 @@
 use crate::{
     AlbumAnswer, AlbumPhoto, Result, WrongClock, album::Album, baselines::by_time, earth::is_land, set_clocks,
 };
-use locdiff_model::answer::LEVELS;
-use locdiff_model::eval::{Bootstrap, Estimate, ReliabilityCurve};
+use locdiff_model::{answer::LEVELS, eval::Bootstrap, eval::Estimate, eval::ReliabilityCurve};
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use serde::Serialize;
 use std::{collections::HashMap, fmt::Write};

@@ -1,7 +1,8 @@
 //! Why an answer is what it is, in one sentence.
 
-use crate::likeness::{most_alike, odds_of};
-use crate::{chain::PhotoPosterior, photo::AlbumPhoto, settings::AlbumSettings};
+use crate::{
+    chain::PhotoPosterior, likeness::most_alike, likeness::odds_of, photo::AlbumPhoto, settings::AlbumSettings,
+};
 use locdiff_base::distance;
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 

@@ -4,13 +4,7 @@
 //! How much that says of photos without a tag was fitted to traces and chosen on others (`lab/scripts/fit_left_out.py`): a half of the mean share
 //! less one half, as if there were four more tags that are as they should be (`usual_tags`). A single tag tells nothing of that (`one_tag`).
 
-use crate::{
-    AlbumSettings, Result,
-    cloud::Cloud,
-    earth::Earth,
-    message::Message,
-    prior::{Anchor, Anchors},
-};
+use crate::{AlbumSettings, Result, cloud::Cloud, earth::Earth, message::Message, prior::Anchor, prior::Anchors};
 use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 use rayon::prelude::*;
 

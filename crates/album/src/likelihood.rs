@@ -1,7 +1,6 @@
 //! The likelihood ratio of a photo's places against knowing nothing.
 
-use crate::earth::{Earth, log_sum};
-use crate::{Result, photo::AlbumPhoto};
+use crate::{Result, earth::Earth, earth::log_sum, photo::AlbumPhoto};
 use locdiff_map::evidence::Evidence;
 use locdiff_model::answer::{Calibration, PlaceField};
 use locdiff_shdd::sphere::{Field, UnitVec};

@@ -1,7 +1,6 @@
 //! What is known of a photo's place from one side: a grid for what is broad, blobs for what is sharp.
 
-use crate::blob::{Blob, thinned};
-use crate::{Result, earth::Earth, likelihood::LikelihoodRatio, prior::Prior};
+use crate::{Result, blob::Blob, blob::thinned, earth::Earth, likelihood::LikelihoodRatio, prior::Prior};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 use std::f64::consts::PI;
 

@@ -6,8 +6,7 @@
 //! after one was there; inside it, at which of the known places and how far from it; on the way from the last to the next; or outside, how
 //! far from either.
 
-use crate::blob::{Blob, variance_of_km};
-use crate::earth::{AT_SEA, is_land};
+use crate::{blob::Blob, blob::variance_of_km, earth::AT_SEA, earth::is_land};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, interpolate};
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;

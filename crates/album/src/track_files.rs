@@ -1,11 +1,9 @@
 //! Logs of positions in files: GPX, NMEA, GeoJSON with times, Google's Timeline of phones and Takeout's Records, each also gzipped.
 
-use crate::track_points::LogPoints;
-use crate::{AlbumError, Result, track::Track, track_gpx, track_json, track_nmea};
+use crate::{AlbumError, Result, track::Track, track_gpx, track_json, track_nmea, track_points::LogPoints};
 use flate2::read::MultiGzDecoder;
 use locdiff_base::special_kind;
-use std::io::{BufRead, BufReader, Read};
-use std::{fs::File, path::Path};
+use std::{fs::File, io::BufRead, io::BufReader, io::Read, path::Path};
 
 /// The largest files: GPX, NMEA and what was compressed are read as a text, JSON as a stream.
 const MOST_TEXT: u64 = 128 << 20;

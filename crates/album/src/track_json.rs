@@ -1,7 +1,6 @@
 //! Positions in JSON: what Google's programs export, and GeoJSON with times.
 
-use crate::track::TrackPoint;
-use crate::track_points::{LogPoints, utc};
+use crate::{track::TrackPoint, track_points::LogPoints, track_points::utc};
 use locdiff_base::excerpt;
 use locdiff_shdd::sphere::LatLon;
 use serde::Deserialize;

@@ -1,7 +1,6 @@
 //! Points of NMEA 0183, as GPS receivers send them: sentences RMC and GGA.
 
-use crate::track_gpx::LOGGER_KM;
-use crate::track_points::{LogPoints, utc};
+use crate::{track_gpx::LOGGER_KM, track_points::LogPoints, track_points::utc};
 use locdiff_base::excerpt;
 use locdiff_shdd::sphere::LatLon;
 

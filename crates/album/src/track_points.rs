@@ -1,7 +1,6 @@
 //! What a log of positions gives: its points, and what had to be left out.
 
-use crate::times::parse_time;
-use crate::track::TrackPoint;
+use crate::{times::parse_time, track::TrackPoint};
 use locdiff_base::{counted, excerpt};
 use locdiff_shdd::sphere::LatLon;
 

@@ -3,8 +3,7 @@
 use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, TimeSource, set_clocks};
 use locdiff_map::evidence::{Evidence, evidence_of_text};
 use locdiff_model::answer::{Calibration, Globe};
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::{LatLon, haversine_km};
+use locdiff_shdd::{Coefficients, sphere::LatLon, sphere::haversine_km};
 
 const MINUTE: f64 = 60.0;
 const HOUR: f64 = 3600.0;

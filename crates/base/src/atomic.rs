@@ -1,12 +1,11 @@
 //! An output file that appears whole or not at all.
 
 use crate::{display_name, mode::no_wider};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{collections::BTreeMap, collections::BTreeSet, fs, io, path::Path, path::PathBuf};
 
 /// Temporary files and locks that exist right now, for [`AtomicFile::remove_all_pending`].
 static PENDING: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());

@@ -1,8 +1,7 @@
 //! Names of files in a file of ours, such as a journal. They stay inside their folder, even if somebody else wrote the file.
 
 use crate::special_kind;
-use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::{fs, io, path::Path, path::PathBuf};
 
 /// The file that a name means inside a folder: relative, with `/` between folders, no `..`, nothing absolute, no link anywhere on the
 /// way, and a regular file where there is one already. The error says in words what is wrong with the name.

@@ -2,10 +2,9 @@
 
 use crate::{AtomicFile, WriteError, own_file, private, read_bounded};
 use serde::{Serialize, de::DeserializeOwned};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::marker::PhantomData;
-use std::path::{Path, PathBuf};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::{fs, io, marker::PhantomData, path::Path, path::PathBuf};
 
 /// Far more than any run writes.
 const MOST_BYTES: u64 = 1 << 30;

@@ -1,8 +1,6 @@
 //! Who may read what is made of other files: nobody who may not read those.
 
-use std::fs::{DirBuilder, Metadata, OpenOptions};
-use std::io;
-use std::path::Path;
+use std::{fs::DirBuilder, fs::Metadata, fs::OpenOptions, io, path::Path};
 
 /// Makes new files readable by their owner alone.
 pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {

@@ -1,8 +1,7 @@
 //! Standard output, closed or full: the program decides what that means.
 
 use crate::WriteError;
-use std::io::{self, Write};
-use std::sync::OnceLock;
+use std::{io, io::Write, sync::OnceLock};
 
 type Rule = fn(io::Error) -> io::Result<()>;
 

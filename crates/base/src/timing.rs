@@ -1,12 +1,7 @@
 //! Where a command's time goes, for those who ask: `LOCDIFF_TIMING=1` has it on standard error.
 
-use std::{
-    collections::BTreeMap,
-    env,
-    io::{self, Write},
-    sync::{LazyLock, Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::{collections::BTreeMap, env, io, io::Write, time::Duration, time::Instant};
 
 /// By name: time and calls.
 type Spent = Mutex<BTreeMap<&'static str, (Duration, usize)>>;

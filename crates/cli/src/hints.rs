@@ -1,10 +1,8 @@
 //! What a library's remedy is called on the command line: libraries know no flags.
 
-use locdiff::immich::ImmichError;
-use locdiff::{ErrorKind, LocateError, get::GetError};
+use locdiff::{ErrorKind, LocateError, get::GetError, immich::ImmichError};
 use locdiff_io::tags::TagError;
-use locdiff_model::report::{ReportError, RowError};
-use locdiff_model::train::TrainError;
+use locdiff_model::{report::ReportError, report::RowError, train::TrainError};
 use locdiff_nn::NnError;
 use locdiff_serve::ServeError;
 

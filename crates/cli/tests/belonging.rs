@@ -5,8 +5,7 @@ use crate::common;
 
 use common::{TRAIN, command, fixture, ok, photos_of_towns, refused, refused_with};
 use locdiff_testing::wait_for_file;
-use std::process::Stdio;
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Stdio};
 
 /// Two runs in one folder mixed their states.
 #[test]

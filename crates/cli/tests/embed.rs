@@ -7,9 +7,7 @@ use common::{command, refused_with, run};
 use locdiff_testing::{signal, try_until, wait_until};
 use safetensors::SafeTensors;
 use serde_json::Value;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::{fs, path::Path, path::PathBuf, process::Stdio};
 
 /// The f32 rows of a tensor.
 fn rows(path: PathBuf, tensor: &str) -> Vec<Vec<u8>> {

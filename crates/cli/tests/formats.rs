@@ -4,8 +4,7 @@
 use crate::common;
 
 use common::{fixture, read, refused_with, run, stderr};
-use std::fs::{self, File};
-use std::{fmt::Write as _, io::Write as _, path::Path};
+use std::{fmt::Write as _, fs, fs::File, io::Write as _, path::Path};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 /// A picture whose colours tell its number.

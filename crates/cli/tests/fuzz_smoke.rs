@@ -61,11 +61,8 @@ fn every_parser_reads_or_refuses() {
             let result = std::panic::catch_unwind(|| target(&input));
             let took = begin.elapsed();
             slowest = slowest.max(took);
-            assert!(
-                result.is_ok(),
-                "{name}, mutation {count}: {:?}",
-                String::from_utf8_lossy(&input[..input.len().min(300)])
-            );
+            let text = String::from_utf8_lossy(&input[..input.len().min(300)]);
+            assert!(result.is_ok(), "{name}, mutation {count}: {text:?}");
             assert!(took < locdiff_testing::LIMIT, "{name}, mutation {count} takes {took:?}");
             count += 1;
         }

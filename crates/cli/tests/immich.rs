@@ -4,13 +4,10 @@
 use crate::{common, immich_server as server};
 
 use common::{command, fixture, stderr};
-use locdiff_testing::http::{self, Response};
-use locdiff_testing::wait_until;
+use locdiff_testing::{http, http::Response, wait_until};
 use serde_json::Value;
 use server::{Fake, KEY, id};
-use std::io::{BufRead, BufReader};
-use std::process::{Output, Stdio};
-use std::{fs, path::Path};
+use std::{fs, io::BufRead, io::BufReader, path::Path, process::Output, process::Stdio};
 
 fn immich(folder: &Path, fake: &Fake, words: &str) -> Output {
     let words = format!("immich {} {words}", fake.url);

@@ -6,9 +6,7 @@ use crate::common;
 use crate::embed::bmp;
 use common::{command, csv, json_lines, model_of_towns, ok, read, run, stderr};
 use serde_json::Value;
-use std::fs;
-use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::{fs, io::BufRead, io::BufReader, process::Stdio};
 
 #[test]
 fn an_interrupt_leaves_complete_rows() {

@@ -6,8 +6,7 @@ use crate::{common, server};
 use common::{fixture, refused_with};
 use locdiff_testing::wait_until;
 use server::{Server, received};
-use std::io::Write;
-use std::{net::TcpStream, thread};
+use std::{io::Write, net::TcpStream, thread};
 
 #[test]
 fn logs_tell_nothing_of_photos() {

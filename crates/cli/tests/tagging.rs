@@ -6,9 +6,7 @@ use crate::common;
 use common::{fixture, json, ok, read, run, skipped, stderr};
 use locdiff_testing::files;
 use serde_json::Value;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::{fs, io::Write as _};
+use std::{fs, io::Write as _, path::Path, process::Command, process::Stdio};
 
 const RATED: &str = "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"><rdf:Description rdf:about=\"\" xmlns:xmp=\"http://ns.adobe.com/xap/1.0/\" xmp:Rating=\"4\"/></rdf:RDF></x:xmpmeta>";
 

@@ -5,9 +5,8 @@ use crate::common;
 
 use common::{read, stderr, write_toy};
 use locdiff_testing::wait_until;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::{fs, path::Path, path::PathBuf};
 
 fn command(folder: &Path, out: &str, more: &[&str]) -> Command {
     let base = format!(

@@ -31,147 +31,20 @@
 //! | `keep`, `kept` | all files are what they were |
 
 use crate::common::{self, command, fixture, model_of_towns, read, root, scratch, stderr};
-use crate::{batch, belonging, embed, prepared, server::Server, tagging};
-use locdiff_testing::http::{self, Response};
-use locdiff_testing::{files, output_in_time, wait_until};
+use crate::{batch, embed, prepared, server::Server, tagging};
+use locdiff_testing::{files, http, http::Response, output_in_time, wait_until};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::{collections::BTreeMap, fs, mem};
+use std::{collections::BTreeMap, fs, mem, path::Path, path::PathBuf};
 
-/// Tests that are a transcript each; what stands behind `after` prepares the folder.
-macro_rules! transcripts {
-    ($($(#[$attribute:meta])* $name:ident $(after $prepare:expr)?;)*) => {$(
-        $(#[$attribute])*
-        #[test]
-        fn $name() {
-            let folder = scratch();
-            $(($prepare)(&folder as &Path);)?
-            play(&folder, stringify!($name));
-        }
-    )*};
-}
+// A test for each line of `transcripts.txt`.
+include!(concat!(env!("OUT_DIR"), "/transcripts.rs"));
 
-transcripts! {
-    a_folder_of_two_trips_is_cut;
-    a_folder_that_is_no_geoclip_is_named;
-    a_gallery_beside_geoclip after prepared::gallery_beside_geoclip;
-    a_gallery_is_mixed_with_the_model_and_says_what_it_did after prepared::train_and_test;
-    a_geoclip_model_answers_as_ours_do after prepared::geoclip;
-    a_hybrid_location_has_probabilities after prepared::train_and_test;
-    a_model_is_calibrated_and_its_answers_are_coherent after prepared::towns_and_few;
-    a_table_of_embeddings_is_an_album;
-    albums_are_judged_beside_photo_managers;
-    an_album_of_one_photo_answers_as_locate_does;
-    an_existing_file_survives_a_failed_run;
-    answers_are_judged_as_they_are_written after model_of_towns;
-    answers_are_matched_and_counted;
-    answers_do_not_depend_on_shards after batch::photos;
-    a_name_is_listed_fetched_from_a_folder_and_removed;
-    a_track_and_stated_places_count;
-    a_trained_model_finds_the_towns after prepared::text_embeddings;
-    bad_input_gets_one_clear_line_and_leaves_nothing_behind;
-    bad_tables_of_albums_are_named;
-    clip_conditions_the_model_and_geoclip_picks_the_place;
-    codes_go_through_pipes_in_every_format;
-    codes_out_of_bounds_are_named_with_their_file;
-    density_writes_a_map_and_regions;
-    densities_are_judged;
-    embeddings_do_not_depend_on_shards after batch::photos;
-    evaluate_refuses_wrong_files_in_one_line;
-    encode_and_decode_round_trip_in_every_format;
-    every_decoder_answers;
-    existing_files_need_force after prepared::towns_and_few;
-    exit_codes_are_those_of_the_documents;
-    files_that_cannot_be_read_are_named;
-    galleries_that_are_damaged_name_the_file after common::photos_of_towns;
-    geoclip_is_imported_and_retrieves;
-    idle_flags_and_wrong_pictures_are_refused after model_of_towns;
-    local_times_stay_local;
-    models_are_judged after model_of_towns;
-    models_that_are_not_fetched_name_the_command after common::photos_of_towns;
-    outputs_are_checked_before_any_work;
-    rows_are_matched_by_name;
-    one_output_alone_goes_to_standard_output after prepared::towns_and_few;
-    hybrid_rules_and_refusals after prepared::train_and_test;
-    places_of_many_photos_are_one_file;
-    reports_are_written;
-    settings_out_of_bounds_are_named_with_their_file after model_of_towns;
-    the_toy_world_is_answered_as_well_as_ever;
-    tables_agree_in_every_format;
-    the_golden_table after prepared::golden_errors;
-    train_names_bad_input_in_one_line after prepared::short_table;
-    what_geoclip_has_not_is_said after prepared::geoclip;
-}
-
-#[cfg(all(unix, feature = "bundled"))]
-transcripts! {
-    an_answer_does_not_depend_on_company after prepared::many_pictures;
-    an_encoder_is_described_checked_and_timed after embed::dead_encoder;
-    a_bad_photo_does_not_lose_the_table_of_a_gallery;
-    a_fingerprint_is_of_all_that_shapes_embeddings;
-    a_form_of_several_photos_is_a_line_each;
-    a_folder_with_everything_in_it_is_answered after prepared::mixed;
-    a_folder_without_tags_has_nothing_to_take_back after tagging::photos;
-    another_model_is_never_ignored;
-    encoders_that_do_not_fit_are_refused;
-    answers_over_http_have_every_format;
-    another_encoder_is_refused_with_both_names after prepared::two_encoders;
-    an_output_belongs_to_one_flag after tagging::photos;
-    a_copy_is_an_album after tagging::photos;
-    a_dry_run_says_all_and_writes_nothing after tagging::photos;
-    a_journal_cannot_leave_its_folder after tagging::photos;
-    a_photo_comes_through_standard_input;
-    a_place_by_hand_moves_the_others_and_survives_a_crash;
-    a_tag_changes_no_answer;
-    a_tag_is_replaced_only_when_asked_by_name after tagging::photos;
-    a_tagged_photo_is_placed_at_its_tag;
-    a_folder_of_photos_with_places_trains_a_model after embed::with_places;
-    bad_photos_are_judged_as_missing;
-    bad_photos_are_listed_and_passed_over;
-    bad_photos_have_one_exit_code;
-    copies_of_photos_are_trained_with after |path| belonging::embed(path, "mine", "--augment 2");
-    densities_are_rasters;
-    devices_pipes_and_missing_files_fail_alone after prepared::make_pipe;
-    embed_refuses_at_once_what_cannot_work after prepared::one_photo_and_a_cut_tar;
-    embeddings_there_and_back;
-    existing_files_of_photos_need_force;
-    exit_codes_of_tagging_are_the_same_in_both_commands after tagging::photos;
-    files_of_the_session_that_are_links_or_no_acts_are_refused;
-    files_are_never_overwritten_unasked after tagging::photos;
-    films_count_as_tags;
-    files_tables_lists_and_shards_give_the_same_rows after embed::in_every_kind_of_input;
-    guesses_are_no_tags_unless_asked_for after tagging::photos;
-    hostile_bodies_are_refused_by_name;
-    keys_open_what_asks_and_nothing_else_needs_one;
-    large_photos_and_odd_tables_name_flags_that_there_are;
-    lists_of_photos_are_read_as_they_are_published;
-    many_untold_photos_name_geoclip_once;
-    names_from_outside_stay_text;
-    photos_without_a_time_are_never_tagged_by_the_album;
-    only_addresses_of_tiles_that_name_one_server_are_taken;
-    nothing_is_written_through_links;
-    parts_are_not_written_through_links after batch::photos;
-    photos_are_written_into_and_stay_beside_themselves after tagging::photos;
-    photos_of_a_trip_speak_for_each_other;
-    photos_without_a_time_have_none;
-    quiet_verbose_colour_and_environment;
-    regions_by_name_circle_and_several;
-    shells_and_man_are_served;
-    sidecars_keep_their_rating_and_undo_restores_them after tagging::photos;
-    tags_spread_to_photos_of_the_same_minutes_and_are_taken_back;
-    tagged_photos_are_left_and_the_rest_goes_on after tagging::photos;
-    the_hybrid_says_which_photo_matched after |path| belonging::embed(path, "mine", "");
-    the_papers_arm_runs_from_photos_to_places_without_a_density after prepared::of_the_paper;
-    the_examples_of_the_help_run;
-    the_summer_palace_gets_an_answer_and_maps;
-    the_version_says_what_is_inside;
-    what_gives_a_photo_away after tagging::photos;
-    without_libheif_the_message_names_the_package;
-    what_is_fetched_is_whole_or_not_there;
-    what_is_no_album_is_refused;
-    what_is_ticked_is_written_and_taken_back_to_the_byte;
-    views_are_read_together_and_as_the_paper_does;
-    what_is_damaged_or_missing_is_said_and_made_again after batch::photos;
+/// Plays a transcript in a folder that was prepared.
+#[track_caller]
+fn play_after(prepare: impl Fn(&Path), name: &str) {
+    let folder = scratch();
+    prepare(&folder);
+    play(&folder, name);
 }
 
 /// Plays a transcript in a folder.

@@ -1,7 +1,6 @@
 //! The codec alone: a place as spherical-harmonic coefficients, and back. `cargo run --release --example codec`
 
-use locdiff_shdd::sphere::{Degree, LatLon, haversine_km};
-use locdiff_shdd::{Codec, Coefficients, Decoder};
+use locdiff_shdd::{Codec, Coefficients, Decoder, sphere::Degree, sphere::LatLon, sphere::haversine_km};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let codec = Codec::new(Degree::new(47)?);

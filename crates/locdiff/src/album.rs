@@ -1,11 +1,10 @@
 //! Albums: photos answered together.
 
-use crate::album_known::AlbumKnowledge;
 use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
-use crate::pipeline::Read;
-use crate::reading::unignored;
-use crate::source::Origin;
-use crate::{AlbumOptions, Control, EmbeddedPhoto, LocateError, LocateOptions, Located, Locator, Progress, Source};
+use crate::{
+    AlbumOptions, Control, EmbeddedPhoto, LocateError, LocateOptions, Located, Locator, Progress, Source,
+    album_known::AlbumKnowledge, error::Result, pipeline::Read, reading::unignored, source::Origin,
+};
 use locdiff_album::{
     Album, AlbumAnswer, AlbumPhoto, AlbumPlaces, AlbumSettings, PhotoTime, TimeSource, Trip, WrongClock, cut,
     parse_offset, parse_time, set_clocks,
@@ -105,7 +104,7 @@ impl Locator {
         options: &AlbumOptions,
         control: Control<'a>,
         mut block: impl FnMut(&[Read]),
-    ) -> Result<ReadAlbum, LocateError> {
+    ) -> Result<ReadAlbum> {
         let asked = Arc::new(options.asked()?);
         self.check(&asked)?;
         let mut stage = self.read(sources, asked.clone(), control);
@@ -131,7 +130,7 @@ impl Locator {
         changes: &AlbumChanges,
         trips: &mut PlacedTrips,
         control: Control<'_>,
-    ) -> Result<PlacedAlbum, LocateError> {
+    ) -> Result<PlacedAlbum> {
         let album = self.usual_album()?;
         let knowledge = AlbumKnowledge::of(options, album)?;
         let asked = options.asked()?;
@@ -150,7 +149,7 @@ impl Locator {
         (knowledge, changes): (&AlbumKnowledge, &AlbumChanges),
         mut placed: Option<&mut PlacedTrips>,
         control: Control<'_>,
-    ) -> Result<PlacedAlbum, LocateError> {
+    ) -> Result<PlacedAlbum> {
         let mut answers: Vec<Option<AlbumAnswer>> = photos.iter().map(|_| None).collect();
         let mut clocks = changes.clocks.clone().unwrap_or_default();
         let finds_clocks = !told.trust_clocks && changes.clocks.is_none();
@@ -221,7 +220,7 @@ impl Locator {
         read: &Read,
         photo: &AlbumPhoto,
         (album, options): (&Album, &LocateOptions),
-    ) -> Result<AlbumAnswer, LocateError> {
+    ) -> Result<AlbumAnswer> {
         if !is_unknown(photo) {
             return Ok(album.answers_knowing(std::slice::from_ref(photo), &[], &[], |_| ())?.remove(0));
         }
@@ -230,7 +229,7 @@ impl Locator {
         Ok(AlbumAnswer::without_others(answer, photo.time))
     }
 
-    pub(crate) fn usual_album(&self) -> Result<&Album, LocateError> {
+    pub(crate) fn usual_album(&self) -> Result<&Album> {
         if let Some(album) = self.album.get() {
             return Ok(album);
         }
@@ -244,7 +243,7 @@ impl Locator {
         read: &[Read],
         zone: Option<f64>,
         options: &LocateOptions,
-    ) -> Result<Vec<Option<AlbumPhoto>>, LocateError> {
+    ) -> Result<Vec<Option<AlbumPhoto>>> {
         let good: Vec<(&Origin, &EmbeddedPhoto)> =
             read.iter().filter_map(|read| Some((&read.origin, read.photo.as_ref().ok()?))).collect();
         let mut times = album_times(good.iter().map(|(_, photo)| *photo), zone);
@@ -278,7 +277,7 @@ impl Locator {
         photos: &[&EmbeddedPhoto],
         times: &[PhotoTime],
         options: &LocateOptions,
-    ) -> Result<Vec<AlbumPhoto>, LocateError> {
+    ) -> Result<Vec<AlbumPhoto>> {
         let mut all = Vec::with_capacity(photos.len());
         let size = self.photos_per_block();
         for (block, times) in photos.chunks(size).zip(times.chunks(size)) {
@@ -307,11 +306,7 @@ impl Locator {
         not(feature = "gallery"),
         expect(clippy::unused_self, clippy::unnecessary_wraps, unused_variables, reason = "no gallery")
     )]
-    fn album_places(
-        &self,
-        photos: &[&EmbeddedPhoto],
-        options: &LocateOptions,
-    ) -> Result<Vec<Option<Arc<PlaceField>>>, LocateError> {
+    fn album_places(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<Option<Arc<PlaceField>>>> {
         #[cfg(feature = "gallery")]
         if let Some(found) = self.find_places(photos, options)? {
             return Ok(found.into_iter().map(|found| Some(found.field)).collect());

@@ -1,9 +1,6 @@
 //! The answers of an album as files: a track with its uncertainty.
 
-use crate::{
-    LocateError,
-    maps::{crowd_photo, crowd_png, labelled},
-};
+use crate::{LocateError, maps::crowd_photo, maps::crowd_png, maps::labelled};
 use locdiff_album::AlbumAnswer;
 use locdiff_base::distance;
 use locdiff_io::data::TableWriter;

@@ -1,7 +1,6 @@
 //! What an album is told.
 
-use crate::names::is_default;
-use crate::{LocateError, LocateOptions};
+use crate::{LocateError, LocateOptions, names::is_default};
 use locdiff_album::{AlbumSettings, KnownPlace, PhotoTime, Track};
 use locdiff_base::setting;
 use locdiff_vision::PhotoFacts;

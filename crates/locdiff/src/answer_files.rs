@@ -6,13 +6,10 @@ use crate::table::{ANSWER_COLUMNS, AnswerRow, TAG_COLUMNS};
 use crate::{Answer, AnswerMap, LocateError};
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_io::data::TableWriter;
-use locdiff_map::{CrowdMap, CrowdPhoto, FeatureCollection, GpxPoint, KmlDocument, MapImage};
-use locdiff_map::{gpx, photos_png};
-use locdiff_model::TraceStep;
-use locdiff_model::answer::{GalleryContribution, Match};
+use locdiff_map::{CrowdMap, CrowdPhoto, FeatureCollection, GpxPoint, KmlDocument, MapImage, gpx, photos_png};
+use locdiff_model::{TraceStep, answer::GalleryContribution, answer::Match};
 use locdiff_shdd::Codec;
-use std::path::{Path, PathBuf};
-use std::{fs::File, io::BufWriter, io::IntoInnerError};
+use std::{fs::File, io::BufWriter, io::IntoInnerError, path::Path, path::PathBuf};
 
 /// With more photos than this one file holds their places alone: with regions it grows too large to open.
 const MOST_WITH_REGIONS: usize = 200;

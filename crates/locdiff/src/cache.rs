@@ -6,10 +6,8 @@ use locdiff_base::{WriteError, private};
 use locdiff_model::answer::ReadText;
 use locdiff_vision::{Encoder, Taken};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
-use std::path::{Path, PathBuf};
-use std::{io, io::Write, time::UNIX_EPOCH};
+use std::fs::{File, OpenOptions};
+use std::{collections::HashMap, fs, io, io::Write, path::Path, path::PathBuf, time::UNIX_EPOCH};
 
 const MOST_BYTES: u64 = 16 << 30;
 

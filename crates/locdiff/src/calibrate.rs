@@ -1,6 +1,6 @@
 //! Makes a model's probabilities hold: the one way that every interface calibrates.
 
-use crate::{Control, LocateError, Progress, locator::open_model};
+use crate::{Control, LocateError, Progress, error::Result, locator::open_model};
 use locdiff_base::{BadSetting, setting};
 use locdiff_io::data::{RowFile, TableReader};
 use locdiff_model::answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, Surroundings};
@@ -9,8 +9,7 @@ use locdiff_model::report::places_of_rows;
 use locdiff_model::{Model, Predictor, SampleOptions};
 use locdiff_nn::{Device, DeviceSpec};
 use locdiff_shdd::sphere::LatLon;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{path::Path, path::PathBuf, sync::Arc};
 
 /// Request to calibrate a model's probabilities.
 ///
@@ -78,7 +77,7 @@ impl EmbeddingRows {
 
     /// Opens both files: the embeddings, their places, and the rows of the truths that these stand in, if they were found by name.
     /// Fails on files that cannot be read, or that do not belong together.
-    fn open(&self) -> Result<Opened, LocateError> {
+    fn open(&self) -> Result<Opened> {
         let file = RowFile::open(&self.embeddings, self.tensor.as_deref())?;
         let (truth, order) = places_of_rows::<LocateError>(&self.embeddings, file.rows(), &self.truth)?;
         if truth.len() != file.rows() {
@@ -152,7 +151,7 @@ impl CalibrateRequest {
 
 impl CalibrateRequest {
     /// The heads for map factors: fitted, those of the folder, or none.
-    fn heads(&self) -> Result<Option<Surroundings>, LocateError> {
+    fn heads(&self) -> Result<Option<Surroundings>> {
         if self.surroundings.is_some() && self.without_factors {
             return Err(setting("surroundings", "without factors", "leave out one of the two"));
         }
@@ -173,7 +172,7 @@ fn calibrate_geoclip(
     folder: &Path,
     (file, rows, truth, groups): (&RowFile, &[usize], &[LatLon], &[usize]),
     (device, control): (&Device, Control<'_>),
-) -> Result<Calibration, LocateError> {
+) -> Result<Calibration> {
     if request.out_of_domain.is_some() || request.export.is_some() || request.surroundings.is_some() {
         let remedy = "GeoCLIP is fitted by itself: leave out photos out of domain, surroundings and export";
         return Err(setting("model", request.model.display(), remedy));
@@ -189,7 +188,7 @@ fn calibrate_geoclip(
     save(calibration, folder, control)
 }
 
-fn save(calibration: Calibration, folder: &Path, control: Control<'_>) -> Result<Calibration, LocateError> {
+fn save(calibration: Calibration, folder: &Path, control: Control<'_>) -> Result<Calibration> {
     if control.is_stopped() {
         return Err(LocateError::stopped());
     }
@@ -204,13 +203,7 @@ struct Observer<'a> {
 }
 
 impl Observer<'_> {
-    fn observe(
-        &self,
-        file: &RowFile,
-        rows: &[usize],
-        truth: &[LatLon],
-        groups: &[usize],
-    ) -> Result<Vec<Observation>, LocateError> {
+    fn observe(&self, file: &RowFile, rows: &[usize], truth: &[LatLon], groups: &[usize]) -> Result<Vec<Observation>> {
         let CalibrateRequest { samples, seed, .. } = *self.request;
         let options = SampleOptions { samples, seed, ..SampleOptions::default() };
         let mut seen = Vec::with_capacity(rows.len());
@@ -232,7 +225,7 @@ fn with_gallery(
     globe: &Arc<Globe>,
     model: &Model,
     (mut seen, mut other): (Vec<Observation>, Vec<Observation>),
-) -> Result<Calibration, LocateError> {
+) -> Result<Calibration> {
     let Some(gallery) = &request.gallery else { return Ok(calibration) };
     #[cfg(not(feature = "gallery"))]
     return Err(setting("gallery", gallery.display(), "this program was built without galleries"));
@@ -255,11 +248,7 @@ fn with_gallery(
 }
 
 /// The number of each row's collection, and the names of all.
-fn groups(
-    request: &CalibrateRequest,
-    count: usize,
-    order: Option<&[usize]>,
-) -> Result<(Vec<usize>, Vec<String>), LocateError> {
+fn groups(request: &CalibrateRequest, count: usize, order: Option<&[usize]>) -> Result<(Vec<usize>, Vec<String>)> {
     let Some(column) = &request.groups else { return Ok((vec![0; count], Vec::new())) };
     let mut table = TableReader::open(&request.embeddings.truth)?;
     let at = table.column(&[column])?;
@@ -278,7 +267,7 @@ fn groups(
     Ok((groups, names))
 }
 
-fn chosen_rows(list: Option<&Path>, count: usize) -> Result<Vec<usize>, LocateError> {
+fn chosen_rows(list: Option<&Path>, count: usize) -> Result<Vec<usize>> {
     let Some(path) = list else { return Ok((0..count).collect()) };
     let file = path.display();
     let text = locdiff_base::read_text_bounded(path, 1 << 30).map_err(|error| LocateError::table(&file, error))?;

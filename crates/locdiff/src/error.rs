@@ -20,6 +20,9 @@ pub struct LocateError {
     error: Box<dyn Error + Send + Sync>,
 }
 
+/// A result whose error is [`LocateError`].
+pub(crate) type Result<T, E = LocateError> = std::result::Result<T, E>;
+
 /// Kind of a [`LocateError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

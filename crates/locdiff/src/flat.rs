@@ -1,9 +1,6 @@
 //! The three option types in one flat object, as job files, pickled answers and Python keywords write them.
 
-use crate::{
-    AlbumOptions, LocateError, LocateOptions, LocatorOptions,
-    home::{by_name, is_name},
-};
+use crate::{AlbumOptions, LocateError, LocateOptions, LocatorOptions, home::by_name, home::is_name};
 use locdiff_base::setting;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::{Map, Value};

@@ -1,9 +1,8 @@
 //! A locator with a gallery, or with GeoCLIP's places.
 
-use crate::gallery_use::GalleryUse;
 use crate::geoclip_model::GeoClipModel;
 use crate::hybrid::{Hybrid, open_retriever};
-use crate::{GalleryRule, HybridChanges, LocateError, Locator, LocatorOptions};
+use crate::{GalleryRule, HybridChanges, LocateError, Locator, LocatorOptions, gallery_use::GalleryUse};
 use locdiff_base::{Named, setting};
 use locdiff_io::data::TableReader;
 use locdiff_model::answer::{GalleryMix, Reader};

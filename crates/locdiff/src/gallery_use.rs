@@ -1,7 +1,6 @@
 //! What a gallery does for a locator's answers.
 
-use crate::hybrid::Hybrid;
-use crate::{HybridChanges, LocateError, LocateOptions};
+use crate::{HybridChanges, LocateError, LocateOptions, hybrid::Hybrid};
 use locdiff_base::setting;
 use locdiff_model::answer::Answer;
 use locdiff_retrieval::gallery::{Centres, Fusion, HybridOptions, HybridRule, Retriever};

@@ -12,11 +12,9 @@ use locdiff_model::{Model, ModelConfig, NetworkKind, QuadratureRecipe};
 use locdiff_nn::Device;
 use locdiff_retrieval::gallery::{Hit, Retriever, Scores};
 use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClipRetriever, SETTINGS_FILE};
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::LatLon;
+use locdiff_shdd::{Coefficients, sphere::LatLon};
 use rayon::prelude::*;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{path::Path, path::PathBuf, sync::Arc};
 
 /// The degree of a network that says nothing. Its globe's pixels are 204 km wide; about places that count they are cut.
 const DEGREE: usize = 7;

@@ -1,8 +1,7 @@
 //! Where models that were fetched lie, and what a name means there.
 
 use crate::{LocateError, error::Failure};
-use std::env;
-use std::path::{Component, Path, PathBuf};
+use std::{env, path::Component, path::Path, path::PathBuf};
 
 /// The folder of what this program keeps for its user: `LOCDIFF_HOME`, else `locdiff` in `XDG_DATA_HOME`, else `~/.local/share/locdiff`
 /// (Windows: in `LOCALAPPDATA`). `None` where none of these is set.

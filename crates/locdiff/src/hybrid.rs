@@ -1,6 +1,6 @@
 //! LocDiff-H: retrieval inside the regions that diffusion proposes.
 
-use crate::{GalleryRule, LocateError, LocatorOptions, home::found};
+use crate::{GalleryRule, LocateError, LocatorOptions, error::Result, home::found};
 use locdiff_base::setting;
 use locdiff_io::data::Fingerprint;
 use locdiff_model::Prediction;
@@ -9,8 +9,7 @@ use locdiff_retrieval::gallery::{
     Gallery, HybridAnswer, HybridOptions, HybridRule, PhotoRetriever, Retriever, VectorType, hybrid,
 };
 use locdiff_retrieval::geoclip::{GeoClip, GeoClipCache, GeoClipRetriever, open_geoclip_gallery};
-use locdiff_shdd::Codec;
-use locdiff_shdd::sphere::UnitVec;
+use locdiff_shdd::{Codec, sphere::UnitVec};
 use std::path::{Path, PathBuf};
 
 /// LocDiff-H: a retriever and the rule that combines it with the diffusion model. See [`LocatorOptions::open_hybrid`] and
@@ -79,7 +78,7 @@ pub(crate) fn open_retriever(
     geoclip: Option<&Path>,
     device: &Device,
     mut progress: impl FnMut(usize),
-) -> Result<Box<dyn Retriever>, LocateError> {
+) -> Result<Box<dyn Retriever>> {
     if let Some(folder) = geoclip {
         return Ok(Box::new(open_geoclip(gallery, folder, device, |done, _| progress(done))?));
     }
@@ -96,7 +95,7 @@ pub(crate) fn open_geoclip(
     folder: &Path,
     device: &Device,
     progress: impl FnMut(usize, usize),
-) -> Result<GeoClipRetriever, LocateError> {
+) -> Result<GeoClipRetriever> {
     let folder = &found(folder)?;
     let model = GeoClip::open(folder, device)?;
     let gallery = if gallery.is_dir() {

@@ -1,17 +1,12 @@
 //! What is asked of photos.
 
-use crate::names::{is_default, named, optional_name};
-use crate::{Knowledge, LocateError, Pooling};
+use crate::{Knowledge, LocateError, Pooling, names::is_default, names::named, names::optional_name};
 use locdiff_base::{Named, setting};
-use locdiff_map::clues::{Clue, ClueTime};
-use locdiff_map::evidence::Evidence;
-use locdiff_map::places::{PlacesError, Region};
-use locdiff_model::SampleOptions;
-use locdiff_model::{answer::ReadOptions, diffusion::Sampler};
+use locdiff_map::{clues::Clue, clues::ClueTime, evidence::Evidence, places::PlacesError, places::Region};
+use locdiff_model::{SampleOptions, answer::ReadOptions, diffusion::Sampler};
 use locdiff_vision::PhotoLimits;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{path::Path, path::PathBuf, sync::Arc};
 
 /// Options of each photo: region, prior, views, hypotheses, sampling, limits.
 ///

@@ -4,11 +4,10 @@
 use crate::gallery_use::GalleryUse;
 #[cfg(feature = "gallery")]
 use crate::geoclip_model::{FoundPlaces, ModelPlaces};
-use crate::pipeline::embed;
-use crate::reading::unignored;
-use crate::retrieval::Retrieved;
-use crate::shape::shape_of;
-use crate::{EmbeddedPhoto, LocateError, LocateOptions, MapFactorChoice, error::Failure};
+use crate::{
+    EmbeddedPhoto, LocateError, LocateOptions, MapFactorChoice, error::Failure, error::Result, pipeline::embed,
+    reading::unignored, retrieval::Retrieved, shape::shape_of,
+};
 use locdiff_album::Album;
 use locdiff_base::Named;
 use locdiff_io::data::{Embedding, Fingerprint};
@@ -18,8 +17,7 @@ use locdiff_nn::Device;
 use locdiff_shdd::Coefficients;
 use locdiff_vision::{Encoder, Photo};
 use rayon::prelude::*;
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::{path::Path, sync::Arc, sync::OnceLock};
 
 /// An encoder, a model and its calibration. Threads can share it, and a photo's answer does not depend on other calls.
 ///
@@ -129,9 +127,9 @@ impl Locator {
     /// A result for each embedded photo, by resolved options. What failed before stays as it is.
     pub(crate) fn answer_each(
         &self,
-        photos: Vec<Result<EmbeddedPhoto, LocateError>>,
+        photos: Vec<Result<EmbeddedPhoto>>,
         options: &LocateOptions,
-    ) -> Vec<Result<Answer, LocateError>> {
+    ) -> Vec<Result<Answer>> {
         let check = |photo: Result<EmbeddedPhoto, LocateError>| {
             photo.and_then(|photo| self.check_photo(&photo, options).map(|()| photo))
         };
@@ -151,7 +149,7 @@ impl Locator {
     }
 
     /// The backward process of a photo, noisiest step first: towards samples of the calibrated density where the model is one of nll.
-    pub(crate) fn trace(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Vec<TraceStep>, LocateError> {
+    pub(crate) fn trace(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Vec<TraceStep>> {
         #[cfg(feature = "gallery")]
         if self.places.is_some() {
             return Err(locdiff_base::setting("trace", "with GeoCLIP", "it has no backward process: leave it out"));
@@ -186,7 +184,7 @@ impl Locator {
     }
 
     /// What the model says: the evidence from one evaluation of the network, without sampling, unless retrieval wants samples.
-    fn ask(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<PhotoEvidence>, LocateError> {
+    fn ask(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<PhotoEvidence>> {
         let queries: Vec<Query<'_>> = photos.iter().map(|photo| photo.query()).collect();
         if let Some(pooling) = options.pool {
             return self.sample(photos, &queries, pooling, options);
@@ -210,7 +208,7 @@ impl Locator {
         &self,
         photos: &[&EmbeddedPhoto],
         options: &LocateOptions,
-    ) -> Result<Option<Vec<FoundPlaces>>, LocateError> {
+    ) -> Result<Option<Vec<FoundPlaces>>> {
         let Some((places, settings)) = self.places.as_ref().zip(self.reader.calibration().places.as_ref()) else {
             return Ok(None);
         };
@@ -219,11 +217,7 @@ impl Locator {
     }
 
     /// What the network says; nothing where the model gives places scores.
-    pub(crate) fn evidence(
-        &self,
-        queries: &[Query<'_>],
-        options: &LocateOptions,
-    ) -> Result<Vec<Coefficients>, LocateError> {
+    pub(crate) fn evidence(&self, queries: &[Query<'_>], options: &LocateOptions) -> Result<Vec<Coefficients>> {
         #[cfg(feature = "gallery")]
         if self.places.is_some() {
             let nothing = crate::geoclip_model::nothing()?;
@@ -240,7 +234,7 @@ impl Locator {
         queries: &[Query<'_>],
         hybrid: &crate::hybrid::Hybrid,
         options: &LocateOptions,
-    ) -> Result<Vec<PhotoEvidence>, LocateError> {
+    ) -> Result<Vec<PhotoEvidence>> {
         let reading = Reading { every_sample: true, ..Reading::default() };
         let found = self.predictor.predict(queries, &options.sampling(), reading)?;
         let pairs: Vec<_> = photos.iter().zip(found).collect();
@@ -257,7 +251,7 @@ impl Locator {
         photos: &[&EmbeddedPhoto],
         queries: &[Query<'_>],
         options: &LocateOptions,
-    ) -> Result<Vec<Vec<Coefficients>>, LocateError> {
+    ) -> Result<Vec<Vec<Coefficients>>> {
         if self.model().config().loss != LossKind::Nll {
             return Ok(vec![Vec::new(); photos.len()]);
         }
@@ -277,7 +271,7 @@ impl Locator {
         queries: &[Query<'_>],
         pooling: Pooling,
         options: &LocateOptions,
-    ) -> Result<Vec<PhotoEvidence>, LocateError> {
+    ) -> Result<Vec<PhotoEvidence>> {
         let window_km = options.window_km.unwrap_or(Reading::default().window_km);
         let reading = Reading { pooling, window_km, every_sample: false };
         let tilts = self.tilts(photos, queries, options)?;
@@ -288,7 +282,7 @@ impl Locator {
     }
 
     #[cfg_attr(not(feature = "gallery"), expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "no gallery"))]
-    pub(crate) fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>, LocateError> {
+    pub(crate) fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>> {
         #[cfg(feature = "gallery")]
         if let (Some(GalleryUse::Mix { retriever, .. }), Some(mix)) =
             (&self.gallery, &self.reader.calibration().gallery)
@@ -304,12 +298,7 @@ impl Locator {
         Ok(photos.iter().map(|_| Retrieved::Nothing).collect())
     }
 
-    fn read_off(
-        &self,
-        photo: &EmbeddedPhoto,
-        said: &PhotoEvidence,
-        options: &LocateOptions,
-    ) -> Result<Answer, LocateError> {
+    fn read_off(&self, photo: &EmbeddedPhoto, said: &PhotoEvidence, options: &LocateOptions) -> Result<Answer> {
         let views = photo.views.iter().map(Embedding::values);
         let neighbours = said.retrieved.neighbours();
         let settled = said.retrieved.place();
@@ -356,7 +345,7 @@ impl Locator {
     }
 
     /// Fails if a photo's embeddings or resolved options do not go with this locator.
-    pub(crate) fn check_photo(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<(), LocateError> {
+    pub(crate) fn check_photo(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<()> {
         self.check(options)?;
         photo.views.iter().try_for_each(|view| self.check_encoder(view.encoder()))
     }
@@ -385,7 +374,7 @@ impl Locator {
 
     /// Whether options go with a model that gives places scores, or with one that does not.
     #[cfg_attr(not(feature = "gallery"), expect(clippy::unused_self, reason = "a gallery or GeoCLIP decides"))]
-    fn check_places(&self, options: &LocateOptions) -> Result<(), LocateError> {
+    fn check_places(&self, options: &LocateOptions) -> Result<()> {
         #[cfg(feature = "gallery")]
         if self.places.is_some() {
             let failed = |_| Err(locdiff_base::setting("pool", "with GeoCLIP", "it has no samples: leave it out"));
@@ -399,7 +388,7 @@ impl Locator {
     }
 
     /// Fails where the model is known to be trained with another encoder.
-    pub(crate) fn check_encoder(&self, met: Option<&Fingerprint>) -> Result<(), LocateError> {
+    pub(crate) fn check_encoder(&self, met: Option<&Fingerprint>) -> Result<()> {
         let calibrated = self.reader.calibration().encoder.as_ref();
         match (met, self.model().config().encoder.as_ref().or(calibrated)) {
             (Some(met), Some(model)) if !met.is_same_encoder(model) => {
@@ -411,7 +400,7 @@ impl Locator {
 }
 
 /// A model's folder, or its name in the data folder, with its calibration, if it has one.
-pub(crate) fn open_model(folder: &Path, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
+pub(crate) fn open_model(folder: &Path, device: &Device) -> Result<(Model, Option<Calibration>)> {
     let folder = crate::home::found(folder)?;
     let model = Model::load(device, &folder)?;
     let calibration = Calibration::load(folder, &shape_of(&model))?;

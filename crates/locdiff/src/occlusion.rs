@@ -1,9 +1,8 @@
 //! Which parts of a photo speak for the place that is answered, and the backward process as places.
 
-use crate::{EmbeddedPhoto, LocateError, LocateOptions, Locator, error::Failure};
+use crate::{EmbeddedPhoto, LocateError, LocateOptions, Locator, error::Failure, error::Result};
 use locdiff_model::{ModelError, Reading, TraceStep};
-use locdiff_shdd::Decoder;
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
+use locdiff_shdd::{Decoder, sphere::EARTH_RADIUS_KM, sphere::LatLon};
 use locdiff_vision::Photo;
 
 const PARTS: usize = 8;
@@ -114,12 +113,7 @@ pub(crate) fn mean_colour(rgb: &[u8]) -> [u8; 3] {
     std::array::from_fn(|k| (pixels.iter().map(|pixel| u64::from(pixel[k])).sum::<u64>() / count) as u8)
 }
 
-pub(crate) fn painted(
-    photo: &Photo,
-    x: (usize, usize),
-    y: (usize, usize),
-    colour: [u8; 3],
-) -> Result<Photo, LocateError> {
+pub(crate) fn painted(photo: &Photo, x: (usize, usize), y: (usize, usize), colour: [u8; 3]) -> Result<Photo> {
     let width = photo.width() as usize;
     let mut rgb = photo.rgb().to_vec();
     for row in y.0..y.1 {

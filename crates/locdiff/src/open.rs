@@ -3,8 +3,7 @@
 #[cfg(feature = "gallery")]
 use crate::geoclip_model::{GeoClipModel, geoclip_folder};
 use crate::{LocateError, Locator, LocatorOptions, home::found, locator::open_model};
-use locdiff_model::Model;
-use locdiff_model::answer::Calibration;
+use locdiff_model::{Model, answer::Calibration};
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
 #[cfg(feature = "gallery")]

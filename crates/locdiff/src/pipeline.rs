@@ -1,7 +1,7 @@
 //! The one way from photos to embeddings, a block at a time. On the CPU a photo is decoded and embedded on one thread, as many photos at
 //! a time as there are threads. In batches, the next block is read while the encoder works on those before.
 
-use crate::error::Failure;
+use crate::error::{Failure, Result};
 use crate::reading::read_text;
 use crate::source::{Known, Origin};
 use crate::{Control, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Progress, Source, control::Thumbnails};
@@ -135,7 +135,7 @@ impl<'a> EmbedSources<'a> {
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "as `next_batch`")]
-    fn next_each(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
+    fn next_each(&mut self) -> Result<Option<Vec<Read>>> {
         let block = self.take_block();
         if block.is_empty() || self.is_stopped() {
             return Ok(None);
@@ -152,7 +152,7 @@ impl<'a> EmbedSources<'a> {
     }
 
     /// The oldest block that the encoder has begun with. Until it is there, the next are read.
-    fn next_batch(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
+    fn next_batch(&mut self) -> Result<Option<Vec<Read>>> {
         while self.begun.len() < UNDER_WAY
             && !self.begun.front().is_some_and(|block| block.begun.as_ref().is_none_or(Begun::is_ready))
         {
@@ -213,7 +213,7 @@ impl Embedder<'_> {
         source: &Source,
         origin: &Origin,
         thumbnail: &mut Option<Vec<u8>>,
-    ) -> Result<(EmbeddedPhoto, Vec<Prepared>), LocateError> {
+    ) -> Result<(EmbeddedPhoto, Vec<Prepared>)> {
         if let Some(own) = source.own_embedding() {
             return Ok((own?, Vec::new()));
         }
@@ -241,14 +241,14 @@ impl Embedder<'_> {
         &self,
         origin: &Origin,
         facts: &PhotoFacts,
-        pictures: impl FnOnce() -> Result<Vec<Prepared>, LocateError>,
-    ) -> Result<(EmbeddedPhoto, Vec<Prepared>), LocateError> {
+        pictures: impl FnOnce() -> Result<Vec<Prepared>>,
+    ) -> Result<(EmbeddedPhoto, Vec<Prepared>)> {
         let is_left_out = self.require_place && facts.gps.is_none() && origin.place.is_none();
         let photo = EmbeddedPhoto::new(Vec::new()).with_gps(facts.gps).with_taken(facts.taken.clone());
         Ok((photo, if is_left_out { Vec::new() } else { pictures()? }))
     }
 
-    fn begin(&self, opened: Vec<Opened>) -> Result<BegunBlock, LocateError> {
+    fn begin(&self, opened: Vec<Opened>) -> Result<BegunBlock> {
         let mut all = Vec::new();
         let give = |(read, pictures): Opened| {
             let count = pictures.len();
@@ -260,7 +260,7 @@ impl Embedder<'_> {
         Ok(BegunBlock { photos, begun })
     }
 
-    fn finish(&self, block: BegunBlock) -> Result<Vec<Read>, LocateError> {
+    fn finish(&self, block: BegunBlock) -> Result<Vec<Read>> {
         let values = block.begun.map(|begun| self.encode(|| begun.finish())).transpose()?;
         let mut values = values.unwrap_or_default().into_iter();
         let each = |(read, count)| self.complete(read, values.by_ref().take(count).collect());
@@ -309,11 +309,7 @@ impl Views {
     }
 }
 
-pub(crate) fn embed(
-    encoder: Option<&Encoder>,
-    photo: &Photo,
-    options: &LocateOptions,
-) -> Result<EmbeddedPhoto, LocateError> {
+pub(crate) fn embed(encoder: Option<&Encoder>, photo: &Photo, options: &LocateOptions) -> Result<EmbeddedPhoto> {
     let encoder = encoder.ok_or(Failure::NoEncoder)?;
     let pictures = Views::of(options).pictures(encoder, photo, 0)?;
     let views = embeddings(Some(encoder), encoder.begin(pictures)?.finish()?)?;

@@ -2,11 +2,9 @@
 
 use crate::{EmbeddedPhoto, LatLon, LocateError, PhotoTime, error::Failure, table::failure_json};
 use locdiff_io::data::RowFile;
-use locdiff_vision::sources::{PhotoSource, PlaceSource};
-use locdiff_vision::{Photo, PhotoLimits, VisionError};
+use locdiff_vision::{Photo, PhotoLimits, VisionError, sources::PhotoSource, sources::PlaceSource};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{path::Path, path::PathBuf, sync::Arc};
 
 type ReadPhoto = dyn Fn(&PhotoLimits) -> Result<Photo, LocateError> + Send + Sync;
 

@@ -3,14 +3,9 @@
 
 use locdiff::get::{GetError, GetPlan, GetSettings, Installed};
 use locdiff_testing::http::{Request, respond};
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::Write;
-use std::net::{TcpListener, TcpStream};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::{collections::BTreeMap, fs, io::Write, net::TcpListener, net::TcpStream, path::Path, time::Duration};
 
 const ENCODER: &str = "clip-vit-base-patch32";
 
@@ -206,10 +201,7 @@ fn only_the_vision_tower_comes_and_is_kept_as_f16() {
     .unwrap();
     assert_eq!(came, wanted_bytes());
     check_encoder(home.path());
-    assert!(
-        server.behaviour.served.load(Ordering::SeqCst) < wanted_bytes() + 20_000,
-        "the text tower stayed where it is"
-    );
+    assert!(server.behaviour.served.load(Ordering::SeqCst) < wanted_bytes() + 20_000, "the text tower stayed there");
     assert!(GetPlan::new(ENCODER, settings).unwrap().is_empty(), "it is here already");
     assert!(Installed::remove(home.path(), ENCODER).unwrap() > 20_000);
     assert!(names_in(&Installed::models_folder(home.path())).is_empty());

@@ -1,8 +1,6 @@
 //! What the map says about the cells where photos are taken: towns, coast, climate, country and state.
 
-use crate::places::admin1::unit_name;
-use crate::places::inflate::inflate;
-use crate::places::{Countries, Country};
+use crate::{places::Countries, places::Country, places::admin1::unit_name, places::inflate::inflate};
 use locdiff_shdd::sphere::{LatLon, Pixel, Unpacker};
 use std::sync::OnceLock;
 

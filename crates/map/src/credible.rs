@@ -1,10 +1,7 @@
 //! Outlines of credible regions: the density on windows just large and fine enough, contoured.
 
 use crate::{MapError, Raster, Window, contour_polygons};
-use locdiff_shdd::{
-    CodeDensity, CredibleRegion, RegionCell,
-    sphere::{Polygon, UnitVec},
-};
+use locdiff_shdd::{CodeDensity, CredibleRegion, RegionCell, sphere::Polygon, sphere::UnitVec};
 
 /// A window has at most this many cells.
 const MOST_CELLS: f64 = 300_000.0;
@@ -63,8 +60,7 @@ fn window_around(cells: &[RegionCell]) -> Result<Window, MapError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use locdiff_shdd::Codec;
-    use locdiff_shdd::sphere::{Degree, LatLon};
+    use locdiff_shdd::{Codec, sphere::Degree, sphere::LatLon};
 
     /// The outlined area is the region's area, wherever the peak is.
     #[test]

@@ -1,7 +1,6 @@
 //! A density that changes: the steps of the backward process as an animation, a page, or a sheet of maps.
 
-use crate::render::GlobeImage;
-use crate::{Heat, HtmlMarker, HtmlPhoto, MapError, MapImage, Raster, Window, sheet_png};
+use crate::{Heat, HtmlMarker, HtmlPhoto, MapError, MapImage, Raster, Window, render::GlobeImage, sheet_png};
 use gif::{Encoder, Frame, Repeat};
 use locdiff_shdd::sphere::LatLon;
 

@@ -1,7 +1,6 @@
 //! Codes as the model sees them: SHDD codes in f32, through the low-pass filter.
 
-use crate::device_harmonics::{DeviceHarmonics, Recurrence};
-use crate::{ModelConfig, Result};
+use crate::{ModelConfig, Result, device_harmonics::DeviceHarmonics, device_harmonics::Recurrence};
 use locdiff_nn::{Device, NnError};
 use locdiff_shdd::sphere::{SphericalHarmonics, UnitVec};
 

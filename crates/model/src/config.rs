@@ -1,7 +1,6 @@
 //! Every choice that makes a model, as it stands in `config.json`.
 
-use crate::Result;
-use crate::diffusion::{PredictionKind, Schedule};
+use crate::{Result, diffusion::PredictionKind, diffusion::Schedule};
 use locdiff_base::{BadSetting, named, setting};
 use locdiff_io::data::{Fingerprint, RowFile};
 use locdiff_nn::layers::{CsUnetConfig, Layout};
@@ -226,15 +225,6 @@ impl ModelConfig {
             seed: 0,
             trained_steps: 0,
         }
-    }
-
-    /// These choices for another degree, with the quadrature that fits it and, where there is a blur, the usual one.
-    #[must_use]
-    pub fn with_degree(self, degree: usize) -> Self {
-        let has_none = self.quadrature == QuadratureRecipe::None;
-        let quadrature = if has_none { QuadratureRecipe::None } else { QuadratureRecipe::usual(degree) };
-        let low_pass_km = self.low_pass_km.map(|_| Self::usual_low_pass_km(degree));
-        Self { degree, quadrature, low_pass_km, kept: None, ..self }
     }
 
     /// The blur that did best on validation photos for the loss `nll`: 100 km at L = 31, 67 km at L = 47. Without it a

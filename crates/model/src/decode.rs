@@ -1,11 +1,9 @@
 //! Places of codes, on a CUDA device: what `shdd`'s decoders find on the CPU, a batch at a time.
 #![allow(unsafe_code)] // reason: kernels are launched, each with its SAFETY note
 
-use crate::device_harmonics::{DeviceHarmonics, DevicePoints};
-use crate::{CodeWriter, ModelConfig, Result};
+use crate::{CodeWriter, ModelConfig, Result, device_harmonics::DeviceHarmonics, device_harmonics::DevicePoints};
 use locdiff_nn::kernels::{Doubles, KernelArg as Arg, KernelSource, LaunchGrid};
-use locdiff_nn::ops::{self, Transpose};
-use locdiff_nn::{Device, Indices, NnError, Precision, Tensor, ViewMut};
+use locdiff_nn::{Device, Indices, NnError, Precision, Tensor, ViewMut, ops, ops::Transpose};
 use locdiff_shdd::sphere::UnitVec;
 use std::f64::consts::{PI, TAU};
 

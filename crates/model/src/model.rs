@@ -1,14 +1,12 @@
 //! A model: weights, standardisation, quadrature; and the folder it lives in.
 
-use crate::{
-    CodeWriter, MODEL_VERSION, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, Result, network::Network,
-};
+use crate::network::Network;
+use crate::{CodeWriter, MODEL_VERSION, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, Result};
 use locdiff_base::{AtomicFile, BadSetting, one_line, read_bounded};
 use locdiff_nn::{self as nn, Device, Init, Params, ParamsBuilder, losses::QuadratureGrid};
 use locdiff_shdd::sphere::UnitVec;
 use serde_json::Value;
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::{path::Path, sync::Arc, sync::OnceLock};
 
 /// The weights' file in a model folder.
 pub const WEIGHTS_FILE: &str = "model.safetensors";

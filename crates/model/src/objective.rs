@@ -1,8 +1,7 @@
 //! The training losses on the device.
 
 use crate::{CodeWriter, LossKind, ModelConfig, QuadraturePoints, QuadratureRecipe, Result, quadrature::integrals};
-use locdiff_nn::losses::{Quadrature, QuadratureGrid};
-use locdiff_nn::{Device, NnError, View, ViewMut, ops};
+use locdiff_nn::{Device, NnError, View, ViewMut, losses::Quadrature, losses::QuadratureGrid, ops};
 use locdiff_shdd::sphere::UnitVec;
 use std::sync::Arc;
 

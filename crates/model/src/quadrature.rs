@@ -2,8 +2,7 @@
 
 use crate::{CodeWriter, DevicePoints, Result, chance};
 use locdiff_base::setting;
-use locdiff_nn::Device;
-use locdiff_nn::losses::{Quadrature, QuadratureGrid};
+use locdiff_nn::{Device, losses::Quadrature, losses::QuadratureGrid};
 use locdiff_shdd::sphere::{Grid, UnitVec};
 use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};

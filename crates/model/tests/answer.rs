@@ -4,8 +4,7 @@ use locdiff_model::answer::{
     Calibration, Factors, FitOptions, GalleryMix, Globe, KernelSettings, Kernels, LEVELS, ModelOutput, ModelShape,
     Neighbour, Observation, OutOfDomain, Probe, ReadOptions, Reader, Sureness, fit, fit_gallery,
 };
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
+use locdiff_shdd::{Coefficients, sphere::EARTH_RADIUS_KM, sphere::LatLon};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;

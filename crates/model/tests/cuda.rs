@@ -1,10 +1,8 @@
 //! What is made on a CUDA device is what the host makes; runs where a device is found.
 
 use locdiff_model::{CodeWriter, DeviceDecoder, DevicePoints, ModelConfig, QuadraturePoints, chance};
-use locdiff_nn::feed::{DeviceTable, DrawnRows, TableValues};
-use locdiff_nn::{Device, Rng, Tensor};
-use locdiff_shdd::sphere::{Degree, Grid, UnitVec};
-use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
+use locdiff_nn::{Device, Rng, Tensor, feed::DeviceTable, feed::DrawnRows, feed::TableValues};
+use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder, sphere::Degree, sphere::Grid, sphere::UnitVec};
 
 fn device() -> Option<Device> {
     Device::cuda(0).inspect_err(locdiff_testing::skipped_cuda).ok()

@@ -1,10 +1,8 @@
 //! Densities with map factors are densities: they sum to one, can be restricted, and say what each factor did.
 
-use locdiff_map::cells::Cells;
-use locdiff_map::places::{Countries, Region};
+use locdiff_map::{cells::Cells, places::Countries, places::Region};
 use locdiff_model::answer::{Calibration, Globe, Knowledge, ReadOptions, Reader, Surroundings};
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::{LatLon, Pixel, UnitVec};
+use locdiff_shdd::{Coefficients, sphere::LatLon, sphere::Pixel, sphere::UnitVec};
 use std::{collections::BTreeMap, f64::consts::PI, sync::Arc};
 
 fn at(lat: f64, lon: f64) -> LatLon {

@@ -4,8 +4,7 @@ use locdiff_model::answer::{
     Calibration, CandidatePlaces, Globe, ModelOutput, Observation, PlaceField, PlaceFit, PlaceSettings, ReadOptions,
     Reader, fit_places,
 };
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
+use locdiff_shdd::{Coefficients, sphere::LatLon, sphere::UnitVec, sphere::haversine_km};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

@@ -2,8 +2,7 @@
 
 use locdiff_model::{CodeWriter, LossKind, ModelConfig, Objective, QuadraturePoints, chance};
 use locdiff_nn::{Device, Tensor};
-use locdiff_shdd::sphere::{Degree, UnitVec};
-use locdiff_shdd::{Codec, Coefficients};
+use locdiff_shdd::{Codec, Coefficients, sphere::Degree, sphere::UnitVec};
 
 /// Fields as a network gives them: codes of places, sharp or flattened, mixed and with noise.
 fn fields(codec: &Codec, truths: &[UnitVec], sharpness: [f64; 3]) -> Vec<Vec<f64>> {

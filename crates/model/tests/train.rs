@@ -8,9 +8,7 @@ use locdiff_model::train::{
 use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
 use locdiff_nn::{Device, Precision};
 use locdiff_shdd::sphere::UnitVec;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::{fmt::Write, fs};
+use std::{fmt::Write, fs, path::Path, path::PathBuf, sync::atomic::AtomicBool, sync::atomic::Ordering};
 
 const COLUMNS: usize = 12;
 

@@ -3,12 +3,8 @@
 //! kernels for such networks work on layouts of their own and live with them.
 #![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
 
-use crate::{
-    NnError, Result, View, ViewMut, cuda,
-    error::check_shape,
-    kernel_args::{LaunchGrid, args},
-    kernel_source::Kernels,
-};
+use crate::kernel_args::{LaunchGrid, args};
+use crate::{NnError, Result, View, ViewMut, cuda, error::check_shape, kernel_source::Kernels};
 use std::sync::Arc;
 
 pub use crate::kinds::Walk;

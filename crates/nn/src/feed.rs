@@ -2,12 +2,8 @@
 //! memory. The numbers are those that the host makes for a CPU.
 #![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
 
-use crate::{
-    Device, Indices, NnError, Result, Rng, Tensor, ViewMut, cuda,
-    error::check_shape,
-    kernel_args::{Arg, LaunchGrid, args},
-    kernel_source::Kernels,
-};
+use crate::kernel_args::{Arg, LaunchGrid, args};
+use crate::{Device, Indices, NnError, Result, Rng, Tensor, ViewMut, cuda, error::check_shape, kernel_source::Kernels};
 use std::sync::Arc;
 
 /// A way to the device for what comes from the host step after step: values travel while the device works on those before.

@@ -1,12 +1,7 @@
 //! What operations hand to kernels and products on CUDA.
 #![cfg_attr(not(feature = "cuda"), allow(dead_code))] // reason: without CUDA nothing reads them
 
-use crate::{
-    Indices, Rng, RowNoise, View, ViewMut,
-    bf16::Bf16View,
-    cuda::Buffer,
-    kinds::{SamplerStep, Walk},
-};
+use crate::{Indices, Rng, RowNoise, View, ViewMut, bf16::Bf16View, cuda::Buffer, kinds::SamplerStep, kinds::Walk};
 use std::sync::Arc;
 
 /// One kernel argument. Views become a pointer and a row stride.

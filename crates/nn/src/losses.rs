@@ -1,15 +1,8 @@
 //! Losses over a quadrature grid, and densities on it: `q(g) ∝ w_g·exp(e·y_g)` for a code `e` and grid codes `y_g`.
 //! Losses value by value are in [`crate::ops::point_loss`].
 
-use crate::{
-    Device, Result, Tensor, View, ViewMut,
-    cpu::{
-        Mat,
-        simd::{Packed, Side, Start},
-    },
-    error::check_shape,
-    ops::{self, Transpose},
-};
+use crate::cpu::simd::{Packed, Side, Start};
+use crate::{Device, Result, Tensor, View, ViewMut, cpu::Mat, error::check_shape, ops, ops::Transpose};
 use std::{ops::Range, sync::Arc};
 
 /// The codes of a quadrature's points and the logs of their weights: what every [`Quadrature`] over them shares.

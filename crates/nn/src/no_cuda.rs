@@ -3,14 +3,10 @@
 #![allow(dead_code)] // reason: what operations would hand to a device is made by code that never runs
 #![allow(clippy::too_many_arguments)] // reason: the operands of `ops::gemm`
 
-use crate::{
-    NnError, Precision, Result, View, ViewMut,
-    bf16::Bf16View,
-    kernel_args::{Arg, EitherView, LaunchGrid},
-    kernel_source::{KernelSource, Kernels},
-    ops::Transpose,
-    pictures::{Picture, Plane},
-};
+use crate::kernel_args::{Arg, EitherView, LaunchGrid};
+use crate::kernel_source::{KernelSource, Kernels};
+use crate::pictures::{Picture, Plane};
+use crate::{NnError, Precision, Result, View, ViewMut, bf16::Bf16View, ops::Transpose};
 use std::{marker::PhantomData, sync::Arc};
 
 /// Side lanes that operations are numbered by.

@@ -1,11 +1,8 @@
 //! Adam with gradient clipping, an exponential moving average of the weights and learning-rate schedules, all on the
 //! device: the step counter and the rates live in device memory, so that a captured graph advances them.
 
-use crate::{
-    Gradients, Indices, Params, Result, Tensor,
-    adam_config::{AdamConfig, CONTROL_LEN, Control, NORM_PARTIALS},
-    ops,
-};
+use crate::adam_config::{AdamConfig, CONTROL_LEN, Control, NORM_PARTIALS};
+use crate::{Gradients, Indices, Params, Result, Tensor, ops};
 use locdiff_base::setting;
 
 /// The optimiser: moments, moving average, step counter.

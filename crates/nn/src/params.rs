@@ -1,15 +1,9 @@
 //! All weights of a model in one flat buffer, with names.
 
 use crate::{
-    Device, Result, Tensor, View, ViewMut,
-    cpu::{
-        random,
-        simd::{Packed, Side},
-    },
-    error::check_shape,
+    Device, Result, Tensor, View, ViewMut, cpu::random, cpu::simd::Packed, cpu::simd::Side, error::check_shape,
 };
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{collections::HashMap, sync::Arc, sync::Mutex, sync::PoisonError};
 
 /// Every parameter starts on a multiple of this many values, which keeps matrices aligned for the tensor cores.
 const ALIGN: usize = 32;

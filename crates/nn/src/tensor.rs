@@ -1,13 +1,7 @@
 //! Owned f32 matrices and u32 vectors on a device.
 
-use crate::{
-    Device, NnError, Result, View, ViewMut,
-    aligned::Aligned,
-    cuda,
-    device::Backend,
-    error::check_shape,
-    view::{Data, DataMut},
-};
+use crate::view::{Data, DataMut};
+use crate::{Device, NnError, Result, View, ViewMut, aligned::Aligned, cuda, device::Backend, error::check_shape};
 use std::sync::Arc;
 
 enum Storage {

@@ -4,12 +4,7 @@ use crate::{Adam, NnError, Params, Result, Tensor, View, cuda, device::Backend, 
 use half::f16;
 use locdiff_base::{AtomicFile, TensorFile, TensorFileError};
 use safetensors::{Dtype, tensor::TensorView};
-use std::{
-    collections::HashMap,
-    fs::File,
-    io::{Cursor, Read, Seek},
-    path::Path,
-};
+use std::{collections::HashMap, fs::File, io::Cursor, io::Read, io::Seek, path::Path};
 
 fn bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()

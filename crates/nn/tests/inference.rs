@@ -4,12 +4,7 @@ mod common;
 
 use common::{close, cuda, devices, noise, noisy, zeros};
 use half::bf16;
-use locdiff_nn::{
-    Device, Gelu, Tensor,
-    bf16::{self as inference, Bf16Tensor},
-    conv::{self, Walk},
-    ops::{self, Transpose},
-};
+use locdiff_nn::{Device, Gelu, Tensor, bf16 as inference, bf16::Bf16Tensor, conv, conv::Walk, ops, ops::Transpose};
 
 fn rounded(values: &[f32]) -> Vec<f32> {
     values.iter().map(|&value| bf16::from_f32(value).to_f32()).collect()

@@ -3,11 +3,8 @@
 mod common;
 
 use common::{Fixture, close, devices, noisy, zeros};
-use locdiff_nn::{
-    Device, Gradients, Params, ParamsBuilder, Rng, Tensor,
-    layers::{Accumulate, CsUnet, CsUnetConfig, ForwardMode, Layout, Linear},
-    losses::Quadrature,
-};
+use locdiff_nn::layers::{Accumulate, CsUnet, CsUnetConfig, ForwardMode, Layout, Linear};
+use locdiff_nn::{Device, Gradients, Params, ParamsBuilder, Rng, Tensor, losses::Quadrature};
 
 const TOLERANCE: f64 = 1e-5;
 

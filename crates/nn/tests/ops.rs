@@ -3,10 +3,8 @@
 mod common;
 
 use common::{Fixture, check_gradient, close, devices, noise, noisy, weighted, zeros};
-use locdiff_nn::{
-    Device, Indices, Precision, Rng, RowKey, RowNoise, Tensor,
-    ops::{self, Activation, Dropout, PointLoss, SamplerStep, Transpose},
-};
+use locdiff_nn::ops::{Activation, Dropout, PointLoss, SamplerStep, Transpose};
+use locdiff_nn::{Device, Indices, Precision, Rng, RowKey, RowNoise, Tensor, ops};
 
 fn fixture() -> Fixture {
     Fixture::new(include_bytes!("../../../fixtures/nn/ops.safetensors"))

@@ -3,12 +3,10 @@
 mod common;
 
 use common::{Fixture, close, devices, noise, noisy, zeros};
+use locdiff_nn::layers::{CsUnet, CsUnetConfig, CsUnetWorkspace, ForwardMode};
 use locdiff_nn::{
     Adam, AdamConfig, Device, Gradients, Init, LrSchedule, NnError, Params, ParamsBuilder, Recorded, Rng, Snapshot,
-    Tensor, TrainingState,
-    layers::{CsUnet, CsUnetConfig, CsUnetWorkspace, ForwardMode},
-    losses::Quadrature,
-    ops,
+    Tensor, TrainingState, losses::Quadrature, ops,
 };
 use locdiff_testing::scratch;
 use std::collections::HashMap;

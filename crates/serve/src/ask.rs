@@ -1,6 +1,6 @@
 //! What a request asks for.
 
-use crate::{problem::Problem, query};
+use crate::{problem::Problem, problem::Result, query};
 use locdiff::{AlbumOptions, MapFactorChoice};
 use locdiff_map::clues::MOST_CLUES;
 use serde::Deserialize;
@@ -85,7 +85,7 @@ const LONGEST_REGION: usize = 200;
 
 impl Ask {
     /// Of a query; what is not known is refused, so that a slip of the pen is no silent default.
-    pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
+    pub(crate) fn parse(text: &str) -> Result<Self> {
         let (options, extra, format) = (AlbumOptions::default(), EXTRAS[0].1, FORMATS[0].1);
         let mut ask = Self { options, name: None, is_together: false, extra, format };
         let mut seen: Vec<String> = Vec::new();
@@ -139,16 +139,11 @@ impl Ask {
     }
 }
 
-fn number<T: FromStr>(name: &str, value: &str) -> Result<T, Problem> {
+fn number<T: FromStr>(name: &str, value: &str) -> Result<T> {
     value.parse().map_err(|_| Problem::bad(format!("'{name}' is '{value}', which is out of range or not a number")))
 }
 
-fn within<T: Copy + FromStr + PartialOrd + std::fmt::Display>(
-    name: &str,
-    value: &str,
-    least: T,
-    most: T,
-) -> Result<T, Problem> {
+fn within<T: Copy + FromStr + PartialOrd + std::fmt::Display>(name: &str, value: &str, least: T, most: T) -> Result<T> {
     let given: T = number(name, value)?;
     if given >= least && given <= most {
         return Ok(given);
@@ -156,7 +151,7 @@ fn within<T: Copy + FromStr + PartialOrd + std::fmt::Display>(
     Err(Problem::bad(format!("'{name}' is {value}: it goes from {least} to {most}")))
 }
 
-fn choice<T: Copy>(name: &str, value: &str, choices: &[(&str, T)]) -> Result<T, Problem> {
+fn choice<T: Copy>(name: &str, value: &str, choices: &[(&str, T)]) -> Result<T> {
     let found = choices.iter().find(|(known, _)| *known == value);
     found.map(|(_, meant)| *meant).ok_or_else(|| {
         let known: Vec<&str> = choices.iter().map(|(known, _)| *known).collect();

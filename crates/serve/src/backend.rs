@@ -1,13 +1,9 @@
 //! The one thread that owns the model: it computes what waited while it computed.
 
-use crate::engine::{Answered, Engine};
-use crate::queue::{Done, Job};
-use crate::{metrics::Metrics, problem::Kind, queue::Queue, work::Work};
+use crate::queue::{Done, Job, Queue};
+use crate::{engine::Answered, engine::Engine, metrics::Metrics, problem::Kind, work::Work};
 use locdiff::{Control, Locator, StageTimes};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::{panic::AssertUnwindSafe, panic::catch_unwind, sync::Arc, sync::atomic::Ordering, time::Instant};
 
 /// What the backend's thread holds.
 pub(crate) struct Backend {

@@ -4,8 +4,7 @@ use crate::problem::{Kind, Problem};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::{sync::Arc, time::Duration};
+use std::{sync::Arc, sync::atomic::AtomicU64, sync::atomic::Ordering, time::Duration};
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// What a body may take.

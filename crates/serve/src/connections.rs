@@ -1,7 +1,6 @@
 //! Connections: a bounded number, each with times, and an end that loses nothing.
 
-use crate::ServeOptions;
-use crate::stall::{LONGEST_HEAD, Stall};
+use crate::{ServeOptions, stall::LONGEST_HEAD, stall::Stall};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Request, Response, body::Incoming, header::TRANSFER_ENCODING, server::conn::http1, service::service_fn};
@@ -9,10 +8,8 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::{collections::HashMap, convert::Infallible, pin::pin, sync::Arc, time::Duration};
-use tokio::net::TcpStream;
-use tokio::sync::watch;
-use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::{net::TcpStream, sync::watch, task::AbortHandle, task::JoinSet};
 
 /// How often it is asked whether to stop.
 pub(crate) const TICK: Duration = Duration::from_millis(50);

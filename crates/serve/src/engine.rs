@@ -1,9 +1,7 @@
 //! From questions to answers: the one place that asks the model, for the server and for a page without one.
 
-use crate::problem::Problem;
-use crate::render::{Rendered, Renderer};
-use crate::work::{Upload, Work};
-use crate::{ask::Ask, trips};
+use crate::problem::{Problem, Result};
+use crate::{ask::Ask, render::Rendered, render::Renderer, trips, work::Upload, work::Work};
 use locdiff::{Control, LocateError, LocateOptions, Located, Locator, Photo, PhotoLimits, Read, Source};
 use serde_json::{Value, json};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -99,24 +97,14 @@ impl Engine {
     }
 
     /// A result for each photo. A failure that is no photo's is every photo's.
-    fn located(
-        &self,
-        sources: Vec<Source>,
-        options: &LocateOptions,
-        control: Control<'_>,
-    ) -> Vec<Result<Located, Problem>> {
+    fn located(&self, sources: Vec<Source>, options: &LocateOptions, control: Control<'_>) -> Vec<Result<Located>> {
         let count = sources.len();
         let run = self.locator.locate_all(sources, options).map(|run| run.with_control(control));
         each(run.and_then(|mut run| gathered(|| run.next_block())), count)
     }
 
     /// The same for embeddings.
-    fn embedded(
-        &self,
-        sources: Vec<Source>,
-        options: Arc<LocateOptions>,
-        control: Control<'_>,
-    ) -> Vec<Result<Read, Problem>> {
+    fn embedded(&self, sources: Vec<Source>, options: Arc<LocateOptions>, control: Control<'_>) -> Vec<Result<Read>> {
         let count = sources.len();
         let mut run = self.locator.read(sources, options, control);
         each(gathered(|| run.next_block()), count)
@@ -171,7 +159,7 @@ fn share<T>(asked: &[(&Ask, &Work)], results: Vec<T>, render: impl Fn(&Ask, Vec<
 }
 
 /// One for each photo, or the failure of all for each.
-fn each<T>(all: Result<Vec<T>, LocateError>, count: usize) -> Vec<Result<T, Problem>> {
+fn each<T>(all: Result<Vec<T>, LocateError>, count: usize) -> Vec<Result<T>> {
     match all {
         Ok(all) => all.into_iter().map(Ok).collect(),
         Err(error) => (0..count).map(|_| Err(Problem::from(&error))).collect(),

@@ -1,7 +1,6 @@
 //! Names on the page's globe.
 
-use locdiff_map::MapLabel;
-use locdiff_map::places::{PlaceKind, place_names};
+use locdiff_map::{MapLabel, places::PlaceKind, places::place_names};
 use serde_json::json;
 use std::sync::OnceLock;
 

@@ -82,16 +82,9 @@ mod trips;
 mod uploads;
 mod work;
 
-#[cfg(feature = "server")]
-pub use error::ServeError;
-#[cfg(feature = "server")]
-pub use local_page::LocalPage;
 pub use offline::{Offline, OfflineReply};
 #[cfg(feature = "server")]
-pub use options::{ServeOptions, read_keys};
-#[cfg(feature = "server")]
-pub use review::run_review;
-#[cfg(feature = "server")]
-pub use server::Server;
-#[cfg(feature = "server")]
-pub use tiles::TileAddress;
+pub use {
+    error::ServeError, local_page::LocalPage, options::ServeOptions, options::read_keys, review::run_review,
+    server::Server, tiles::TileAddress,
+};

@@ -1,9 +1,7 @@
 //! A page on this machine, for its user alone.
 
-use crate::body::{self, BodyLimits};
-use crate::connections::{TICK, listen};
-use crate::reply::{protect, text};
-use crate::{ServeError, ServeOptions, body::Budget};
+use crate::body::{BodyLimits, Budget};
+use crate::{ServeError, ServeOptions, body, connections::TICK, connections::listen, reply::protect, reply::text};
 use bytes::Bytes;
 use constant_time_eq::constant_time_eq;
 use http_body_util::Full;
@@ -11,8 +9,7 @@ use hyper::header::{CONNECTION, COOKIE, HOST, HeaderName, HeaderValue, LOCATION,
 use hyper::{Method, Request, Response, body::Incoming, http::request::Parts};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::{ops::ControlFlow, sync::Arc, time::Duration};
+use std::{ops::ControlFlow, sync::Arc, sync::mpsc, sync::mpsc::RecvTimeoutError, time::Duration};
 use tokio::sync::oneshot;
 
 /// The most bytes of a request's body, and of all that wait.

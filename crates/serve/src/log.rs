@@ -1,9 +1,8 @@
 //! A line for each request: the route, status and times, never a photo or its name.
 
 use serde_json::json;
-use std::io::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{io::Write, sync::atomic::AtomicU64, sync::atomic::Ordering};
 
 /// Makes ids of requests: different in one process, and hardly ever the same in two.
 #[derive(Debug)]

@@ -1,9 +1,8 @@
 //! Counters as Prometheus reads them.
 
 use crate::queue::Times;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::{collections::BTreeMap, fmt::Write, time::Duration};
+use std::{collections::BTreeMap, fmt::Write, sync::atomic::AtomicU64, sync::atomic::Ordering, time::Duration};
 
 /// The stages of a photo.
 pub(crate) const STAGES: [&str; 4] = ["queue", "decode", "encode", "answer"];

@@ -1,8 +1,7 @@
 //! The document that describes the routes, made from the tables that the server itself reads, and its page for people.
 
-use crate::ask::{PARAMETERS, Parameter};
 use crate::routes::{Endpoint, ROUTES, Route};
-use crate::{problem::Kind, question::is_for};
+use crate::{ask::PARAMETERS, ask::Parameter, problem::Kind, question::is_for};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 

@@ -2,8 +2,7 @@
 
 use crate::{ServeError, hosts::host_of};
 use locdiff_base::{BadSetting, setting};
-use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
-use std::{path::Path, time::Duration};
+use std::{net::Ipv4Addr, net::SocketAddr, net::ToSocketAddrs, path::Path, time::Duration};
 
 /// How a server behaves. The defaults are meant for one machine and its user.
 ///

@@ -47,6 +47,9 @@ kinds! {
     Stopping(503, "stopping", "The server is stopping");
 }
 
+/// A result whose error is a [`Problem`].
+pub(crate) type Result<T, E = Problem> = std::result::Result<T, E>;
+
 /// A problem of one request.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {

@@ -1,8 +1,7 @@
 //! A question by its route, query and body.
 
 use crate::ask::{Ask, PARAMETERS, Parameter};
-use crate::uploads::{self, BodyKind};
-use crate::{problem::Problem, query, routes::Endpoint, tagging, work::Work};
+use crate::{problem::Problem, query, routes::Endpoint, tagging, uploads, uploads::BodyKind, work::Work};
 use bytes::Bytes;
 use locdiff::PhotoLimits;
 

@@ -1,9 +1,8 @@
 //! What waits for the backend: bounded, and it knows how long the wait is.
 
 use crate::{ask::Ask, body::Reserved, problem::Problem, work::Work};
-use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::{collections::VecDeque, time::Duration, time::Instant};
 use tokio::sync::oneshot;
 
 /// Photos that wait.

@@ -1,7 +1,6 @@
 //! The countries that an answer can be restricted to, and the kinds of clues.
 
-use locdiff_map::clues::Clue;
-use locdiff_map::places::{Countries, Country};
+use locdiff_map::{clues::Clue, places::Countries, places::Country};
 use serde_json::json;
 
 /// Codes and names of countries, examples of clues with what they say, as one object.

@@ -1,10 +1,8 @@
 //! A review session as a page: requests that were admitted, and their responses.
 
-use crate::files::{PAGE, REVIEW};
 use crate::reply::{PAGE_POLICY, text, typed};
-use crate::{LocalPage, ServeError, TileAddress, labels, query, shores};
-use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue};
-use hyper::{Method, Request, Response};
+use crate::{LocalPage, ServeError, TileAddress, files::PAGE, files::REVIEW, labels, query, shores};
+use hyper::{Method, Request, Response, header::CACHE_CONTROL, header::CONTENT_SECURITY_POLICY, header::HeaderValue};
 use locdiff::review::{ReviewAction, ReviewBackend, ReviewError, ReviewSession};
 use locdiff_map::places::{FoundPlace, search_places};
 use serde_json::{Value, json};

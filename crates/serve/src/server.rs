@@ -6,9 +6,7 @@ use crate::{
 };
 use locdiff::{Locator, PhotoLimits};
 use serde_json::{Value, json};
-use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{net::SocketAddr, net::TcpListener, sync::Arc, sync::atomic::AtomicBool, sync::atomic::Ordering};
 
 /// A server that listens already; [`Server::run`] answers.
 pub struct Server {

@@ -3,7 +3,7 @@
 use crate::body::{self, BodyLimits};
 use crate::files::{self, PAGE, RouteMatch};
 use crate::log::{self, Line, RequestIds};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem, Result};
 use crate::question::{Asked, Question, WorkLimits};
 use crate::queue::Job;
 use crate::routes::{Endpoint, Route};
@@ -16,8 +16,7 @@ use http_body_util::Full;
 use hyper::{Method, Request, Response, body::Incoming, header::CONTENT_TYPE, http::request::Parts};
 use locdiff::PhotoLimits;
 use serde_json::Value;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::{sync::Arc, time::Instant};
+use std::{sync::Arc, sync::atomic::AtomicBool, sync::atomic::Ordering, time::Instant};
 use tokio::{sync::oneshot, time::timeout_at};
 
 /// What all requests share.
@@ -90,13 +89,7 @@ impl Service {
         reply.into_response()
     }
 
-    async fn answer(
-        &self,
-        head: &Parts,
-        body: &mut Incoming,
-        found: RouteMatch,
-        bytes_in: &mut u64,
-    ) -> Result<Reply, Problem> {
+    async fn answer(&self, head: &Parts, body: &mut Incoming, found: RouteMatch, bytes_in: &mut u64) -> Result<Reply> {
         if head.extensions.get::<UnclearLength>().is_some() {
             return Err(Problem::bad(
                 "the body's length is not clear: send Content-Length or Transfer-Encoding, not both",
@@ -154,13 +147,7 @@ impl Service {
     }
 
     /// Photos or embeddings through the queue.
-    async fn compute(
-        &self,
-        head: &Parts,
-        body: &mut Incoming,
-        route: Route,
-        bytes_in: &mut u64,
-    ) -> Result<Reply, Problem> {
+    async fn compute(&self, head: &Parts, body: &mut Incoming, route: Route, bytes_in: &mut u64) -> Result<Reply> {
         let arrived = Instant::now();
         let deadline = arrived + self.options.request_timeout;
         let text = head.uri.query().unwrap_or_default();

@@ -1,11 +1,9 @@
 //! A connection that is closed when its client reads nothing for too long.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
-use std::{io, pin::Pin, time::Duration};
+use std::{io, pin::Pin, task::Context, task::Poll, time::Duration};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
-use tokio::time::{Sleep, sleep};
+use tokio::{net::TcpStream, time::Sleep, time::sleep};
 
 /// The most bytes of a request's head.
 pub(crate) const LONGEST_HEAD: usize = 64 << 10;

@@ -1,7 +1,6 @@
 //! A photo with its place written into a copy, where it is sure: the rule of `locdiff locate --write-exif`.
 
-use crate::problem::{Kind, Problem};
-use crate::uploads::{self, BodyKind};
+use crate::{problem::Kind, problem::Problem, uploads, uploads::BodyKind};
 use bytes::Bytes;
 use locdiff::LatLon;
 use locdiff_io::tags::{GeoTag, LocationScrub, Overwrite, TagRule, tagged};

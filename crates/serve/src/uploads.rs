@@ -1,8 +1,8 @@
 //! Bodies as photos or embeddings.
 
-use crate::multipart::{self, Part};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem, Result};
 use crate::work::{AlbumFacts, GivenFacts, Upload, Work};
+use crate::{multipart, multipart::Part};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::Bytes;
 use locdiff::{EmbeddedPhoto, Embedding, LatLon, LocateError, Photo, PhotoLimits, StatedPlace};
@@ -22,7 +22,7 @@ pub(crate) enum BodyKind {
 
 impl BodyKind {
     /// Of photos, by their `Content-Type`; without one, a photo.
-    pub(crate) fn of_photos(content_type: Option<&str>) -> Result<Self, Problem> {
+    pub(crate) fn of_photos(content_type: Option<&str>) -> Result<Self> {
         let Some(given) = content_type else { return Ok(Self::Photo) };
         let kind = essence(given);
         if kind == "multipart/form-data" {
@@ -37,7 +37,7 @@ impl BodyKind {
     }
 
     /// Of an album, which is a form.
-    pub(crate) fn of_album(content_type: Option<&str>) -> Result<Self, Problem> {
+    pub(crate) fn of_album(content_type: Option<&str>) -> Result<Self> {
         let given = content_type.unwrap_or_default();
         match Self::of_photos(content_type) {
             Ok(form @ Self::Form { .. }) => Ok(form),
@@ -47,7 +47,7 @@ impl BodyKind {
     }
 
     /// Of embeddings.
-    pub(crate) fn of_embeddings(content_type: Option<&str>) -> Result<Self, Problem> {
+    pub(crate) fn of_embeddings(content_type: Option<&str>) -> Result<Self> {
         match content_type {
             None => Ok(Self::Embeddings),
             Some(given) if essence(given) == "application/json" => Ok(Self::Embeddings),
@@ -65,7 +65,7 @@ fn unknown(given: &str, wanted: &str) -> Problem {
 }
 
 /// The parts of a form, at most so many.
-pub(crate) fn form_parts(body: Bytes, boundary: &str, most: usize) -> Result<Vec<Part>, Problem> {
+pub(crate) fn form_parts(body: Bytes, boundary: &str, most: usize) -> Result<Vec<Part>> {
     let parts = multipart::parts(body, boundary, most);
     parts.map_err(|reason| Problem::bad(format!("the form cannot be read: {reason}")))
 }
@@ -77,7 +77,7 @@ pub(crate) fn photos(
     name: Option<String>,
     most: usize,
     limits: &PhotoLimits,
-) -> Result<Vec<Upload>, Problem> {
+) -> Result<Vec<Upload>> {
     let named = match kind {
         BodyKind::Form { boundary } => {
             let parts = form_parts(body, boundary, most)?;
@@ -96,12 +96,7 @@ pub(crate) fn photos(
 }
 
 /// A photo. With `is_one`, one that cannot be used is refused; else it is reported with its answer, and not decoded.
-pub(crate) fn upload(
-    name: Option<String>,
-    contents: Bytes,
-    is_one: bool,
-    limits: &PhotoLimits,
-) -> Result<Upload, Problem> {
+pub(crate) fn upload(name: Option<String>, contents: Bytes, is_one: bool, limits: &PhotoLimits) -> Result<Upload> {
     let called = name.as_deref().unwrap_or("the photo");
     let pixels = match Photo::size(&contents, called, limits) {
         Ok(Some((width, height))) => u64::from(width) * u64::from(height),
@@ -127,7 +122,7 @@ const MOST_TRACKS: usize = 16;
 const MOST_PLACES: usize = 100;
 
 /// The photos of an album's form, each followed by its fields, and what is known beside them.
-pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLimits) -> Result<Work, Problem> {
+pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLimits) -> Result<Work> {
     let BodyKind::Form { boundary } = kind else { return Err(Problem::bad("an album is a form")) };
     let parts = form_parts(body, boundary, FIELDS * most + MOST_TRACKS + 1)?;
     let (mut photos, mut facts): (Vec<Upload>, _) = (Vec::new(), AlbumFacts::default());
@@ -185,7 +180,7 @@ pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLim
     Ok(Work::Album(photos, facts))
 }
 
-fn check(facts: &AlbumFacts) -> Result<(), Problem> {
+fn check(facts: &AlbumFacts) -> Result<()> {
     for (count, most, what) in
         [(facts.tracks.len(), MOST_TRACKS, "tracks"), (facts.places.len(), MOST_PLACES, "stated places")]
     {
@@ -209,7 +204,7 @@ struct Rows {
 }
 
 /// The embeddings of a body, each of so many numbers.
-pub(crate) fn embeddings(body: &[u8], columns: usize, most: usize) -> Result<Work, Problem> {
+pub(crate) fn embeddings(body: &[u8], columns: usize, most: usize) -> Result<Work> {
     let rows: Rows = serde_json::from_slice(body).map_err(|error| {
         Problem::bad(format!("the body is not an object with 'embeddings', lists of numbers: {error}"))
     })?;
@@ -254,7 +249,7 @@ struct AlbumRow {
 }
 
 impl AlbumRow {
-    fn photo(self, columns: usize) -> Result<EmbeddedPhoto, Problem> {
+    fn photo(self, columns: usize) -> Result<EmbeddedPhoto> {
         let name = excerpt(&self.name);
         let bad = |what: String| Problem::bad(format!("{name}: {what}"));
         let long =
@@ -283,7 +278,7 @@ impl AlbumRow {
 }
 
 /// The photos of an album that were embedded before.
-pub(crate) fn album_embeddings(body: &[u8], columns: usize) -> Result<Work, Problem> {
+pub(crate) fn album_embeddings(body: &[u8], columns: usize) -> Result<Work> {
     let body: AlbumBody =
         serde_json::from_slice(body).map_err(|error| Problem::bad(format!("the body is not an album: {error}")))?;
     let count = body.photos.len();

@@ -4,10 +4,8 @@ use crate::common;
 
 use common::{Refused, Response, Running, photo, post};
 use locdiff_testing::{try_until, wait_until};
-use std::io::{ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
-use std::{net::TcpStream, thread};
+use std::{io::ErrorKind, io::Read, io::Write, net::TcpStream, thread, time::Duration};
 
 /// Takes the model a while: sixteen views of a photo.
 fn long(seed: usize) -> Vec<u8> {

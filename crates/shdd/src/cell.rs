@@ -1,8 +1,7 @@
 //! Cells of an equiangular cubed sphere: a quadtree on each of six faces, with Gauss–Legendre nodes in each cell.
 
 use crate::sphere::{UnitVec, gauss_legendre};
-use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
-use std::sync::LazyLock;
+use std::{f64::consts::FRAC_PI_2, f64::consts::FRAC_PI_4, sync::LazyLock};
 
 /// Nodes along each side of a cell.
 pub(crate) const SIDE: usize = 8;

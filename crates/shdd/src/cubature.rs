@@ -3,9 +3,8 @@
 //! A field of degree L is smooth on cells of width ~ 1/L, but its exponential has peaks √L times narrower still. The
 //! search grid says where the mass can be; only those cells are split, until Gauss–Legendre nodes resolve each.
 
-use crate::cell::{Cell, NODES};
 use crate::sphere::{Field, UnitVec};
-use crate::{Codec, Coefficients, Mode, ShddError, search::SearchScratch};
+use crate::{Codec, Coefficients, Mode, cell::Cell, cell::NODES, error::Result, search::SearchScratch};
 use std::collections::HashSet;
 
 /// What is dropped is below e^-20 of the total.
@@ -70,12 +69,7 @@ pub(crate) struct Cubature {
 }
 
 impl Cubature {
-    pub(crate) fn new(
-        codec: &Codec,
-        e: &Coefficients,
-        field: &Field,
-        scratch: &mut SearchScratch,
-    ) -> Result<Self, ShddError> {
+    pub(crate) fn new(codec: &Codec, e: &Coefficients, field: &Field, scratch: &mut SearchScratch) -> Result<Self> {
         const MOST_MODES: usize = 128;
         codec.search.synthesize(e.as_slice(), scratch);
         // Even if all the rest of the sphere stood this far below the sharpest possible peak, it would not count.

@@ -22,3 +22,6 @@ pub enum ShddError {
     #[error("the coefficient vector is zero, so it has no direction for the cosine distance")]
     ZeroVector,
 }
+
+/// A result whose error is [`ShddError`].
+pub(crate) type Result<T, E = ShddError> = std::result::Result<T, E>;

@@ -1,7 +1,6 @@
 //! Climbing to the exact maximum of a field on the sphere.
 
-use crate::Mode;
-use crate::sphere::{JetField, JetPlan, UnitVec};
+use crate::{Mode, sphere::JetField, sphere::JetPlan, sphere::UnitVec};
 
 /// Steps shorter than this end the climb: Newton's method squares the error, so what remains is far below a micrometre.
 const CONVERGED_RAD: f64 = 1e-9;

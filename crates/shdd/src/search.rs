@@ -5,8 +5,7 @@ use crate::sphere::{Degree, JetField, JetPlan, SphericalHarmonics, UnitVec};
 use crate::{Coefficients, Mode, ShddError, refine::refine};
 use pulp::{Simd, WithSimd};
 use rustfft::{Fft, num_complex::Complex};
-use std::f64::consts::{PI, TAU};
-use std::sync::Arc;
+use std::{f64::consts::PI, f64::consts::TAU, sync::Arc};
 
 /// Ring tables are padded to this many rings, the lanes of the widest f32 register.
 const LANES: usize = 16;

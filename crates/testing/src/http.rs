@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Result, Write};
-use std::net::{TcpStream, ToSocketAddrs};
-use std::time::Duration;
+use std::{net::TcpStream, net::ToSocketAddrs, time::Duration};
 
 /// Connects. Fails only if the server never sends anything.
 #[track_caller]

@@ -4,10 +4,9 @@
 
 pub mod http;
 
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use std::{collections::BTreeMap, fmt::Display, fs, io::Write as _, sync::mpsc};
+use std::{collections::BTreeMap, fmt::Display, fs, io::Write as _, path::Path, path::PathBuf, sync::mpsc};
 
 /// Reports that a test, or a part of it, did not run. `scripts/check` ends with the list of these.
 pub fn skipped(what: &str) {

@@ -1,7 +1,6 @@
 //! What can be wrong with a photo or an encoder: each message is one line that names the file and the remedy.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::{io, path::Path, path::PathBuf};
 use thiserror::Error;
 
 /// Why a photo or an encoder could not be used.

@@ -2,9 +2,7 @@
 
 use crate::{CropRounding, Encoder, Photo, Preprocessing, ResizeRule, Result, VisionError};
 use serde_json::{Value, json};
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::{fmt::Write, path::Path, path::PathBuf, time::Duration, time::Instant};
 
 const BATCH: usize = 16;
 

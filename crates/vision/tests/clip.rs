@@ -4,8 +4,7 @@ use crate::common::{copied, cuda, fixtures, floats, pictures, relative_error, wo
 use locdiff_nn::Device;
 use locdiff_vision::{Encoder, Photo};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{fs, path::Path, path::PathBuf};
 
 fn fixture(name: &str) -> PathBuf {
     fixtures("clip").join(name)

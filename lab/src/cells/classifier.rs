@@ -1,15 +1,10 @@
 //! The classifier.
 
 use super::{CELLS, COMBINED, CellScheme, LABEL_WIDTH_KM, NESTED, Partition, WINDOWS_KM, regions::Regions};
-use crate::{
-    Baseline, PhotoDensity,
-    baseline::{Task, highest, score},
-    error::Result,
-    examples::{Bank, upload},
-    learner::{Batch, Weights, learn},
-    reading::likelihood,
-    search::{ByRule, by_rule},
-};
+use crate::baseline::{Task, highest, score};
+use crate::learner::{Batch, Weights, learn};
+use crate::search::{ByRule, by_rule};
+use crate::{Baseline, PhotoDensity, Result, examples::Bank, examples::upload, reading::likelihood};
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, ParamsBuilder, Tensor, View, layers::Mlp, ops, ops::Transpose};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};

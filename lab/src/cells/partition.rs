@@ -1,6 +1,6 @@
 //! Cells that hold about the same number of training photos each.
 
-use crate::error::Result;
+use anyhow::Result;
 use locdiff_base::setting;
 use locdiff_model::chance;
 use locdiff_shdd::sphere::{Grid, UnitVec, spherical_mean};

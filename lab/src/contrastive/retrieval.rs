@@ -1,22 +1,14 @@
 //! Two networks that bring a photo and its place to the same vector.
 
 use super::features::FourierFeatures;
-use crate::{
-    Baseline, Examples, PhotoDensity, Points,
-    baseline::{Task, highest, highest_columns, kernels, score},
-    error::Result,
-    examples::{Bank, normalised, upload},
-    learner::{Batch, Weights, learn},
-    reading::{NARROWEST_KM, likelihood, nll_with_floor},
-    search::{self, ByRule},
-};
+use crate::baseline::{Task, highest, highest_columns, kernels, score};
+use crate::examples::{Bank, normalised, upload};
+use crate::learner::{Batch, Weights, learn};
+use crate::reading::{NARROWEST_KM, likelihood, nll_with_floor};
+use crate::{Baseline, Examples, PhotoDensity, Points, Result, search, search::ByRule};
 use locdiff_model::Standardisation;
-use locdiff_nn::{
-    Device, Params, ParamsBuilder, Tensor, View,
-    layers::{ForwardMode, Mlp, MlpWork},
-    ops,
-    ops::Transpose,
-};
+use locdiff_nn::layers::{ForwardMode, Mlp, MlpWork};
+use locdiff_nn::{Device, Params, ParamsBuilder, Tensor, View, ops, ops::Transpose};
 use locdiff_shdd::sphere::{Grid, LatLon, UnitVec};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -68,6 +60,13 @@ impl GalleryDensity {
     /// What checkpoints are compared with: 800 places, the factor of the training, kernels of 150 km.
     fn usual() -> Self {
         Self::numbered([2, 0, 2])
+    }
+
+    /// The density of the best places with their cosines.
+    fn of(self, best: &[(UnitVec, f64)]) -> PhotoDensity<'static> {
+        let taken = &best[..self.most.min(best.len())];
+        let weigh = |(place, cosine): &(UnitVec, f64)| (*place, (self.scale * (cosine - taken[0].1)).exp());
+        kernels(taken.iter().map(weigh).collect(), self.width_km)
     }
 }
 
@@ -197,15 +196,6 @@ impl Contrastive {
     fn images(&self, embeddings: &[f32]) -> Result<Tensor> {
         let inputs = upload(self.params.device(), &self.standardisation, embeddings)?;
         self.towers.images(&self.params, inputs.view())
-    }
-}
-
-impl GalleryDensity {
-    /// The density of the best places with their cosines.
-    fn of(self, best: &[(UnitVec, f64)]) -> PhotoDensity<'static> {
-        let taken = &best[..self.most.min(best.len())];
-        let weigh = |(place, cosine): &(UnitVec, f64)| (*place, (self.scale * (cosine - taken[0].1)).exp());
-        kernels(taken.iter().map(weigh).collect(), self.width_km)
     }
 }
 

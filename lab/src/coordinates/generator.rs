@@ -1,24 +1,13 @@
 //! The network that walks the path, and its samples.
 
-use super::{
-    CoordinatePath, likelihood,
-    path::{Particle, Plan, SCALE, TIMES},
-};
-use crate::{
-    Effort,
-    baseline::Task,
-    error::Result,
-    examples::Bank,
-    learner::{Batch, Weights, learn},
-    reading::nll_with_floor,
-    sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
-};
+use super::path::{Particle, Plan, SCALE, TIMES};
+use super::{CoordinatePath, likelihood};
+use crate::learner::{Batch, Weights, learn};
+use crate::sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks};
+use crate::{Effort, Result, baseline::Task, examples::Bank, reading::nll_with_floor};
 use locdiff_model::{chance, diffusion::Schedule};
-use locdiff_nn::{
-    Params, ParamsBuilder, Tensor,
-    layers::{Conditioning, CsUnet, CsUnetConfig, ForwardMode, SamplingWorkspace},
-    ops,
-};
+use locdiff_nn::layers::{Conditioning, CsUnet, CsUnetConfig, ForwardMode, SamplingWorkspace};
+use locdiff_nn::{Params, ParamsBuilder, Tensor, ops};
 use locdiff_shdd::sphere::UnitVec;
 
 /// Rows that are sampled at a time.

@@ -1,7 +1,7 @@
 //! The likelihood of a flow: its differential equation backwards from a place to the noise, with the divergence along the way.
 
 use super::path::SCALE;
-use crate::error::Result;
+use anyhow::Result;
 use locdiff_shdd::sphere::UnitVec;
 use std::f64::consts::PI;
 

@@ -1,6 +1,6 @@
 //! The way from noise to a place, in training and in sampling.
 
-use crate::error::Result;
+use anyhow::Result;
 use locdiff_model::diffusion::{PredictionKind, Sampler, SamplerPlan, Schedule};
 use locdiff_shdd::sphere::UnitVec;
 

@@ -1,22 +1,15 @@
 //! Diffusion of encodings instead of SHDD codes.
 
 use super::{decoder::NnDecoder, decoder::columns_of, features::LocationEncoder, kind::EncoderKind};
-use crate::{
-    baseline::Task,
-    error::Result,
-    examples::{Bank, standardised},
-    learner::{Batch, Weights, learn},
-    sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
-};
+use crate::learner::{Batch, Weights, learn};
+use crate::sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks};
+use crate::{Result, baseline::Task, examples::Bank, examples::standardised};
 use locdiff_model::Standardisation;
 use locdiff_model::diffusion::{
     Denoiser, PredictionKind, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,
 };
-use locdiff_nn::{
-    Indices, NnError, Params, ParamsBuilder, RowKey, RowNoise, Tensor, View, ViewMut,
-    layers::{Conditioning, CsUnet, ForwardMode, SamplingWorkspace},
-    ops,
-};
+use locdiff_nn::layers::{Conditioning, CsUnet, ForwardMode, SamplingWorkspace};
+use locdiff_nn::{Indices, NnError, Params, ParamsBuilder, RowKey, RowNoise, Tensor, View, ViewMut, ops};
 use locdiff_shdd::sphere::UnitVec;
 
 /// Diffusion steps, as LocDiff's.

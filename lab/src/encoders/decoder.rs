@@ -1,13 +1,9 @@
 //! The learned decoder: from an encoding back to a place.
 
 use super::features::LocationEncoder;
-use crate::{BaselineError, Effort, error::Result, learner::Weights};
+use crate::{Effort, Result, learner::Weights, learner::check_finite};
 use locdiff_model::{Standardisation, chance};
-use locdiff_nn::{
-    Device, Params, ParamsBuilder, Tensor,
-    layers::{ForwardMode, Mlp},
-    ops,
-};
+use locdiff_nn::{Device, Params, ParamsBuilder, Tensor, layers::ForwardMode, layers::Mlp, ops};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, UnitVec};
 
 /// Points by which the inputs are standardised.
@@ -64,10 +60,7 @@ impl NnDecoder {
             mlp.backward(params, grads, &mut work, inputs.view(), d_out.view(), None)?;
             weights.update()?;
             if step == effort.steps {
-                let last = f64::from(loss.to_vec()?.iter().sum::<f32>());
-                if !last.is_finite() {
-                    return Err(BaselineError::Diverged { method: "NN decoder", step, loss: last });
-                }
+                check_finite("NN decoder", step, f64::from(loss.to_vec()?.iter().sum::<f32>()))?;
             }
             progress(f64::from(step) / f64::from(effort.steps));
         }

@@ -1,24 +1,15 @@
 //! Any encoding with the density loss: the network's output `e` is read as `q(x) ∝ exp(e·φ(x))` over pixels, as SHDD's is with `nll`.
 
 use super::{decoder::columns_of, features::LocationEncoder, kind::EncoderKind};
-use crate::{
-    Baseline, PhotoDensity, Points,
-    baseline::{Task, highest},
-    error::Result,
-    examples::{Bank, standardised, upload},
-    learner::{Batch, Weights, learn},
-    reading::READ_DEGREE,
-    sampled::network,
-};
+use crate::baseline::{Task, highest};
+use crate::examples::{Bank, standardised, upload};
+use crate::learner::{Batch, Weights, learn};
+use crate::{Baseline, PhotoDensity, Points, Result, reading::READ_DEGREE, sampled::network};
 use locdiff_model::diffusion::{PredictionKind, Schedule, TrainingTables};
 use locdiff_model::{Standardisation, answer::Globe, chance};
-use locdiff_nn::{
-    Indices, Params, ParamsBuilder, Tensor, View,
-    layers::{CsUnet, ForwardMode},
-    losses::{Quadrature, QuadratureGrid},
-    ops,
-    ops::Transpose,
-};
+use locdiff_nn::layers::{CsUnet, ForwardMode};
+use locdiff_nn::losses::{Quadrature, QuadratureGrid};
+use locdiff_nn::{Indices, Params, ParamsBuilder, Tensor, View, ops, ops::Transpose};
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 use std::{cell::RefCell, sync::Arc};
 

@@ -3,7 +3,7 @@
 use super::kind::{
     DFS_SCALES, EncoderKind, MAX_RADIUS, MIN_RADIUS, OCTAVES, RANDOM_SIZE, SCALES, SHDD_DEGREE, SIREN_DEGREE, TILE_DEG,
 };
-use crate::{contrastive::FourierFeatures, error::Result};
+use crate::{Result, contrastive::FourierFeatures};
 use locdiff_base::setting;
 use locdiff_model::chance;
 use locdiff_shdd::sphere::{Degree, SphericalHarmonics, UnitVec};

@@ -2,6 +2,7 @@
 
 use crate::contrastive::FourierFeatures;
 use locdiff_base::{Named, named};
+use std::sync::LazyLock;
 
 named! {
     /// A location encoder of the paper's appendix. λ is the longitude and φ the latitude in radians; λˢ and φˢ are these divided by
@@ -80,24 +81,10 @@ impl EncoderKind {
 
     /// The name of its method with the density loss.
     pub(crate) fn density_name(self) -> &'static str {
-        match self {
-            Self::Tile => "density-tile",
-            Self::Wrap => "density-wrap",
-            Self::Rbf => "density-rbf",
-            Self::Rff => "density-rff",
-            Self::Grid => "density-grid",
-            Self::Theory => "density-theory",
-            Self::Xyz => "density-xyz",
-            Self::Nerf => "density-nerf",
-            Self::SphereC => "density-sphere-c",
-            Self::SphereCPlus => "density-sphere-c-plus",
-            Self::SphereM => "density-sphere-m",
-            Self::SphereMPlus => "density-sphere-m-plus",
-            Self::Dfs => "density-dfs",
-            Self::SirenSh => "density-siren-sh",
-            Self::GeoClip => "density-geoclip",
-            Self::Shdd => "density-shdd",
-        }
+        static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+            EncoderKind::ALL.iter().map(|(_, name, _)| name.replace("encoder-", "density-")).collect()
+        });
+        &NAMES[self as usize]
     }
 
     pub(crate) fn paper_name(self) -> &'static str {

@@ -1,11 +1,8 @@
 //! Densities before map factors, and what validation chooses for them: temper, floor, exponent and window.
 
 use super::table::Judged;
-use crate::{
-    baseline::score,
-    exponentials::exps,
-    reading::{FLOORS, TEMPER_RATIO, THINNEST, WINDOWS_KM, tempers},
-};
+use crate::reading::{FLOORS, TEMPER_RATIO, THINNEST, WINDOWS_KM, tempers};
+use crate::{baseline::score, exponentials::exps};
 use locdiff_model::answer::{CellDensity, ClassProbabilities, Globe};
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
@@ -134,8 +131,7 @@ impl Setting {
 mod tests {
     use super::*;
     use locdiff_map::cells::Cells;
-    use locdiff_model::answer::{Kernels, Surroundings};
-    use locdiff_model::chance;
+    use locdiff_model::{answer::Kernels, answer::Surroundings, chance};
     use locdiff_shdd::sphere::Pixel;
 
     /// With exponent 0 the density is the plain one over its mass on the cells; the chosen exponent is no worse.

@@ -5,14 +5,9 @@ mod table;
 
 pub use table::FactorTable;
 
-use crate::{
-    Baseline, Effort, Examples, FitData, Method, Points,
-    bundled::{Bundled, Shipped},
-    error::Result,
-    knn::NearestNeighbours,
-    locdiff::LocDiff,
-    reading::{CommonReading, READ_DEGREE, THINNEST},
-};
+use crate::bundled::{Bundled, Shipped};
+use crate::reading::{CommonReading, READ_DEGREE, THINNEST};
+use crate::{Baseline, Effort, Examples, FitData, Method, Points, Result, knn::NearestNeighbours, locdiff::LocDiff};
 use choice::{Seen, Setting};
 use locdiff_model::answer::{CellDensity, ClassProbabilities, Globe, Surroundings, fit_surroundings};
 use locdiff_model::chance;

@@ -1,13 +1,11 @@
 //! The generalizability table: answers from a gallery against answers from even grids.
 
 use super::{Experiment, beside, paper_cell, share_cells};
-use crate::{
-    Baseline, FitData, RetrievalGallery, Trial, baseline::Task, comparison::TABLE_RADII_KM, contrastive::Contrastive,
-    error::Result, locdiff::LocDiff,
-};
+use crate::contrastive::Contrastive;
+use crate::locdiff::LocDiff;
+use crate::{Baseline, FitData, Result, RetrievalGallery, Trial, baseline::Task, comparison::TABLE_RADII_KM};
 use locdiff_model::{eval::Bootstrap, report::Table};
-use locdiff_shdd::sphere::{Grid, LatLon, UnitVec};
-use locdiff_shdd::{Anchors, Decoder};
+use locdiff_shdd::{Anchors, Decoder, sphere::Grid, sphere::LatLon, sphere::UnitVec};
 use serde_json::{Value, json};
 
 const DIFFERENCE: &str = "The paper: GeoCLIP with its 100,000 MP16 places and LocDiff at L = 23, tested on Im2GPS3k. Ours: a GeoCLIP-style \

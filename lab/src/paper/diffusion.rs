@@ -1,22 +1,14 @@
 //! Where diffusion pays: sampling against a single evaluation at pure noise, by degree, data, steps and guidance.
 
 use super::{Experiment, beside};
-use crate::{
-    Baseline, FitData, Method, PhotoDensity, Points,
-    error::Result,
-    exponentials::exps,
-    ideal::ideal_draws,
-    locdiff::LocDiff,
-    reading::{CommonReading, READ_DEGREE, Read},
-    trial::errors_km,
-};
+use crate::locdiff::{LocDiff, with_degree};
+use crate::reading::{CommonReading, READ_DEGREE, Read};
+use crate::trial::errors_km;
+use crate::{Baseline, FitData, Method, PhotoDensity, Points, Result, exponentials::exps, ideal::ideal_draws};
 use locdiff_base::Named;
-use locdiff_model::answer::Globe;
 use locdiff_model::eval::{Bootstrap, Estimate, Rules};
-use locdiff_model::report::{Table, percent_interval};
-use locdiff_model::{NetworkKind, Prediction, Reading};
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
-use locdiff_shdd::{Coefficients, Decoder};
+use locdiff_model::{NetworkKind, Prediction, Reading, answer::Globe, report::Table, report::percent_interval};
+use locdiff_shdd::{Coefficients, Decoder, sphere::EARTH_RADIUS_KM, sphere::LatLon, sphere::UnitVec};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -279,7 +271,7 @@ impl DiffusionTable {
                     NetworkKind::CsUnet => LocDiff::cs_unet_config(&effort, seed),
                     NetworkKind::Bayes => LocDiff::run_config(&effort, seed),
                 };
-                run.model = run.model.with_degree(*degree);
+                run.model = with_degree(run.model, *degree);
                 run.model.seed = seed;
                 let data = FitData { training: &training, validation: &splits.validation };
                 let model = LocDiff::fit(device, &effort, run, data, &mut |share| tell(0.6 * share))?;

@@ -7,15 +7,13 @@ mod models;
 mod noise;
 #[cfg(test)]
 mod purpose;
-mod reduced;
 mod timing;
 
 pub use anchors::AnchorTable;
 pub use diffusion::DiffusionTable;
-pub use drift::PerturbationDrift;
+pub use drift::NoisyCodes;
 pub use models::{ModelTable, ModelTableKind};
 pub use noise::with_noise;
-pub use reduced::ReducedDrift;
 pub use timing::{TimedOperation, TimingTable};
 
 use crate::{Effort, Method, Splits, Trial};

@@ -1,11 +1,10 @@
 //! The tables of losses, location encoders, bottleneck widths and degrees.
 
-use super::noise::drifts_km;
-use super::{Experiment, beside, mean, paper_cell, share_cells};
-use crate::{BaselineError, Effort, EncoderKind, Fit, Method, Trial, error::Result, locdiff::LocDiff};
+use super::{Experiment, beside, mean, noise::anywhere, noise::drifts_km, paper_cell, share_cells};
+use crate::{Effort, EncoderKind, Fit, Method, Result, Trial, locdiff::LocDiff, locdiff::with_degree};
+use anyhow::Context;
 use locdiff_base::Named;
-use locdiff_model::train::RunConfig;
-use locdiff_model::{CodeScale, LossKind, QuadratureRecipe, eval::Bootstrap, report::Table};
+use locdiff_model::{CodeScale, LossKind, QuadratureRecipe, eval::Bootstrap, report::Table, train::RunConfig};
 use locdiff_shdd::{Codec, Decoder, sphere::Degree};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -147,7 +146,7 @@ impl ModelTableKind {
             Self::Widths => [(32, [27.2, 50.9, 71.2, 84.1]), (128, [27.0, 50.2, 70.8, 84.3])]
                 .map(|(width, paper)| {
                     let mut run = LocDiff::cs_unet_config(effort, 0);
-                    run.model = run.model.with_degree(31);
+                    run.model = with_degree(run.model, 31);
                     run.model.width = width;
                     locdiff_row(&format!("w = {width}"), Some(paper), run)
                 })
@@ -160,7 +159,7 @@ impl ModelTableKind {
             ]
             .map(|(degree, paper)| {
                 let mut run = LocDiff::run_config(effort, 0);
-                run.model = run.model.with_degree(degree);
+                run.model = with_degree(run.model, degree);
                 locdiff_row(&format!("L = {degree}"), paper, run)
             })
             .into(),
@@ -205,7 +204,8 @@ fn run_row(
             }
             let (codec, exact) = (Codec::new(Degree::new(degree)?), Decoder::Exact { window_rad: None });
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            let drifts = drifts_km(&codec, &exact, DRIFT_VARIANCE, DRIFT_POINTS, &mut rng, |_| ())?;
+            let places = (DRIFT_POINTS, anywhere);
+            let drifts = drifts_km((&codec, &exact), places, None, DRIFT_VARIANCE, &mut rng, |_| ())?;
             Ok(Some(mean(&drifts)))
         }
     }
@@ -236,7 +236,7 @@ impl ModelTable {
                 let mut tell = |share: f64| progress(&row.name, seed, (done + share) / total);
                 tell(0.0);
                 let drift = run_row(&row, &mut trial, experiment, seed, &mut tell)
-                    .map_err(|source| BaselineError::of_row(&row.name, seed, source))?;
+                    .with_context(|| format!("{}, seed {seed}", row.name))?;
                 drifts.extend(drift);
                 done += 1.0;
             }

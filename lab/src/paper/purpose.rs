@@ -2,11 +2,9 @@
 
 use crate::{Effort, Examples, FitData, locdiff::LocDiff, toy};
 use locdiff_io::data::Embedding;
-use locdiff_model::answer::Globe;
-use locdiff_model::{Query, Reading, SampleOptions, chance};
+use locdiff_model::{Query, Reading, SampleOptions, answer::Globe, chance};
 use locdiff_nn::Device;
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::{LatLon, UnitVec, spherical_mean};
+use locdiff_shdd::{Coefficients, sphere::LatLon, sphere::UnitVec, sphere::spherical_mean};
 use std::f64::consts::TAU;
 
 /// Degree of the models.

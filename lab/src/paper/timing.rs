@@ -1,13 +1,13 @@
 //! The paper's times of unit operations and of training, on this machine.
 
-use crate::error::Result;
+use crate::locdiff::with_degree;
+use anyhow::Result;
 use locdiff_io::data::Embedding;
 use locdiff_model::report::Table;
 use locdiff_model::train::{Dataset, Rows, TrainPreset, TrainingJob, train};
 use locdiff_model::{Model, ModelConfig, Predictor, Query, Reading, SampleOptions, chance, diffusion::Sampler};
 use locdiff_nn::Device;
-use locdiff_shdd::sphere::{Degree, Grid, UnitVec};
-use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
+use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder, sphere::Degree, sphere::Grid, sphere::UnitVec};
 use serde_json::{Value, json};
 use std::{sync::atomic::AtomicBool, time::Instant};
 
@@ -116,7 +116,7 @@ fn training(device: &Device, degree: usize, steps: u32) -> Result<(f64, Option<f
     let data = Dataset::in_memory(EMBEDDING, vec![embeddings], places)?;
     let rows: Vec<u32> = (0..photos as u32).collect();
     let mut config = TrainPreset::Paper.run_config(EMBEDDING);
-    config.model = config.model.with_degree(degree);
+    config.model = with_degree(config.model, degree);
     config.train.steps = steps;
     config.train.log_every = 1.max(steps / 2);
     config.train.validate_every = 0;

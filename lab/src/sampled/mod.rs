@@ -3,14 +3,10 @@
 
 mod pooling;
 
+use crate::baseline::{Task, kernels, score};
+use crate::reading::{edge, nll_with_floor};
 use crate::{
-    Baseline, Effort, Examples, PhotoDensity, Points,
-    baseline::{Task, kernels, score},
-    error::Result,
-    examples::standardised,
-    learner::choose,
-    reading::{edge, nll_with_floor},
-    search,
+    Baseline, Effort, Examples, PhotoDensity, Points, Result, examples::standardised, learner::choose, search,
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, layers::CsUnetConfig};

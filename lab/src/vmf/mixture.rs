@@ -1,16 +1,10 @@
 //! A mixture of von Mises–Fisher densities whose weights depend on the photo (Izbicki et al.).
 
 use super::{log_normaliser, mean_length};
-use crate::{
-    Baseline, PhotoDensity,
-    baseline::{Task, highest, score},
-    cells::Partition,
-    error::Result,
-    examples::{Bank, upload},
-    learner::{Batch, Weights, learn},
-    reading::likelihood,
-    search::{ByRule, by_rule},
-};
+use crate::baseline::{Task, highest, score};
+use crate::learner::{Batch, Weights, learn};
+use crate::search::{ByRule, by_rule};
+use crate::{Baseline, PhotoDensity, Result, cells::Partition, examples::Bank, examples::upload, reading::likelihood};
 use locdiff_model::Standardisation;
 use locdiff_nn::{Init, ParamId, Params, ParamsBuilder, Tensor, View, layers::Mlp, ops, ops::Transpose};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};

@@ -1,15 +1,9 @@
 //! One von Mises–Fisher density for each photo.
 
 use super::{log_normaliser, mean_length};
-use crate::{
-    Baseline, PhotoDensity,
-    baseline::{Task, score},
-    error::Result,
-    examples::{Bank, upload},
-    learner::{Batch, Weights, learn},
-    reading::likelihood,
-    search::ByRule,
-};
+use crate::examples::{Bank, upload};
+use crate::learner::{Batch, Weights, learn};
+use crate::{Baseline, PhotoDensity, Result, baseline::Task, baseline::score, reading::likelihood, search::ByRule};
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, ParamsBuilder, Tensor, View, layers::Mlp};
 use locdiff_shdd::sphere::{LatLon, UnitVec};

@@ -6,10 +6,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_io::data::{Format, PointWriter};
 use locdiff_model::CodeDecoder;
-use locdiff_shdd::Mode;
-use locdiff_shdd::sphere::EARTH_RADIUS_KM;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use locdiff_shdd::{Mode, sphere::EARTH_RADIUS_KM};
+use std::{io::Write, path::Path, path::PathBuf};
 
 /// Vectors that are decoded at a time.
 const BLOCK: usize = 512;

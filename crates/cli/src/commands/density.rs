@@ -8,10 +8,8 @@ use locdiff_base::Named;
 use locdiff_io::data::{Dtype, Format, MatrixWriter};
 use locdiff_map::{Raster, Window, ascii_grid, geotiff};
 use locdiff_model::report::{DensitySummary, MapView};
-use locdiff_shdd::sphere::LatLon;
-use locdiff_shdd::{CodeDensity, Codec, Coefficients};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use locdiff_shdd::{CodeDensity, Codec, Coefficients, sphere::LatLon};
+use std::{io::Write, path::Path, path::PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct DensityArgs {

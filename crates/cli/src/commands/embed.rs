@@ -1,18 +1,15 @@
 //! `locdiff embed`: photos in, embeddings and locations out.
 
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::output::{self, is_stdout};
-use crate::{args::parse_dtype, photos::PhotoArgs, progress, request::EncoderArg, say};
+use crate::{args::parse_dtype, output, output::is_stdout, photos::PhotoArgs, progress, request::EncoderArg, say};
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
 use locdiff::embed::{EmbedCounts, EmbedError, EmbedFiles, EmbedRun, EmbedSettings};
 use locdiff_base::{tell_times, timed};
 use locdiff_io::data::Dtype;
-use locdiff_vision::Encoder;
-use locdiff_vision::sources::Photos;
+use locdiff_vision::{Encoder, sources::Photos};
 use serde_json::json;
-use std::sync::{Mutex, PoisonError};
-use std::{path::PathBuf, time::Instant};
+use std::{path::PathBuf, sync::Mutex, sync::PoisonError, time::Instant};
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]

@@ -5,8 +5,7 @@ use crate::{output, progress};
 use anyhow::Result;
 use clap::Args;
 use locdiff_io::data::{Dtype, Format, MatrixWriter};
-use locdiff_shdd::Codec;
-use locdiff_shdd::sphere::LatLon;
+use locdiff_shdd::{Codec, sphere::LatLon};
 use std::path::{Path, PathBuf};
 
 /// Rows that are encoded at a time: memory stays at one block.

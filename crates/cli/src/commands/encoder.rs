@@ -1,7 +1,6 @@
 //! `locdiff encoder inspect`: what an encoder's folder is, whether it works, and how fast.
 
-use crate::args::{DeviceArg, named};
-use crate::output::Out;
+use crate::{args::DeviceArg, args::named, output::Out};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use locdiff_nn::{Device, Precision};

@@ -1,7 +1,6 @@
 //! `locdiff expose`: what gives the location of a photo away, and copies without location metadata.
 
-use crate::request::{GalleryArgs, ModelArgs, open};
-use crate::{output, say};
+use crate::{output, request::GalleryArgs, request::ModelArgs, request::open, say};
 use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff::{LocateOptions, Locator};

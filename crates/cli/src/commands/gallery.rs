@@ -1,14 +1,11 @@
 //! `locdiff gallery`: places with embeddings, built once and searched.
 
-use crate::args::{DeviceArg, named};
 use crate::commands::embed::{embed, with_flags};
 use crate::embeddings::{read_truth, same_rows};
-use crate::output::{self, status};
-use crate::{photos::PhotoArgs, progress, request::EncoderArg};
+use crate::{args::DeviceArg, args::named, output, output::status, photos::PhotoArgs, progress, request::EncoderArg};
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
-use locdiff::LocatorOptions;
-use locdiff::embed::{EmbedFiles, EmbedRun, EmbedSettings};
+use locdiff::{LocatorOptions, embed::EmbedFiles, embed::EmbedRun, embed::EmbedSettings};
 use locdiff_base::counted;
 use locdiff_io::data::{PointColumns, PointWriter, RowFile, read_points};
 use locdiff_model::eval::Accuracy;
@@ -17,8 +14,7 @@ use locdiff_retrieval::gallery::{GALLERY_FILE, Gallery, GalleryBuilder, VectorTy
 use locdiff_retrieval::geoclip::{GeoClip, GeoClipCache, open_geoclip_gallery};
 use locdiff_shdd::sphere::LatLon;
 use serde_json::json;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::{io::Write, path::Path, path::PathBuf};
 
 /// Photos that are searched for together.
 const BATCH: usize = 64;

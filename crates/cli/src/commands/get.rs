@@ -1,15 +1,11 @@
 //! `locdiff get`: published models and encoders by name, into the data folder.
 
-use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::output::{self, Usage};
-use crate::{progress, say};
+use crate::{interrupt::InterruptGuard, interrupt::Interrupted, output, output::Usage, progress, say};
 use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff::get::{GetError, GetPlan, GetSettings, Installed, Published};
 use serde_json::json;
-use std::io::{BufRead, IsTerminal};
-use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::{io::BufRead, io::IsTerminal, path::Path, sync::atomic::Ordering};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -1,16 +1,12 @@
 //! `locdiff review`: a page to look at the places of a folder's photos, correct them, and write them.
 
-use super::album::known::{count_films, read_tracks};
-use super::locate::tag_args::RuleArgs;
-use crate::request::ModelArgs;
-use crate::{interrupt::InterruptGuard, output, photos::PhotoArgs, verbosity};
+use super::{album::known::count_films, album::known::read_tracks, locate::tag_args::RuleArgs};
+use crate::{interrupt::InterruptGuard, output, photos::PhotoArgs, request::ModelArgs, verbosity};
 use anyhow::{Result, ensure};
 use clap::Args;
-use locdiff::AlbumOptions;
-use locdiff::review::{FolderReview, ReviewBackend, ReviewSession};
+use locdiff::{AlbumOptions, review::FolderReview, review::ReviewBackend, review::ReviewSession};
 use locdiff_serve::{LocalPage, TileAddress, run_review};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::{path::Path, path::PathBuf, sync::atomic::Ordering};
 
 #[derive(Debug, Args)]
 #[command(

@@ -1,17 +1,14 @@
 //! `locdiff sample`: embeddings in, places out.
 
-use crate::args::{DeviceArg, named, parse_positive};
 use crate::embeddings::{EmbeddingsArgs, read_truth, same_rows};
-use crate::output::{self, status};
-use crate::progress;
 use crate::request::{GalleryRuleArgs, SamplingArgs, hybrid};
+use crate::{args::DeviceArg, args::named, args::parse_positive, output, output::status, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{LatLon, LocatorOptions, Pooling};
 use locdiff_base::Named;
 use locdiff_io::data::{Dtype, MatrixWriter, PointWriter, RowFile};
-use locdiff_model::eval::Accuracy;
-use locdiff_model::{Prediction, Predictor, Reading};
+use locdiff_model::{Prediction, Predictor, Reading, eval::Accuracy};
 use locdiff_nn::Device;
 use serde_json::json;
 use std::{io::Write, path::PathBuf};

@@ -1,7 +1,6 @@
 //! `locdiff serve`: answers over HTTP.
 
-use crate::request::{GalleryArgs, ModelArgs, open};
-use crate::{interrupt::InterruptGuard, verbosity};
+use crate::{interrupt::InterruptGuard, request::GalleryArgs, request::ModelArgs, request::open, verbosity};
 use anyhow::Result;
 use clap::Args;
 use locdiff::LocateOptions;

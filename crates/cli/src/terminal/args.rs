@@ -2,8 +2,7 @@
 
 use super::output::misuse;
 use anyhow::{Context, Result};
-use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, builder::PossibleValue, builder::PossibleValuesParser, builder::TypedValueParser};
 use locdiff_base::Named;
 use locdiff_io::data::{Dtype, Format, MatrixReader, PointColumns, PointReader};
 use locdiff_nn::{DeviceSpec, NnError};
@@ -150,20 +149,20 @@ pub(crate) fn read_vectors(
 pub(crate) struct DecoderArgs {
     /// Decode by the exact maximum, the paper's anchors, or the nearest code in reverse KL
     #[arg(long, value_enum, default_value_t = DecoderKind::Exact)]
-    decoder: DecoderKind,
+    pub(crate) decoder: DecoderKind,
     /// Rank peaks by their mass within this radius [default: exact: the whole peak; anchors: one anchor]
     #[arg(long, value_name = "KM", value_parser = parse_positive)]
     window_km: Option<f64>,
     /// Anchors: fibonacci:N, healpix:DEPTH, random:N, or a file of locations
     #[arg(long, value_name = "GRID", default_value = "fibonacci:21000")]
-    anchors: String,
+    pub(crate) anchors: String,
     /// Seed of random anchors
     #[arg(long, default_value_t = 0, id = "anchor-seed", value_name = "SEED")]
     anchor_seed: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum DecoderKind {
+pub(crate) enum DecoderKind {
     Exact,
     Anchors,
     Kl,

@@ -4,10 +4,8 @@
 //! runs a call has it; threads started by commands see the newest.
 
 use locdiff_base::{LockError, OutputLock, WriteError};
-use std::cell::RefCell;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{cell::RefCell, path::Path, path::PathBuf, sync::atomic::AtomicBool, sync::atomic::Ordering};
 
 /// What one call was asked for.
 #[derive(Debug, Default)]

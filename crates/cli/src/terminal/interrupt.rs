@@ -1,8 +1,7 @@
 //! Ctrl-C for commands that save what they have before they stop.
 
-use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt, sync::atomic::AtomicBool, sync::atomic::Ordering};
 
 /// The wishes to stop of the commands that can, and run now.
 static RUNNING: Mutex<Vec<Arc<AtomicBool>>> = Mutex::new(Vec::new());

@@ -4,8 +4,7 @@ use super::output::{Out, finish_files, write_file};
 use anyhow::{Context, Result};
 use clap::{Args, Command};
 use clap_complete::Shell;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::{io::Write, path::Path, path::PathBuf};
 
 /// A script for a shell.
 #[derive(Debug, Args)]

@@ -8,9 +8,7 @@ use super::call::Call;
 use anyhow::{Result, bail};
 pub(crate) use locdiff_base::StandardOutput as Out;
 use locdiff_base::{AtomicFile, WriteError};
-use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, atomic::Ordering};
-use std::{fmt, io, io::Write};
+use std::{fmt, io, io::Write, path::Path, path::PathBuf, sync::PoisonError, sync::atomic::Ordering};
 
 /// Flags that do not go together: exit code 2.
 #[derive(Debug)]

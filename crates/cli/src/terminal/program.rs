@@ -1,11 +1,8 @@
 //! A program of commands: what it is given is parsed, one command runs, and an exit code comes back. Nothing here ends the process.
 
-use super::output::{self, Usage};
-use super::verbosity::{self, Colours};
-use super::{call::Call, examples, interrupt::Interrupted, say};
+use super::{call::Call, examples, interrupt::Interrupted, output, output::Usage, say, verbosity, verbosity::Colours};
 use anyhow::Result;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Command, CommandFactory, FromArgMatches};
+use clap::{Args, Command, CommandFactory, FromArgMatches, error::ContextKind, error::ContextValue, error::ErrorKind};
 use std::{ffi::OsString, num::NonZeroUsize, time::Instant};
 
 /// A program: what its command line is, and what its commands do.

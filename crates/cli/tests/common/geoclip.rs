@@ -3,8 +3,7 @@
 
 use crate::common::{copy_files, fixture, ok};
 use serde_json::Value;
-use std::path::Path;
-use std::{fmt::Write, fs};
+use std::{fmt::Write, fs, path::Path};
 
 /// Places that GeoCLIP has here.
 pub const PLACES: u32 = 1500;

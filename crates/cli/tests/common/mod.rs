@@ -4,9 +4,7 @@
 #[allow(unused_imports)] // likewise
 pub use locdiff_testing::{copy_files, fixture, root, scratch, skipped};
 use serde_json::Value;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::{fmt::Write as _, fs};
+use std::{fmt::Write as _, fs, path::Path, process::Command, process::Output, process::Stdio};
 
 /// The program of the package that a test belongs to.
 pub const PROGRAM: &str = match (option_env!("CARGO_BIN_EXE_locdiff"), option_env!("CARGO_BIN_EXE_locdiff-lab")) {
@@ -75,11 +73,8 @@ pub fn refused(folder: &Path, line: &str) -> String {
     let output = run(folder, line);
     let said = stderr(&output);
     let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("note: ")).collect();
-    assert!(
-        output.status.code() == Some(1) && lines.len() == 1 && lines[0].starts_with("error: "),
-        "{line}: {:?}: {said}",
-        output.status.code()
-    );
+    let code = output.status.code();
+    assert!(code == Some(1) && lines.len() == 1 && lines[0].starts_with("error: "), "{line}: {code:?}: {said}");
     lines[0].to_owned()
 }
 

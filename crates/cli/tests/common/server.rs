@@ -4,8 +4,7 @@
 use crate::common::command;
 use locdiff_testing::{http, signal};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStderr, Stdio};
-use std::{net::TcpStream, path::Path};
+use std::{net::TcpStream, path::Path, process::Child, process::ChildStderr, process::Stdio};
 
 pub struct Server {
     process: Child,

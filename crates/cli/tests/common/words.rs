@@ -2,8 +2,7 @@
 #![allow(unreachable_pub)] // a module of test files
 
 use crate::common::{PROGRAM, ok, run, stderr};
-use std::path::{Path, PathBuf};
-use std::{collections::BTreeSet, fmt::Write as _, fs};
+use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path, path::PathBuf};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots")

@@ -4,8 +4,7 @@
 
 use super::{common, sources::files_below};
 use quote::ToTokens;
-use std::collections::{BTreeMap, BTreeSet};
-use std::{fs, path::Component, path::Path};
+use std::{collections::BTreeMap, collections::BTreeSet, fs, path::Component, path::Path};
 use syn::{Attribute, Fields, ImplItem, Item, TraitItem, UseTree, Visibility};
 
 /// At most this many names are exported.

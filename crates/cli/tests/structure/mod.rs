@@ -6,8 +6,7 @@ mod sources;
 
 use crate::common;
 use sources::{crates, files_below, lines_without_tests, paths_below};
-use std::collections::{BTreeMap, BTreeSet};
-use std::{fmt::Write as _, fs, path::Path};
+use std::{collections::BTreeMap, collections::BTreeSet, fmt::Write as _, fs, path::Path};
 
 /// The crates from the ground up: each may use those before it only.
 const ORDER: &str =

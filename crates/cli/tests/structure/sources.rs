@@ -1,9 +1,7 @@
 //! The workspace's own source read as tokens: which file refers to which, and what messages say.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{collections::BTreeMap, collections::BTreeSet, fs, path::Path, path::PathBuf};
 
 /// A crate of the workspace.
 pub(crate) struct Crate {

@@ -4,39 +4,6 @@
 use crate::data::{DataError, Format, MatrixReader, PointColumns, PointReader};
 use std::path::Path;
 
-/// Points from CSV text.
-pub fn points_csv(bytes: &[u8]) {
-    points(bytes, Format::Csv);
-}
-
-/// Points from JSON lines.
-pub fn points_jsonl(bytes: &[u8]) {
-    points(bytes, Format::Jsonl);
-}
-
-/// A matrix from CSV text.
-pub fn matrix_csv(bytes: &[u8]) {
-    matrix(bytes, Format::Csv, None);
-}
-
-/// A matrix from JSON lines.
-pub fn matrix_jsonl(bytes: &[u8]) {
-    matrix(bytes, Format::Jsonl, None);
-}
-
-/// A `.npy` file, as a matrix and as points.
-pub fn npy(bytes: &[u8]) {
-    points(bytes, Format::Npy);
-    matrix(bytes, Format::Npy, None);
-}
-
-/// A safetensors file, as a matrix and as points.
-pub fn safetensors(bytes: &[u8]) {
-    points(bytes, Format::Safetensors);
-    matrix(bytes, Format::Safetensors, None);
-    matrix(bytes, Format::Safetensors, Some("a"));
-}
-
 /// A path or a name that should say a format.
 pub fn format(bytes: &[u8]) {
     let name = String::from_utf8_lossy(bytes);
@@ -47,7 +14,8 @@ pub fn format(bytes: &[u8]) {
     }
 }
 
-fn points(bytes: &[u8], format: Format) {
+/// A file of a format as points.
+pub fn points(bytes: &[u8], format: Format) {
     let reader = PointReader::from_bytes("fuzz", bytes.to_vec(), format, &PointColumns::default());
     let Some(reader) = checked(reader) else { return };
     let promised = reader.rows();
@@ -65,7 +33,15 @@ fn points(bytes: &[u8], format: Format) {
     assert!(promised.is_none_or(|rows| rows == items as u64), "a header keeps its promise");
 }
 
-fn matrix(bytes: &[u8], format: Format, tensor: Option<&str>) {
+/// The same as a matrix; of a safetensors file the only tensor, and one of a name.
+pub fn matrix(bytes: &[u8], format: Format) {
+    rows(bytes, format, None);
+    if format == Format::Safetensors {
+        rows(bytes, format, Some("a"));
+    }
+}
+
+fn rows(bytes: &[u8], format: Format, tensor: Option<&str>) {
     let reader = MatrixReader::from_bytes("fuzz", bytes.to_vec(), format, tensor);
     let Some(mut reader) = checked(reader) else { return };
     let mut values = Vec::new();

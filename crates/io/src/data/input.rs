@@ -3,8 +3,7 @@
 use crate::data::{DataError, Format, Result};
 use locdiff_base::display_name;
 use std::io::{BufReader, Cursor, Read, Seek};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::{fs::File, path::Path};
+use std::{fs::File, path::Path, sync::atomic::AtomicBool, sync::atomic::Ordering};
 
 /// A source that can jump, for binary formats.
 pub(crate) trait ReadSeek: Read + Seek + Send {}

@@ -1,7 +1,6 @@
 //! The header of `NumPy`'s `.npy` files: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
-use crate::data::array::{ArrayLayout, Claim, Dtype};
-use crate::data::{DataError, input::Header};
+use crate::{data::DataError, data::array::ArrayLayout, data::array::Claim, data::array::Dtype, data::input::Header};
 use locdiff_base::{Element, excerpt};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";

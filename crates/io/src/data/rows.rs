@@ -1,10 +1,9 @@
 //! Rows of a file in any of the four formats.
 
 use crate::data::input::{Header, Input, ReadSeek};
-use crate::data::safetensors_header::{self, TensorChoice};
-use crate::data::{
-    DataError, Format, Result, array::ArrayLayout, csv_text::CsvRows, error::At, json_lines::JsonLines, npy,
-};
+use crate::data::safetensors_header::TensorChoice;
+use crate::data::{DataError, Format, Result, npy, safetensors_header};
+use crate::{data::array::ArrayLayout, data::csv_text::CsvRows, data::error::At, data::json_lines::JsonLines};
 use std::io::SeekFrom;
 
 /// An opened file: its records, lines or rows, one after another.

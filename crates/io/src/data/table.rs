@@ -1,9 +1,8 @@
 //! CSV files as columns of text: lists of photos, reasons, sources.
 
-use crate::data::csv_text::{CsvRows, push_record};
-use crate::data::csv_text::{guarded, unguarded};
-use crate::data::error::{At, list_names};
-use crate::data::{DataError, Format, input::Input, output::Output};
+use crate::data::csv_text::{CsvRows, guarded, push_record, unguarded};
+use crate::data::{DataError, Format};
+use crate::{data::error::At, data::error::list_names, data::input::Input, data::output::Output};
 use locdiff_base::excerpt;
 use std::path::Path;
 

@@ -6,8 +6,7 @@ use crate::tags::{
     jpeg_names, merge::merged, raw_kind, sidecar_only, sidecar_path, tagged, xmp,
 };
 use locdiff_base::{AtomicFile, WriteError, make_folder, name_count};
-use std::path::{Path, PathBuf};
-use std::{fs, io::Write};
+use std::{fs, io::Write, path::Path, path::PathBuf};
 
 /// A file ready to be written: all that can be in the way was looked at, nothing on disk has changed.
 #[derive(Debug)]

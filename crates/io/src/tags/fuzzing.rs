@@ -2,9 +2,8 @@
 
 use crate::tags::journal::{JOURNAL_NAME, hash, kept_folder};
 use crate::tags::{TagError, undo};
-use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::{collections::BTreeMap, env, fs, process};
+use std::{collections::BTreeMap, env, fs, path::Path, path::PathBuf, process};
 
 /// A folder with a journal in it, and things around it that are not to be touched.
 struct Sandbox {

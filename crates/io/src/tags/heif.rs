@@ -1,9 +1,7 @@
 //! HEIC and AVIF: EXIF and XMP are items of the `meta` box, whose tables say where each item lies.
 
-use crate::tags::iso::{IsoBox, Numbers, boxes};
-use crate::tags::tiff::Reason;
-use std::io::Cursor;
-use std::ops::Range;
+use crate::{tags::iso::IsoBox, tags::iso::Numbers, tags::iso::boxes, tags::tiff::Reason};
+use std::{io::Cursor, ops::Range};
 
 /// "HEIC" or "AVIF" where the file-type box of an ISO media file lists a brand of theirs.
 ///

@@ -1,7 +1,6 @@
 //! The boxes that ISO media files are made of: HEIC, AVIF, CR3, MP4, MOV.
 
-use std::io::{Read, Seek, SeekFrom};
-use std::ops::Range;
+use std::{io::Read, io::Seek, io::SeekFrom, ops::Range};
 
 /// A file has no more boxes side by side.
 const MOST_BOXES: usize = 10_000;

@@ -2,8 +2,7 @@
 
 use crate::tags::xmp::{NAMES, RDF, description_of, name_properties, packet_of};
 use crate::tags::{PlaceNames, blocks::XMP_SEGMENT as XMP_HEAD};
-use img_parts::jpeg::{Jpeg, JpegSegment, markers::APP1, markers::APP2};
-use img_parts::{Bytes, ImageEXIF};
+use img_parts::{Bytes, ImageEXIF, jpeg::Jpeg, jpeg::JpegSegment, jpeg::markers::APP1, jpeg::markers::APP2};
 use roxmltree::Document;
 
 const MOST_BYTES: usize = 65_533;

@@ -1,7 +1,6 @@
 //! Files of an album by their names, and those beside a photo.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::{ffi::OsString, path::Path, path::PathBuf};
 
 /// What a file's name says that it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! RAW files of cameras: the JPEG preview in them, and what they say. They are never written: their places go into sidecars.
 
-use crate::tags::exif::{EXIF_POINTER, facts_of};
-use crate::tags::facts::PhotoFacts;
 use crate::tags::iso::{IsoBox, boxes};
 use crate::tags::tiff::{ByteOrder, Directory, Tiff};
+use crate::{tags::exif::EXIF_POINTER, tags::exif::facts_of, tags::facts::PhotoFacts};
 use std::{collections::HashSet, io::Cursor};
 
 const COMPRESSION: u16 = 0x103;

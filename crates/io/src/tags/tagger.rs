@@ -9,9 +9,7 @@ use crate::tags::{
 use locdiff_base::{OutputLock, WriteError, counted, make_folder, one_line};
 use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
-use std::{fmt, fs};
+use std::{collections::BTreeMap, collections::HashSet, fmt, fs, path::Path, path::PathBuf};
 
 /// What is written about photos, and where.
 #[derive(Debug, Clone, Default)]

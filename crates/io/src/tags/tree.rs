@@ -1,7 +1,6 @@
 //! Where the files about a photo go: the folders that were given, and what lies below them.
 
-use std::path::{Component, Path, PathBuf};
-use std::{collections::HashSet, fs, iter};
+use std::{collections::HashSet, fs, iter, path::Component, path::Path, path::PathBuf};
 
 #[derive(Debug, Default)]
 pub(crate) struct Tree {

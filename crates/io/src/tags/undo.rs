@@ -4,10 +4,8 @@
 use crate::tags::journal::{Entry, JOURNAL_NAME, Places, current, folder, kept_folder};
 use crate::tags::{Result, TagError, TagJournal};
 use locdiff_base::{AtomicFile, LockError, OutputLock, WriteError};
-use std::collections::{HashMap, HashSet};
-use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
-use std::{fs, iter};
+use std::io::{ErrorKind, Write};
+use std::{collections::HashMap, collections::HashSet, fs, io, iter, path::Path, path::PathBuf};
 
 /// What became of a written file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,7 @@
 )]
 
 use crate::tags::common::{bare, decoded, fixture, skipped};
-use img_parts::webp::WebP;
-use img_parts::{Bytes, png::PngChunk, riff::RiffChunk, riff::RiffContent};
+use img_parts::{Bytes, png::PngChunk, riff::RiffChunk, riff::RiffContent, webp::WebP};
 use locdiff_io::tags::{GeoTag, LocationScrub, Overwrite, TagError, copy_paths, tagged};
 use locdiff_shdd::sphere::LatLon;
 use std::{fs, path::Path, process::Command};

@@ -3,8 +3,7 @@
 use crate::tags::common::{fixture_path, skipped};
 use locdiff_io::tags::{JOURNAL_NAME, Overwrite, PlaceNames, Skip, TagPlace, TagPlan, TagRule, Tagged, Tagger, undo};
 use locdiff_shdd::sphere::LatLon;
-use std::path::{Path, PathBuf};
-use std::{collections::BTreeMap, fs, process::Command};
+use std::{collections::BTreeMap, fs, path::Path, path::PathBuf, process::Command};
 
 const TAGGABLE: [&str; 4] = ["a.jpg", "gps.jpg", "day 2/a.jpg", "day 2/b.png"];
 
@@ -201,10 +200,8 @@ fn private_photos_stay_private() {
     for name in ["a.jpg", "a.jpg.xmp", "a.jpg_original", JOURNAL_NAME] {
         assert_eq!(mode(&format!("trip/{name}")), 0o600, "{name}");
     }
-    assert_eq!(
-        [mode("t/a.jpg"), mode("t/locdiff-journal.jsonl"), mode("trip/locdiff-journal.kept")],
-        [0o600, 0o600, 0o700]
-    );
+    let modes = ["t/a.jpg", "t/locdiff-journal.jsonl", "trip/locdiff-journal.kept"].map(mode);
+    assert_eq!(modes, [0o600, 0o600, 0o700]);
     assert_eq!(mode("t/day 2") & 0o007, 0);
     assert!(mode("trip/day 2/b.png.xmp") & 0o044 != 0, "a photo that others may read has a sidecar that they may read");
 }

@@ -1,13 +1,11 @@
 //! A job's folder, and photos into shards.
 
-use crate::FlatOptions;
-use crate::batch::sealed::{self, sum};
-use crate::batch::{BatchError, Result, manifest};
+use crate::batch::{BatchError, Result, manifest, sealed};
+use crate::{FlatOptions, batch::sealed::sum};
 use locdiff_base::{OutputLock, WriteError, named, setting};
 use locdiff_vision::sources::Photos;
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{fs, path::Path, path::PathBuf};
 
 pub(crate) const FORMAT: &str = "locdiff-job";
 const LONGEST: u64 = 1 << 20;

@@ -1,8 +1,7 @@
 //! The photos of a shard: a line of JSON each.
 
-use crate::LatLon;
-use crate::batch::sealed::{self, Opened, damaged};
-use crate::batch::{BatchError, Result};
+use crate::batch::{BatchError, Result, sealed};
+use crate::{LatLon, batch::sealed::Opened, batch::sealed::damaged};
 use locdiff_vision::sources::{PhotoSource, PlaceSource};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

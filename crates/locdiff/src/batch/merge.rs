@@ -1,18 +1,14 @@
 //! Parts into one file.
 
-use crate::batch::part::{Origin, Part};
-use crate::batch::{BatchError, Job, Result, Task, manifest, sealed::damaged};
+use crate::batch::{BatchError, Job, Result, Task, manifest};
 use crate::embed::{EmbedFiles, EmbedTables};
-use crate::{
-    LatLon,
-    table::{ANSWER_COLUMNS, AnswerRow, TAG_COLUMNS},
-};
+use crate::table::{ANSWER_COLUMNS, AnswerRow, TAG_COLUMNS};
+use crate::{LatLon, batch::part::Origin, batch::part::Part, batch::sealed::damaged};
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_io::data::{Dtype, MatrixWriter, TableWriter};
 use locdiff_vision::sources::PlaceSource;
 use serde_json::Value;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::{io::BufWriter, io::Write, path::Path, path::PathBuf};
 
 /// Result of [`Job::merge`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

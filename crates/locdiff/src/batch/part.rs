@@ -1,7 +1,6 @@
 //! What came of a shard: a line of JSON for each photo, then the embeddings of those that have one.
 
-use crate::batch::Result;
-use crate::batch::sealed::{self, Opened, damaged};
+use crate::{batch::Result, batch::sealed, batch::sealed::Opened, batch::sealed::damaged};
 use locdiff_base::AtomicFile;
 use locdiff_io::data::Fingerprint;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,7 @@
 //! Shards into parts.
 
-use crate::Progress;
-use crate::batch::part::{Origin, Part};
-use crate::batch::{BatchError, Job, Result, Worker, manifest, sealed::damaged};
+use crate::batch::{BatchError, Job, Result, Worker, manifest};
+use crate::{Progress, batch::part::Origin, batch::part::Part, batch::sealed::damaged};
 use locdiff_base::{LockError, OutputLock, inside};
 use std::sync::atomic::{AtomicBool, Ordering};
 

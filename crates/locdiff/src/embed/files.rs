@@ -1,14 +1,12 @@
 //! The files that a run over photos leaves behind.
 
-use super::error::Result;
-use super::{EmbedCounts, EmbedError, EmbedSettings, EmbedTables};
-use super::{journal::EmbedJournal, outcome::EmbedOutcome};
+use super::outcome::EmbedOutcome;
+use super::{EmbedCounts, EmbedError, EmbedSettings, EmbedTables, error::Result, journal::EmbedJournal};
 use locdiff_base::AtomicFile;
 use locdiff_io::data::{Fingerprint, MatrixWriter};
 use locdiff_vision::sources::{PhotoSource, PlaceSource};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::{collections::BTreeMap, path::Path, path::PathBuf};
 
 /// Output files of an embedding run.
 ///

@@ -4,13 +4,11 @@
 //! Records are appended a batch at a time, and a batch that is not whole is made again, so that the same photos share a
 //! batch however often a run is cut.
 
-use super::error::Result;
-use super::{EmbedError, outcome::EmbedOutcome};
+use super::{EmbedError, error::Result, outcome::EmbedOutcome};
 use locdiff_base::{OutputLock, own_file, private};
 use serde_json::Value;
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::{fs::File, fs::OpenOptions, io, path::Path, path::PathBuf};
 
 pub(crate) struct EmbedJournal {
     path: PathBuf,

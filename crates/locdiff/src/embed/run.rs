@@ -2,15 +2,11 @@
 
 use super::error::Result;
 use super::{EmbedCounts, EmbedError, EmbedFiles, EmbedSettings, journal::EmbedJournal, outcome::EmbedOutcome};
-use crate::pipeline::{EmbedSources, Views};
-use crate::{Control, LocateError, LocateOptions, Progress, Source};
+use crate::{Control, LocateError, LocateOptions, Progress, Source, pipeline::EmbedSources, pipeline::Views};
 use locdiff_base::timed;
-use locdiff_vision::sources::{PhotoSource, Photos};
-use locdiff_vision::{Encoder, Photo};
+use locdiff_vision::{Encoder, Photo, sources::PhotoSource, sources::Photos};
 use serde_json::{Value, json};
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::{path::Path, sync::Arc, sync::atomic::AtomicBool, sync::atomic::AtomicUsize, sync::atomic::Ordering};
 
 /// A run that embeds photos into files. A resumed run ends with the same bytes.
 ///

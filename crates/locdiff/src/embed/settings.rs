@@ -2,8 +2,7 @@
 
 use locdiff_io::data::{DataError, Dtype, TableWriter};
 use locdiff_shdd::sphere::LatLon;
-use locdiff_vision::sources::PlaceSource;
-use locdiff_vision::{Augmentation, PhotoLimits};
+use locdiff_vision::{Augmentation, PhotoLimits, sources::PlaceSource};
 use std::path::Path;
 
 /// Settings of an [`EmbedRun`](super::EmbedRun).

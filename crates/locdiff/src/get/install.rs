@@ -1,12 +1,10 @@
 //! The folders of what was fetched: in the data folder under their names, whole or not at all.
 
-use super::error::{GetError, unreadable, unwritable};
-use super::table::Published;
+use super::{error::GetError, error::unreadable, error::unwritable, table::Published};
 use crate::home::{data_folder, models_folder};
 use locdiff_base::{AtomicFile, OutputLock};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::{fs, fs::File, path::Path, path::PathBuf};
 
 /// What the folder of a fetched thing says of its origin.
 const ORIGIN_FILE: &str = "origin.json";

@@ -1,20 +1,16 @@
 //! What is to be fetched for a name, how much that is, and the fetching.
 
-use super::error::{GetError, unwritable};
 use super::install::{Kept as KeptFile, Stage, is_here};
 use super::remote::{Head, Place, Remote, answer};
 use super::table::{At, GEOCLIP_ENCODER, Kept, Published, PublishedFile, TABLE};
-use super::tower::Tower;
-use super::transfer::{Transfer, sha256_of};
+use super::{error::GetError, error::unwritable, tower::Tower, transfer::Transfer, transfer::sha256_of};
 use locdiff_nn::Device;
 use locdiff_retrieval::gallery::VectorType;
 use locdiff_retrieval::geoclip::{
     GALLERY_FILE, GeoClip, GeoClipCache, SETTINGS_FILE, Sources, WEIGHTS_FILE, import, open_geoclip_gallery,
 };
 use locdiff_vision::{Encoder, Inspection, sources::PhotoList};
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{ops::Range, path::Path, path::PathBuf, time::Duration};
 
 /// Source and target of a [`GetPlan`].
 #[derive(Debug, Clone)]

@@ -1,10 +1,7 @@
 //! A file elsewhere, on a server or in a folder: its size, what is said of it, and its bytes from anywhere on.
 
 use super::error::{GetError, unreadable};
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{fs::File, io::Read, io::Seek, io::SeekFrom, path::PathBuf, time::Duration};
 
 const MOST_HOPS: usize = 8;
 /// A server that sends nothing for so long is gone.

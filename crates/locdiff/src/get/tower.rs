@@ -5,10 +5,8 @@ use super::remote::{Head, Place, Remote};
 use half::f16;
 use locdiff_base::{AtomicFile, Element, TensorHeader, TensorPlace};
 use serde_json::{Map, json};
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::ops::Range;
-use std::path::Path;
+use std::{fs::File, ops::Range, path::Path};
 
 const LONGEST_HEADER: u64 = 16 << 20;
 

@@ -5,11 +5,8 @@ use super::remote::{Head, Opened, Place, Remote};
 use locdiff_base::{AtomicFile, own_file, read_bounded};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::fs::{File, OpenOptions};
+use std::{fs, io::Read, io::Write, ops::Range, path::Path, path::PathBuf, time::Duration};
 
 const PIECE: u64 = 64 << 20;
 /// Tries without a byte of progress.

@@ -1,19 +1,17 @@
 //! Suggestions under review: looked at, ticked, corrected, written to the server and taken back.
 
-use crate::album_read::{PlacedTrips, ReadAlbum};
 use crate::immich::suggestions::{Corrected, SuggestedTrip, Suggestion};
-use crate::immich::{Applied, Immich, Result, Suggester, Suggestions, write::Journal};
+use crate::immich::{Applied, Immich, Result, Suggester, Suggestions};
 use crate::review::{
     ChosenPlace, ReviewBackend, ReviewDecisions, ReviewError, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress,
     answer_json,
 };
-use crate::{Control, Progress};
+use crate::{Control, Progress, album_read::PlacedTrips, album_read::ReadAlbum, immich::write::Journal};
 use locdiff_album::PhotoTime;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap, hash_map::Entry};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{collections::BTreeMap, collections::HashMap, collections::hash_map::Entry, path::Path, path::PathBuf};
 
 /// Suggestions of a file for a [`ReviewSession`](crate::review::ReviewSession). Every decision is written to the file at once, so that `apply`
 /// finds it.

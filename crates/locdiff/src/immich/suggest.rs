@@ -1,19 +1,16 @@
 //! Suggestions: the server's photos, trip by trip, answered together.
 
 use crate::album_read::{AlbumChanges, PlacedTrips, ReadAlbum};
+use crate::cache::EmbeddingCache;
+use crate::immich::client::Asset;
 use crate::immich::suggestions::{SuggestedTrip, Suggestion};
-use crate::immich::{Immich, Result, client::Asset};
-use crate::{
-    AlbumAnswer, AlbumOptions, Control, EmbeddedPhoto, LocateError, Locator, Origin, Photo, Progress, Source,
-    cache::EmbeddingCache,
-};
+use crate::immich::{Immich, Result};
+use crate::{AlbumAnswer, AlbumOptions, Control, EmbeddedPhoto, LocateError, Locator, Origin, Photo, Progress, Source};
 use locdiff_album::{KnownPlace, PhotoTime, TripStop, WrongClock, beside, parse_time, trips};
 use locdiff_io::tags::TagRule;
 use locdiff_shdd::sphere::LatLon;
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{collections::BTreeMap, path::Path, sync::atomic::AtomicBool};
 
 /// How well a place in immich is known.
 const TAG_KM: f64 = 0.05;

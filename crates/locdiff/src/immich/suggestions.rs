@@ -1,7 +1,6 @@
 //! Suggestions in a file, each with whether it is to be written.
 
-use crate::immich::client::{Asset, is_id};
-use crate::immich::{ImmichError, Result};
+use crate::{immich::ImmichError, immich::Result, immich::client::Asset, immich::client::is_id};
 use locdiff_album::{KnownPlace, WrongClock};
 use locdiff_base::AtomicFile;
 use locdiff_shdd::sphere::LatLon;

@@ -5,8 +5,7 @@ use crate::immich::{Immich, ImmichError, Result, Suggestions};
 use locdiff_base::{JournalError, OutputLock};
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{path::Path, sync::atomic::AtomicBool, sync::atomic::Ordering};
 
 /// Places are the same within this: immich writes them to sidecars with fewer digits.
 const SAME_KM: f64 = 0.02;

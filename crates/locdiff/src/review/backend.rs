@@ -3,8 +3,7 @@
 use super::actions::ReviewDecisions;
 use locdiff_shdd::sphere::LatLon;
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
+use std::{collections::BTreeMap, sync::atomic::AtomicBool};
 
 /// Reason why an action of a [`ReviewSession`](super::ReviewSession) fails, in words for the user.
 #[derive(Debug, thiserror::Error)]

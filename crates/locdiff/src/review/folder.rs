@@ -5,17 +5,15 @@ use super::{
 };
 use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
 use crate::cache::{EmbeddingCache, FileStamp};
-use crate::{AlbumAnswer, AlbumOptions, Control, LatLon, LocateError, Locator, Photo, Progress, Read, Source};
+use crate::{AlbumAnswer, AlbumOptions, Control, LatLon, Locator, Photo, Progress, Read, Source, error::Result};
 use locdiff_album::{Track, WrongClock};
 use locdiff_io::tags::{
     JOURNAL_NAME, Overwrite, TagPlace, TagPlan, TagRule, Tagger, Undo, adobe_sidecar_path, sidecar_path, undo,
 };
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
-use std::{fmt::Write, fs};
+use std::{collections::BTreeMap, collections::HashMap, fmt::Write, fs, path::Path, path::PathBuf};
 
 /// Where a session keeps its files, inside the folder.
 const OWN: &str = ".locdiff-review";
@@ -132,12 +130,7 @@ impl FolderReview {
     }
 
     /// Places photos, with clocks as they are set; where nobody set any, as they are found the first time.
-    fn place_read(
-        &self,
-        album: &ReadAlbum,
-        decisions: &ReviewDecisions,
-        control: Control<'_>,
-    ) -> Result<PlacedAlbum, LocateError> {
+    fn place_read(&self, album: &ReadAlbum, decisions: &ReviewDecisions, control: Control<'_>) -> Result<PlacedAlbum> {
         let locator = locked(&self.locator);
         let mut changes = self.changes(album, decisions);
         let place = |changes: &AlbumChanges| {

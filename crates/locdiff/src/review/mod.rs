@@ -18,10 +18,8 @@ use locdiff_base::{Journal, OutputLock};
 use locdiff_map::places::describe;
 use locdiff_shdd::sphere::LatLon;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::{collections::BTreeMap, collections::BTreeSet, path::Path, sync::atomic::AtomicBool, sync::atomic::Ordering};
 
 #[derive(Debug, Default)]
 struct Wanted {

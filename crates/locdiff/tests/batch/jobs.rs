@@ -1,15 +1,12 @@
 //! Jobs by the library: parts whole or not there, bad photos as lines, settings of earlier releases.
 #![cfg(feature = "bundled")]
 
-use locdiff::batch::{Job, Task, Worker};
-use locdiff::{DeviceSpec, FlatOptions, Progress};
+use locdiff::{DeviceSpec, FlatOptions, Progress, batch::Job, batch::Task, batch::Worker};
 use locdiff_io::data::Dtype;
 use locdiff_testing::fixture;
 use locdiff_vision::sources::Photos;
 use serde_json::Value;
-use std::fs;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::{fs, path::Path, sync::atomic::AtomicBool, sync::atomic::AtomicUsize, sync::atomic::Ordering};
 
 /// A job of three photos in shards of two, the second of which is no picture.
 fn job(folder: &Path) -> Job {

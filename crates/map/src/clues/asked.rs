@@ -1,10 +1,6 @@
 //! A clue as it is asked, and how places fit it.
 
-use crate::{
-    clues::{ClueError, error::alike},
-    evidence::{Evidence, Function},
-    places::Places,
-};
+use crate::{clues::ClueError, clues::error::alike, evidence::Evidence, evidence::Function, places::Places};
 use locdiff_base::read_time;
 use locdiff_shdd::sphere::LatLon;
 use std::sync::Arc;

@@ -1,7 +1,6 @@
 //! Countries' clocks and the side they drive on.
 
-use crate::places::{Countries, Country};
-use crate::{cells::Cells, clues::tables::rows};
+use crate::{cells::Cells, clues::tables::rows, places::Countries, places::Country};
 use locdiff_shdd::sphere::LatLon;
 use std::sync::OnceLock;
 

@@ -1,8 +1,7 @@
 //! Something that is known about a photo.
 
 use crate::clues::asked::{AskedClue, ClueTime};
-use crate::clues::{ClueError, error::alike, kinds::KINDS};
-use crate::evidence::Evidence;
+use crate::{clues::ClueError, clues::error::alike, clues::kinds::KINDS, evidence::Evidence};
 use locdiff_shdd::sphere::UnitVec;
 
 /// So many clues are used for a photo at the most.

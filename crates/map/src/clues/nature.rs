@@ -1,9 +1,8 @@
 //! Clues of the map: coast, climate, hemisphere, a place that is near, the clock's time zone.
 
-use crate::cells::{Cells, MapAttribute};
-use crate::clues::asked::{AskedClue, ClueFit};
 use crate::clues::{ClueError, clocks};
 use crate::places::{find_place, search_places};
+use crate::{cells::Cells, cells::MapAttribute, clues::asked::AskedClue, clues::asked::ClueFit};
 use locdiff_base::offset_seconds;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
 

@@ -1,9 +1,7 @@
 //! Names of places in lines of text.
 
-use super::tables::{Area, Named, Tables};
-use super::{Evidence, PlaceKernel, numbers};
-use crate::cells::Cells;
-use crate::places::{Countries, Places, folded::folded};
+use super::{Evidence, PlaceKernel, numbers, tables::Area, tables::Named, tables::Tables};
+use crate::{cells::Cells, places::Countries, places::Places, places::folded::folded};
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 
 /// A name that a line holds.

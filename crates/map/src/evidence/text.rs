@@ -1,8 +1,6 @@
 //! What lines of text say about where a photo was taken.
 
-use super::numbers::{self, Clue};
-use super::tables::{Area, country_number};
-use super::{Evidence, PlaceKernel, language, names};
+use super::{Evidence, PlaceKernel, language, names, numbers, numbers::Clue, tables::Area, tables::country_number};
 use crate::places::Countries;
 use std::collections::HashSet;
 

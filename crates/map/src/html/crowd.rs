@@ -1,8 +1,6 @@
 //! A page for any number of photos: points in clusters, small pictures, a filter.
 
-use super::HtmlPhoto;
-use super::heat_image::css_ramp;
-use super::page::{MapPage, More};
+use super::{HtmlPhoto, heat_image::css_ramp, page::MapPage, page::More};
 use crate::label::rounded;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use locdiff_shdd::sphere::LatLon;

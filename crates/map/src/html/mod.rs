@@ -9,8 +9,7 @@ pub use crowd::{CrowdMap, CrowdPhoto};
 pub use page::MapPage;
 pub use track::{TrackMap, TrackPhoto};
 
-use crate::label::degrees;
-use crate::{Heat, Raster, seam::is_edge_of_region};
+use crate::{Heat, Raster, label::degrees, seam::is_edge_of_region};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use heat_image::HeatImage;
 use locdiff_shdd::sphere::{LatLon, Polygon};

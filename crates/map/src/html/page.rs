@@ -1,7 +1,6 @@
 //! The parts of a page put together.
 
-use crate::Detail;
-use crate::label::{MapLabel, json as labels_json};
+use crate::{Detail, label::MapLabel, label::json as labels_json};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use serde_json::Value;
 use std::io::{self, Read, Write};

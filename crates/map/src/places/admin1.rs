@@ -1,7 +1,6 @@
 //! States and provinces: the first level below a country.
 
-use crate::places::folded::folded;
-use crate::places::inflate::{inflate, unpack_polygons};
+use crate::{places::folded::folded, places::inflate::inflate, places::inflate::unpack_polygons};
 use locdiff_shdd::sphere::{Polygon, Unpacker};
 use std::sync::OnceLock;
 

@@ -1,7 +1,6 @@
 //! Countries by point, name and code.
 
-use crate::places::inflate::{inflate, unpack_polygons};
-use crate::places::{PlacesError, folded::folded};
+use crate::{places::PlacesError, places::folded::folded, places::inflate::inflate, places::inflate::unpack_polygons};
 use locdiff_shdd::sphere::{LatLon, Polygon, PolygonIndex, Unpacker};
 use std::sync::OnceLock;
 

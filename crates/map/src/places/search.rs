@@ -1,8 +1,7 @@
 //! The one search for places: towns by any of their names in any script, and coordinates.
 
-use crate::places::{
-    Countries, NearestPlace, Places, PlacesError, coordinates, describe, folded::folded, inflate::inflate,
-};
+use crate::places::{Countries, NearestPlace, Places, PlacesError, coordinates, describe};
+use crate::{places::folded::folded, places::inflate::inflate};
 use locdiff_shdd::sphere::LatLon;
 use std::{cmp::Reverse, sync::OnceLock};
 

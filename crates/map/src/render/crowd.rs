@@ -1,9 +1,7 @@
 //! Many photos on one map: how many there are where, and how far they may be from there.
 
 use super::{Colour, Heat, MapImage, Marker, MarkerShape, view::View};
-use crate::cells::Cells;
-use crate::html::CrowdPhoto;
-use crate::{MapError, Raster, Window};
+use crate::{MapError, Raster, Window, cells::Cells, html::CrowdPhoto};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use std::f64::consts::{LN_2, PI};
 

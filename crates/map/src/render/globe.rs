@@ -1,10 +1,7 @@
 //! The Earth as seen from afar, with a density on it.
 
-use super::canvas::Canvas;
-use super::colour::{Colour, heat_colour};
-use super::heat::Heat;
-use super::legend::draw_title;
 use super::marker::{MarkerShape, draw_shape};
+use super::{canvas::Canvas, colour::Colour, colour::heat_colour, heat::Heat, legend::draw_title};
 use crate::Raster;
 use locdiff_shdd::sphere::LatLon;
 

@@ -1,10 +1,7 @@
 //! Panels on a map: title, legend and scale bar.
 
-use super::canvas::Canvas;
-use super::colour::{Colour, heat_colour};
-use super::marker::{MarkerShape, draw_shape};
 use super::text::{draw_text, fitting, line_height, text_width};
-use super::view::View;
+use super::{canvas::Canvas, colour::Colour, colour::heat_colour, marker::MarkerShape, marker::draw_shape, view::View};
 
 pub(super) const OUTLINE_WIDTH: f64 = 1.8;
 const INK: Colour = Colour::from_hex(0x1d2a33);

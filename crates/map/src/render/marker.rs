@@ -1,8 +1,7 @@
 //! Marked places.
 
-use super::canvas::{Canvas, Mask};
 use super::text::{draw_text, line_height, text_width};
-use super::{colour::Colour, view::View};
+use super::{canvas::Canvas, canvas::Mask, colour::Colour, view::View};
 use locdiff_shdd::sphere::LatLon;
 
 /// The shape of a marker.

@@ -20,8 +20,7 @@ pub use heat::Heat;
 pub use marker::{Marker, MarkerShape};
 pub use sheet::{photos_png, sheet_png};
 
-use crate::label::MapLabel;
-use crate::{Coast, Detail, Raster, Window, seam::is_edge_of_region};
+use crate::{Coast, Detail, Raster, Window, label::MapLabel, seam::is_edge_of_region};
 use canvas::Canvas;
 use legend::{Item, Sign};
 use locdiff_shdd::sphere::Polygon;

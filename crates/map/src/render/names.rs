@@ -1,10 +1,7 @@
 //! Names of countries and towns on a map.
 
-use super::canvas::Canvas;
-use super::colour::Colour;
-use super::legend::Box4;
 use super::text::{draw_text, line_height, text_width};
-use super::view::View;
+use super::{canvas::Canvas, colour::Colour, legend::Box4, view::View};
 use crate::label::MapLabel;
 
 const TOWN: Colour = Colour::from_hex(0x3b4248);

@@ -1,10 +1,7 @@
 //! Several maps as one picture.
 
-use super::canvas::Canvas;
-use super::colour::Colour;
 use super::legend::{draw_credit, draw_legend, draw_title, draw_words, legend_height, text_sizes};
-use super::text::line_height;
-use super::{MapImage, encode_png};
+use super::{MapImage, canvas::Canvas, colour::Colour, encode_png, text::line_height};
 use crate::MapError;
 
 /// Pixels between maps.

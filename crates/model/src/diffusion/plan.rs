@@ -1,7 +1,6 @@
 //! Samplers as lists of coefficients.
 
-use crate::Result;
-use crate::diffusion::{PredictionKind, Schedule};
+use crate::{Result, diffusion::PredictionKind, diffusion::Schedule};
 use locdiff_base::{Named, setting};
 use locdiff_nn::ops::SamplerStep;
 

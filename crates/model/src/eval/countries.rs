@@ -1,8 +1,7 @@
 //! Whether answers are in the right country, and whether probabilities of countries hold.
 
 use crate::eval::{Bootstrap, Estimate, ReliabilityCurve, ReliabilityPoint};
-use locdiff_map::cells::Cells;
-use locdiff_map::places::{Countries, Country, continent};
+use locdiff_map::{cells::Cells, places::Countries, places::Country, places::continent};
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
 use serde::Serialize;

@@ -2,8 +2,7 @@
 
 use crate::eval::scores::{cumulative, weighted_quantile};
 use crate::eval::{Bootstrap, Estimate, Result, accuracy::quantile, error::expect_len};
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
-use locdiff_shdd::{Codec, Coefficients};
+use locdiff_shdd::{Codec, Coefficients, sphere::EARTH_RADIUS_KM, sphere::LatLon, sphere::UnitVec};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::f64::consts::LN_2;

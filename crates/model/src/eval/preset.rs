@@ -142,10 +142,8 @@ mod tests {
         for (preset, name, _) in Preset::ALL {
             assert_eq!((Preset::from_name(name), preset.name()), (Ok(*preset), *name));
         }
-        assert_eq!(
-            Preset::from_name("im2gps").unwrap_err().to_string(),
-            "preset = im2gps cannot be used: choose plonk, osv5m, geoclip or pigeon"
-        );
+        let message = Preset::from_name("im2gps").unwrap_err().to_string();
+        assert_eq!(message, "preset = im2gps cannot be used: choose plonk, osv5m, geoclip or pigeon");
         let (a, b) = (LatLon::new(0.0, 0.0).unwrap(), LatLon::new(1.0, 0.0).unwrap());
         // A degree of latitude at the equator: 111.195 km on the sphere, 110.574 km on the ellipsoid.
         assert!((Preset::Plonk.rules().distance_km(a, b) - 111.195).abs() < 1e-3);

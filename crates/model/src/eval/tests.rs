@@ -4,8 +4,7 @@
 use crate::eval::{
     Bootstrap, DistanceScores, Likelihood, Paired, Prdc, ReliabilityCurve, Rules, TruthInDensity, truths_in_densities,
 };
-use locdiff_shdd::sphere::{Degree, LatLon, UnitVec};
-use locdiff_shdd::{Codec, Coefficients};
+use locdiff_shdd::{Codec, Coefficients, sphere::Degree, sphere::LatLon, sphere::UnitVec};
 use locdiff_testing::fixture_bytes;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,9 +1,7 @@
 //! What the network says at pure noise, without sampling.
 
-use super::prediction::{Query, SampleOptions, mean_code};
-use super::{drawing::prepare, engines::Engine};
-use crate::diffusion::{SamplerPlan, initial_noise};
-use crate::{Model, Result, head::GuidedNetwork};
+use super::{drawing::prepare, engines::Engine, prediction::Query, prediction::SampleOptions, prediction::mean_code};
+use crate::{Model, Result, diffusion::SamplerPlan, diffusion::initial_noise, head::GuidedNetwork};
 use locdiff_nn::{Recorded, RowNoise, Tensor};
 use locdiff_shdd::Coefficients;
 use std::ops::Deref;

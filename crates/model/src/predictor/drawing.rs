@@ -3,8 +3,7 @@
 use super::engines::Engine;
 use super::prediction::{Drawn, Query, SampleOptions, TraceStep, mean_code};
 use crate::diffusion::{SampleState, SamplerPlan, initial_noise, sample, sample_watched};
-use crate::head::{GuidedNetwork, Head};
-use crate::{LossKind, Model, ModelError, Result};
+use crate::{LossKind, Model, ModelError, Result, head::GuidedNetwork, head::Head};
 use locdiff_base::{Named, setting};
 use locdiff_nn::{Recorded, RowKey, RowNoise, Tensor};
 use locdiff_shdd::Coefficients;

@@ -3,8 +3,7 @@
 use crate::report::Result;
 use locdiff_base::named;
 use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, globe_log_density, region_polygons};
-use locdiff_shdd::sphere::{LatLon, Polygon};
-use locdiff_shdd::{CodeDensity, Codec, CredibleRegion, WeightedMode};
+use locdiff_shdd::{CodeDensity, Codec, CredibleRegion, WeightedMode, sphere::LatLon, sphere::Polygon};
 use serde_json::{Value, json};
 use std::fmt::Write;
 

@@ -1,8 +1,7 @@
 //! The plots of the page.
 
 use crate::eval::{DistanceScores, Lag, RADII_KM, RecallArea, ReliabilityCurve};
-use crate::report::svg::{Axis, Plot};
-use crate::report::{Report, text::percent};
+use crate::{report::Report, report::svg::Axis, report::svg::Plot, report::text::percent};
 use locdiff_map::{Coast, Detail};
 use std::fmt::Write;
 

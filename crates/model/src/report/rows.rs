@@ -2,8 +2,7 @@
 
 use locdiff_io::data::{DataError, PlaceTable, PointColumns, TableReader, read_points};
 use locdiff_shdd::sphere::LatLon;
-use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::{collections::HashMap, collections::HashSet, path::Path, path::PathBuf};
 use thiserror::Error;
 
 /// How rows are matched.

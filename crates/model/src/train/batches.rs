@@ -2,12 +2,10 @@
 
 use crate::train::{Result, Rows};
 use crate::{CodeWriter, DeviceHarmonics, DevicePoints, PAPER_ANCHORS, Standardisation, chance};
-use locdiff_nn::feed::{DeviceTable, DrawnRows, TableValues};
-use locdiff_nn::{Device, NnError, Rng, ViewMut};
+use locdiff_nn::{Device, NnError, Rng, ViewMut, feed::DeviceTable, feed::DrawnRows, feed::TableValues};
 use locdiff_shdd::sphere::UnitVec;
 use rayon::prelude::*;
-use std::ops::Range;
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::{ops::Range, sync::mpsc::Receiver, sync::mpsc::SyncSender};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Batch {

@@ -1,10 +1,8 @@
 //! Checkpoints: whole or not at all, checked when read, the last few kept.
 
-use crate::chance;
-use crate::train::{Result, error::folder};
+use crate::{chance, train::Result, train::error::folder};
 use locdiff_nn::{NnError, TrainingState};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{fs, path::Path, path::PathBuf};
 
 /// What a run knows besides its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -10,11 +10,9 @@ use locdiff_base::OutputLock;
 use locdiff_nn::{Device, Snapshot};
 use locdiff_shdd::{Coefficients, sphere::LatLon};
 use serde_json::json;
-use std::fs::{self, File, OpenOptions};
-use std::path::{Path, PathBuf};
+use std::fs::{File, OpenOptions};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
-use std::{io::Write, thread::JoinHandle, time::Instant};
+use std::{fs, io::Write, path::Path, path::PathBuf, sync::Arc, sync::mpsc, thread::JoinHandle, time::Instant};
 
 /// The best model's folder inside a run's.
 pub const BEST_FOLDER: &str = "best";

@@ -1,7 +1,6 @@
 //! Embeddings with locations, read row by row.
 
-use crate::train::{Result, TrainError};
-use crate::{Standardisation, chance, report::places_of_rows};
+use crate::{Standardisation, chance, report::places_of_rows, train::Result, train::TrainError};
 use locdiff_base::setting;
 use locdiff_io::data::{Embedding, Fingerprint, RowFile, tensor_names};
 use locdiff_shdd::sphere::{LatLon, UnitVec};

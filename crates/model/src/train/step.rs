@@ -1,9 +1,8 @@
 //! One training step on the device, recorded as one graph on CUDA.
 
-use crate::diffusion::TrainingTables;
-use crate::network::{Network, NetworkBuffers};
-use crate::train::{Result, TrainSettings, batches::Batch, batches::DeviceFeed};
-use crate::{CodeWriter, Model, Objective};
+use crate::train::batches::{Batch, DeviceFeed};
+use crate::train::{Result, TrainSettings};
+use crate::{CodeWriter, Model, Objective, diffusion::TrainingTables, network::Network, network::NetworkBuffers};
 use locdiff_nn::{
     Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Snapshot, Tensor, TrainingState, feed::Inbox,
     layers::ForwardMode, ops,

@@ -1,11 +1,9 @@
 //! Which rows a model was trained on: hashes beside it, so that nobody judges or calibrates it by them unawares.
 
-use crate::train::dataset::{Dataset, Rows};
-use crate::{chance, train::Result};
+use crate::{chance, train::Result, train::dataset::Dataset, train::dataset::Rows};
 use locdiff_base::{AtomicFile, read_bounded};
 use locdiff_io::data::RowFile;
-use std::collections::HashSet;
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 /// The file in a run's folder: hashes of 64 bits, little-endian, in order.
 const FILE: &str = "trained_rows.u64";

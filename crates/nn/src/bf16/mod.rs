@@ -6,11 +6,8 @@ mod matrix;
 
 pub use matrix::{Bf16Tensor, Bf16View, Bf16ViewMut};
 
-use crate::{
-    Gelu, Result, View, ViewMut,
-    error::check_shape,
-    kernel_args::{EitherView, LaunchGrid, args},
-};
+use crate::kernel_args::{EitherView, LaunchGrid, args};
+use crate::{Gelu, Result, View, ViewMut, error::check_shape};
 
 /// The widest row of a norm: a warp holds it in registers.
 const WIDEST_NORM: usize = 2048;

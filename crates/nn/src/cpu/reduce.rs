@@ -1,9 +1,6 @@
 //! Sums, norms and soft maxima. The order of every sum is fixed, so the result does not depend on the thread count.
 
-use super::{
-    math,
-    simd::{LANES, simd_kernel},
-};
+use super::{math, simd::LANES, simd::simd_kernel};
 use rayon::prelude::*;
 
 /// Adds partial sums in one fixed tree.

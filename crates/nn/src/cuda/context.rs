@@ -1,25 +1,12 @@
 //! A device, its streams, its compiled kernels, and recorded graphs.
 
 use super::{Decoder, failed, lock, products::Products};
-use crate::{
-    NnError, Precision, Result,
-    kernel_source::{KernelSource, Kernels},
-};
-use cudarc::{
-    cublaslt,
-    driver::{self, CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaStream, DeviceRepr, PinnedHostSlice, sys},
-    nvrtc::{self, CompileOptions},
-};
+use crate::{NnError, Precision, Result, kernel_source::KernelSource, kernel_source::Kernels};
+use cudarc::driver::{CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaStream, DeviceRepr, PinnedHostSlice, sys};
+use cudarc::{cublaslt, driver, nvrtc, nvrtc::CompileOptions};
 use locdiff_base::{setting, timed};
-use std::{
-    any::Any,
-    collections::HashMap,
-    sync::{
-        Arc, Mutex, OnceLock,
-        atomic::{AtomicU8, AtomicUsize, Ordering},
-    },
-    thread::JoinHandle,
-};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::{any::Any, collections::HashMap, sync::Arc, sync::Mutex, sync::OnceLock, thread::JoinHandle};
 
 /// Side lanes beside the main one.
 pub(crate) const LANES: usize = 4;

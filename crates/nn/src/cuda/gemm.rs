@@ -1,20 +1,10 @@
 //! Matrix products through `cuBLASLt`.
 
-use super::{
-    Context, failed, lock,
-    products::{Key, Plan, Shape, State, WORKSPACE_BYTES, alignment, set_attribute},
-};
-use crate::{
-    Precision, Result, View, ViewMut,
-    bf16::Bf16View,
-    error::check_shape,
-    kernel_args::{Arg, EitherView, LaunchGrid},
-    kinds::Transpose,
-};
-use cudarc::{
-    cublaslt::{result as lt, sys},
-    driver::DevicePtr,
-};
+use super::products::{Key, Plan, Shape, State, WORKSPACE_BYTES, alignment, set_attribute};
+use super::{Context, failed, lock};
+use crate::kernel_args::{Arg, EitherView, LaunchGrid};
+use crate::{Precision, Result, View, ViewMut, bf16::Bf16View, error::check_shape, kinds::Transpose};
+use cudarc::{cublaslt::result as lt, cublaslt::sys, driver::DevicePtr};
 use std::{collections::hash_map::Entry, ffi::c_void, sync::Arc};
 
 /// Rows of rounded operands start at multiples of this many bf16 values, 16 bytes.

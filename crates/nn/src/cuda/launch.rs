@@ -1,14 +1,9 @@
 //! Kernel launches with checked arguments.
 
 use super::{Buffer, Context, failed};
-use crate::{
-    Indices, NnError, Result, View, ViewMut,
-    bf16::Bf16View,
-    kernel_args::{Arg, LaunchGrid},
-    kernel_source::KernelSource,
-    tensor::IndexStorage,
-    view::Data,
-};
+use crate::kernel_args::{Arg, LaunchGrid};
+use crate::tensor::IndexStorage;
+use crate::{Indices, NnError, Result, View, ViewMut, bf16::Bf16View, kernel_source::KernelSource, view::Data};
 use cudarc::driver::{result, sys::CUfunction};
 use std::{ffi::c_void, sync::Arc};
 

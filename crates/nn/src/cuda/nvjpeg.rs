@@ -4,12 +4,8 @@
 use super::lock;
 use crate::pictures::Plane;
 use libloading::Library as Dynamic;
-use std::{
-    env,
-    ffi::{OsStr, c_int, c_uint, c_void},
-    ptr::null_mut,
-    sync::{Arc, Mutex, OnceLock},
-};
+use std::ffi::{OsStr, c_int, c_uint, c_void};
+use std::{env, ptr::null_mut, sync::Arc, sync::Mutex, sync::OnceLock};
 
 /// `0` leaves the library alone.
 const VARIABLE: &str = "LOCDIFF_NVJPEG";

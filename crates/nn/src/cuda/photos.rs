@@ -1,15 +1,8 @@
 //! Photos on their way to the device while it works on others: each call has memory, a stream and a state of the decoder
 //! of its own.
 
-use super::{
-    Buffer, Context, event_failed, failed,
-    nvjpeg::{Decoder, Image, State},
-};
-use crate::{
-    Result,
-    bf16::Bf16View,
-    pictures::{Jpeg, LONGEST_ROW, Picture},
-};
+use super::{Buffer, Context, event_failed, failed, nvjpeg::Decoder, nvjpeg::Image, nvjpeg::State};
+use crate::{Result, bf16::Bf16View, pictures::Jpeg, pictures::LONGEST_ROW, pictures::Picture};
 use cudarc::driver::{CudaEvent, CudaStream, DeviceRepr, PinnedHostSlice, ValidAsZeroBits, result, sys};
 use locdiff_base::timed;
 use rayon::prelude::*;

@@ -2,15 +2,8 @@
 
 use super::failed;
 use crate::{Precision, Result, kinds::Transpose};
-use cudarc::{
-    cublaslt::{result as lt, sys},
-    driver::{CudaSlice, CudaStream},
-};
-use std::{
-    collections::HashMap,
-    ffi::c_void,
-    sync::{Arc, Mutex, PoisonError},
-};
+use cudarc::{cublaslt::result as lt, cublaslt::sys, driver::CudaSlice, driver::CudaStream};
+use std::{collections::HashMap, ffi::c_void, sync::Arc, sync::Mutex, sync::PoisonError};
 
 /// `cuBLASLt`'s scratch memory, one piece per stream.
 pub(super) const WORKSPACE_BYTES: usize = 32 << 20;

@@ -1,7 +1,6 @@
 //! Depthwise convolutions: each channel with a kernel of its own, vectors of channels, bias and ReLU6 at once.
 
-use crate::aligned::Aligned;
-use crate::cpu::simd::{BLOCK, padded};
+use crate::{aligned::Aligned, cpu::simd::BLOCK, cpu::simd::padded};
 use pulp::{Simd, WithSimd};
 
 /// A depthwise convolution with ReLU6, kernel 3×3 or 5×5, stride 1 or 2.

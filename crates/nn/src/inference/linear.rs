@@ -1,16 +1,11 @@
 //! Matrix products for wide layers: unlike those of [`super::Pointwise`], whose weights fit the caches, a transformer's do
 //! not, so a panel of weights stays while a block of rows passes by.
 
-use super::{
-    finish::{Finish, Job},
-    int8::Int8,
-};
+use super::{finish::Finish, finish::Job, int8::Int8};
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use super::{tile_registers, tiles};
-use crate::cpu::{
-    Mat,
-    simd::{BLOCK, Packed, Sums, TileEnd},
-};
+use crate::cpu::Mat;
+use crate::cpu::simd::{BLOCK, Packed, Sums, TileEnd};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -162,8 +157,7 @@ impl TileEnd for Run<'_> {
 #[cfg(test)]
 mod tests {
     use super::{super::finish::wave, Finish, Job, Packed, PackedLinear, Run};
-    use crate::Gelu;
-    use crate::cpu::simd::{InstructionSet, padded};
+    use crate::{Gelu, cpu::simd::InstructionSet, cpu::simd::padded};
 
     /// Every set of instructions, and the way that a user has: by tiles where they are here.
     const WAYS: [Option<InstructionSet>; 4] =

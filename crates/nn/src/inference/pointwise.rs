@@ -1,10 +1,8 @@
 //! 1×1 convolutions as matrix products: pixels × input channels times input × output channels, with bias, ReLU6 and
 //! residual done before a tile leaves the registers.
 
-use crate::cpu::{
-    Mat,
-    simd::{BLOCK, Packed, Sums, TileEnd},
-};
+use crate::cpu::Mat;
+use crate::cpu::simd::{BLOCK, Packed, Sums, TileEnd};
 use pulp::{Simd, WithSimd};
 
 /// A 1×1 convolution with its bias, and ReLU6 where wanted.

@@ -2,11 +2,7 @@
 #![allow(unsafe_code)] // reason: inline assembly; each has its SAFETY note
 
 use crate::cpu::simd::{BLOCK, Level, level};
-use std::{
-    arch::{asm, x86_64::__cpuid_count},
-    ops::Range,
-    sync::LazyLock,
-};
+use std::{arch::asm, arch::x86_64::__cpuid_count, ops::Range, sync::LazyLock};
 
 /// Rows of a tile at the most.
 pub(super) const ROWS: usize = 16;

@@ -5,20 +5,12 @@
 //! faster than one. Weights that f16 holds have no low parts, and five products.
 #![allow(unsafe_code)] // reason: columns that several threads write, calls of `#[target_feature]` functions; SAFETY notes
 
-use super::{
-    finish::{Finish, Job},
-    tile_registers::{NOTHING, Parts, ROWS, Sums, Tile, Tiles, are_here},
-};
-use crate::{
-    aligned::Aligned,
-    cpu::simd::{BLOCK, Columns, PANEL, Packed},
-};
+use super::finish::{Finish, Job};
+use super::tile_registers::{NOTHING, Parts, ROWS, Sums, Tile, Tiles, are_here};
+use crate::aligned::Aligned;
+use crate::cpu::simd::{BLOCK, Columns, PANEL, Packed};
 use rayon::prelude::*;
-use std::{
-    cell::{Cell, RefCell},
-    ops::Range,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::{cell::Cell, cell::RefCell, ops::Range, sync::atomic::AtomicU64, sync::atomic::Ordering};
 
 /// Inputs of a tile.
 const STEP: usize = 32;

@@ -1,10 +1,8 @@
 //! The C-Siren block (the paper's section on CS-UNet), and the times of a batch's rows.
 
-use crate::{
-    Device, Gradients, Params, ParamsBuilder, Result, Tensor, View, ViewMut,
-    layers::{Accumulate, Linear},
-    ops::{self, Dropout, RowGroups},
-};
+use crate::layers::{Accumulate, Linear};
+use crate::ops::{Dropout, RowGroups};
+use crate::{Device, Gradients, Params, ParamsBuilder, Result, Tensor, View, ViewMut, ops};
 
 /// `h = (1 + α)⊙Linear(x) + ε + h_I`, `y = sin(w0·dropout(Linear(h)))`.
 /// The projection `h_I` of the image embedding and the hidden layer `s` of the time MLP come from outside, since all

@@ -1,9 +1,7 @@
 //! The network: blocks and the wires between them.
 
-use crate::{
-    ParamsBuilder, Result, Tensor, View, ViewMut,
-    layers::{Accumulate, CSiren, CsUnetConfig, Layout, Linear, csunet_config::MOST_NUMBERS},
-};
+use crate::layers::{Accumulate, CSiren, CsUnetConfig, Layout, Linear};
+use crate::{ParamsBuilder, Result, Tensor, View, ViewMut, layers::csunet_config::MOST_NUMBERS};
 use locdiff_base::setting;
 use std::ops::Range;
 

@@ -1,10 +1,8 @@
 //! The network's forward and backward passes, and the storage for them.
 
-use crate::{
-    Device, Gradients, NnError, Params, Result, Rng, Tensor, View,
-    layers::{Accumulate, CSirenGradients, CSirenState, CsUnet, Times, csunet::two},
-    ops::{self, Activation, Dropout},
-};
+use crate::layers::{Accumulate, CSirenGradients, CSirenState, CsUnet, Times};
+use crate::ops::{Activation, Dropout};
+use crate::{Device, Gradients, NnError, Params, Result, Rng, Tensor, View, layers::csunet::two, ops};
 use locdiff_base::setting;
 
 /// What the backward pass writes besides the weights' gradients.

@@ -1,11 +1,8 @@
 //! The network inside a sampler: everything that does not depend on the noisy code is computed once.
 
-use crate::{
-    Device, Params, Result, Tensor, View, ViewMut,
-    error::check_shape,
-    layers::{CSiren, CsUnet, csunet::two},
-    ops::{self, Activation},
-};
+use crate::layers::{CSiren, CsUnet};
+use crate::ops::Activation;
+use crate::{Device, Params, Result, Tensor, View, ViewMut, error::check_shape, layers::csunet::two, ops};
 
 /// What a sampler run needs of image and time: each block's image projection, and its `(α, ε)` for every time step. In a
 /// sampler both stay the same for all steps and samples, which leaves two of five products a block.

@@ -1,10 +1,7 @@
 //! A fully connected layer.
 
-use crate::{
-    Gradients, Init, ParamId, Params, ParamsBuilder, Result, View, ViewMut,
-    cpu::simd::Start,
-    ops::{self, Transpose},
-};
+use crate::ops::Transpose;
+use crate::{Gradients, Init, ParamId, Params, ParamsBuilder, Result, View, ViewMut, cpu::simd::Start, ops};
 
 /// What happens to the values an output holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

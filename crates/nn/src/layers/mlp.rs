@@ -1,10 +1,7 @@
 //! Fully connected layers.
 
-use crate::{
-    Device, Gradients, Params, ParamsBuilder, Result, Tensor, View, ViewMut,
-    layers::{Accumulate, ForwardMode, Linear},
-    ops::{self, Activation},
-};
+use crate::layers::{Accumulate, ForwardMode, Linear};
+use crate::{Device, Gradients, Params, ParamsBuilder, Result, Tensor, View, ViewMut, ops, ops::Activation};
 
 /// Fully connected layers with a GELU and dropout between them.
 #[derive(Debug, Clone)]

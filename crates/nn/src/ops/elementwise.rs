@@ -1,12 +1,9 @@
 //! Element-wise operations.
 
-use crate::{
-    Indices, Result, View, ViewMut,
-    cpu::{for_rows, for_rows2, math, reduce::scale_in_place, simd::simd_kernel},
-    error::check_shape,
-    kernel_args::{LaunchGrid, expect_shapes, run},
-    ops::{Activation, Dropout},
-};
+use crate::cpu::{for_rows, for_rows2, math};
+use crate::kernel_args::{LaunchGrid, expect_shapes, run};
+use crate::ops::{Activation, Dropout};
+use crate::{Indices, Result, View, ViewMut, cpu::reduce::scale_in_place, cpu::simd::simd_kernel, error::check_shape};
 use std::f32::consts::FRAC_1_SQRT_2;
 
 /// A dropped value is stored as −0.0, which no kept value can be: the backward pass reads the mask from it.

@@ -1,11 +1,7 @@
 //! Matrix products.
 
-use crate::{
-    Result, View, ViewMut,
-    cpu::simd::{Packed, Side, Start, product, product_packed},
-    error::check_shape,
-    ops::{self, Transpose},
-};
+use crate::cpu::simd::{Packed, Side, Start, product, product_packed};
+use crate::{Result, View, ViewMut, error::check_shape, ops, ops::Transpose};
 
 /// The shape of an operand as the product reads it.
 fn shape(view: &View<'_>, op: Transpose) -> (usize, usize) {

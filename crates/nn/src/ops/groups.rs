@@ -1,12 +1,8 @@
 //! Rows that share one row of another matrix.
 
 use super::elementwise::film_row;
-use crate::{
-    Result, View, ViewMut,
-    cpu::{for_rows, simd::simd_kernel},
-    error::check_shape,
-    kernel_args::expect_shapes,
-};
+use crate::kernel_args::expect_shapes;
+use crate::{Result, View, ViewMut, cpu::for_rows, cpu::simd::simd_kernel, error::check_shape};
 
 /// On the CPU: which rows of a batch have the same time. What depends on the time alone is computed once for each time, of which
 /// there are fewer than rows in a training batch.

@@ -1,15 +1,9 @@
 //! Losses of rows, with their gradients.
 
-use crate::{
-    Result, View, ViewMut,
-    cpu::{
-        MatMut, for_rows2, math,
-        reduce::{dot, exp_sum, max_with, tree},
-        simd::{LANES, simd_kernel},
-    },
-    kernel_args::{LaunchGrid, expect_shapes, run},
-    ops::PointLoss,
-};
+use crate::cpu::reduce::{dot, exp_sum, max_with, tree};
+use crate::cpu::{MatMut, for_rows2, math};
+use crate::kernel_args::{LaunchGrid, expect_shapes, run};
+use crate::{Result, View, ViewMut, cpu::simd::LANES, cpu::simd::simd_kernel, ops::PointLoss};
 
 simd_kernel! {
     /// `p ← exp(q − max)` and `q ← q − p`; returns Σ exp(q − max) and Σ exp(q − max)·(q − p).

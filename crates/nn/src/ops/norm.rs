@@ -1,14 +1,8 @@
 //! Layer norm and row normalisation.
 
-use crate::{
-    Result, View, ViewMut,
-    cpu::{
-        for_rows, for_rows2,
-        reduce::{dot, scale_in_place, sum},
-        simd::simd_kernel,
-    },
-    kernel_args::{LaunchGrid, expect_shapes, run},
-};
+use crate::cpu::reduce::{dot, scale_in_place, sum};
+use crate::kernel_args::{LaunchGrid, expect_shapes, run};
+use crate::{Result, View, ViewMut, cpu::for_rows, cpu::for_rows2, cpu::simd::simd_kernel};
 
 simd_kernel! {
     fn centre_row(out: &mut [f32], x: &[f32], mean: f32) {

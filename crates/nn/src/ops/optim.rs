@@ -1,12 +1,8 @@
 //! The optimiser's update: Adam, weight decay and the moving average in one pass over the flat buffers.
 
-use crate::{
-    Indices, Result, View, ViewMut,
-    adam_config::{AdamConfig, Control, LrSchedule, NORM_PARTIALS, Rates},
-    cpu::{reduce::squared_norm, simd::simd_kernel},
-    error::check_shape,
-    kernel_args::{Arg, LaunchGrid, args, expect_shapes, run},
-};
+use crate::adam_config::{AdamConfig, Control, LrSchedule, NORM_PARTIALS, Rates};
+use crate::kernel_args::{Arg, LaunchGrid, args, expect_shapes, run};
+use crate::{Indices, Result, View, ViewMut, cpu::reduce::squared_norm, cpu::simd::simd_kernel, error::check_shape};
 use rayon::prelude::*;
 
 const PIECE: usize = 1 << 14;

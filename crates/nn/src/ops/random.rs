@@ -1,15 +1,9 @@
 //! Random numbers on the device, and the sampler's update, which uses them.
 
-use crate::{
-    Indices, NnError, Result, Rng, RowNoise, View, ViewMut,
-    cpu::{
-        for_rows, for_rows2,
-        random::{self, DropoutKey, Place, block, fill_row, normals, sampler_row, uniform},
-    },
-    error::check_shape,
-    kernel_args::{Arg, LaunchGrid, args, expect_shapes, run},
-    ops::SamplerStep,
-};
+use crate::cpu::random::{DropoutKey, Place, block, fill_row, normals, sampler_row, uniform};
+use crate::cpu::{for_rows, for_rows2, random};
+use crate::kernel_args::{Arg, LaunchGrid, args, expect_shapes, run};
+use crate::{Indices, NnError, Result, Rng, RowNoise, View, ViewMut, error::check_shape, ops::SamplerStep};
 
 impl Rng {
     /// Adds one to the counter, on the device.

@@ -1,14 +1,8 @@
 //! Sums and soft maxima over rows and columns.
 
-use crate::{
-    Result, View, ViewMut,
-    cpu::{
-        PARALLEL_FROM, for_rows, for_rows2,
-        reduce::{add_four_rows, add_row, dot, softmax_row},
-    },
-    error::check_shape,
-    kernel_args::{LaunchGrid, expect_shapes, run},
-};
+use crate::cpu::reduce::{add_four_rows, add_row, dot, softmax_row};
+use crate::kernel_args::{LaunchGrid, expect_shapes, run};
+use crate::{Result, View, ViewMut, cpu::PARALLEL_FROM, cpu::for_rows, cpu::for_rows2, error::check_shape};
 use rayon::prelude::*;
 
 /// `out = Σ rows of x`, or added to what `out` holds.

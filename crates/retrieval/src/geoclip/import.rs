@@ -5,8 +5,7 @@ use crate::geoclip::pth::{Archive, PthTensor, Refused, read_pth};
 use crate::geoclip::{GALLERY_FILE, GeoClipError, Result, location::LocationSizes};
 use locdiff_base::AtomicFile;
 use locdiff_io::data::{Format, PointColumns, PointReader};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::{collections::BTreeMap, path::Path, path::PathBuf};
 
 const LOCATION: &str = "location_encoder_weights.pth";
 const IMAGE: &str = "image_encoder_mlp_weights.pth";

@@ -1,8 +1,7 @@
 //! The location encoder: Equal Earth, random Fourier features, capsules.
 
 use crate::geoclip::Result;
-use locdiff_nn::ops::{self, Activation};
-use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, layers::Linear};
+use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, layers::Linear, ops, ops::Activation};
 use locdiff_shdd::sphere::LatLon;
 
 /// Polynomial of the Equal Earth projection (Šavrič, Patterson and Jenny, 2018), and GeoCLIP's factor on it.

@@ -3,12 +3,10 @@
 use crate::geoclip::location::{LocationEncoder, LocationSizes};
 use crate::geoclip::{GeoClipError, Result};
 use locdiff_base::AtomicFile;
-use locdiff_nn::ops::{self, Activation};
-use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, layers::Linear};
+use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, layers::Linear, ops, ops::Activation};
 use locdiff_shdd::sphere::LatLon;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::{path::Path, path::PathBuf, sync::OnceLock};
 
 /// The settings' file in a GeoCLIP folder.
 pub const SETTINGS_FILE: &str = "geoclip.json";

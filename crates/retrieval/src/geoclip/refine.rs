@@ -1,7 +1,6 @@
 //! Better places than a gallery has: GeoCLIP's location encoder is a function of the place.
 
-use crate::gallery::{Hit, Result};
-use crate::geoclip::{GeoClip, GeoClipRetriever};
+use crate::{gallery::Hit, gallery::Result, geoclip::GeoClip, geoclip::GeoClipRetriever};
 use locdiff_shdd::sphere::{LatLon, Pixel, haversine_km};
 use std::collections::BTreeSet;
 

@@ -5,10 +5,8 @@ use locdiff::Locator;
 use locdiff_serve::{ServeOptions, Server};
 pub use locdiff_testing::http::Response;
 use locdiff_testing::{LIMIT, fixture, fixture_bytes, http, wait_until};
-use std::io::Write;
-use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{path::PathBuf, sync::Arc, thread::JoinHandle};
+use std::{io::Write, net::SocketAddr, net::TcpStream, path::PathBuf, sync::Arc, thread::JoinHandle};
 
 /// A server that runs until it is dropped.
 pub struct Running {

@@ -1,7 +1,6 @@
 //! The paper's mode-seeking decoder: the field at N anchors, the mass inside a window ρ about each, argmax.
 
-use crate::sphere::{Grid, UnitVec};
-use crate::{Codec, Coefficients, Mode, ShddError};
+use crate::{Codec, Coefficients, Mode, ShddError, sphere::Grid, sphere::UnitVec};
 use std::collections::HashMap;
 
 /// Anchor points and a window radius. The answer is always one of the anchors.

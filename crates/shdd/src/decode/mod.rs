@@ -4,7 +4,7 @@ mod anchors;
 
 pub use anchors::Anchors;
 
-use crate::{Codec, Coefficients, Mode, ShddError, search::SearchScratch, sphere::UnitVec};
+use crate::{Codec, Coefficients, Mode, ShddError, error::Result, search::SearchScratch, sphere::UnitVec};
 use rayon::prelude::*;
 
 /// At most this many peaks are refined.
@@ -72,7 +72,7 @@ impl Codec {
         vectors.iter().map(|e| self.decode_with(e, decoder, &mut scratch)).collect()
     }
 
-    fn decode_with(&self, e: &Coefficients, decoder: &Decoder, scratch: &mut SearchScratch) -> Result<Mode, ShddError> {
+    fn decode_with(&self, e: &Coefficients, decoder: &Decoder, scratch: &mut SearchScratch) -> Result<Mode> {
         match decoder {
             Decoder::Exact { window_rad: None } => self.maximum(e, Mode::whole_mass, scratch),
             Decoder::Exact { window_rad: Some(radius_rad) } => {
@@ -86,12 +86,7 @@ impl Codec {
     }
 
     /// The continuous maximum of F; of several, the one that ranks highest.
-    fn maximum(
-        &self,
-        e: &Coefficients,
-        rank: impl Fn(&Mode) -> f64,
-        scratch: &mut SearchScratch,
-    ) -> Result<Mode, ShddError> {
+    fn maximum(&self, e: &Coefficients, rank: impl Fn(&Mode) -> f64, scratch: &mut SearchScratch) -> Result<Mode> {
         self.search.synthesize(e.as_slice(), scratch);
         let mean = e.as_slice()[0] / (4.0 * std::f64::consts::PI).sqrt();
         let floor = |highest| mean + COMPETE * (highest - mean);

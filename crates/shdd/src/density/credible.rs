@@ -1,8 +1,7 @@
 //! Credible regions: where the answer is, with a stated probability.
 
 use super::CodeDensity;
-use crate::ShddError;
-use crate::sphere::{EARTH_RADIUS_KM, UnitVec};
+use crate::{ShddError, sphere::EARTH_RADIUS_KM, sphere::UnitVec};
 
 /// The smallest region that holds a probability: all points denser than a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]

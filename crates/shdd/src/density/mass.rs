@@ -1,9 +1,7 @@
 //! Probability of a cap and of the cells of a raster.
 
 use super::CodeDensity;
-use crate::ShddError;
-use crate::cubature::{Leaf, evaluate};
-use crate::sphere::{Rings, UnitVec};
+use crate::{ShddError, cubature::Leaf, cubature::evaluate, sphere::Rings, sphere::UnitVec};
 use std::f64::consts::PI;
 
 /// Probabilities of an equiangular raster, rows from north to south, columns from 180° W eastwards; they sum to 1.

@@ -8,8 +8,7 @@ pub use credible::{CredibleRegion, RegionCell};
 pub use mass::RasterMass;
 
 use crate::cubature::{Cubature, Leaf, evaluate};
-use crate::sphere::{Field, UnitVec};
-use crate::{Codec, Coefficients, Mode, ShddError};
+use crate::{Codec, Coefficients, Mode, ShddError, sphere::Field, sphere::UnitVec};
 use std::sync::OnceLock;
 
 /// No cell of the fine partition holds more than this share of the mass.

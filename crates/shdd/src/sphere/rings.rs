@@ -2,9 +2,8 @@
 
 use crate::sphere::field::{order_sums, packed_start};
 use crate::sphere::simd::{dispatch, vectors, vectors_mut};
-use crate::sphere::{
-    Field, FieldPlan, SphereError, UnitVec, error::expect_len, gauss_legendre, recurrence::OrderTable,
-};
+use crate::sphere::{Field, FieldPlan, SphereError, UnitVec, gauss_legendre};
+use crate::{sphere::error::expect_len, sphere::recurrence::OrderTable};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use realfft::{RealFftPlanner, num_complex::Complex};

@@ -3,8 +3,7 @@
 
 pub(crate) mod zonal;
 
-use locdiff_shdd::sphere::{Degree, LatLon, UnitVec};
-use locdiff_shdd::{Codec, Coefficients};
+use locdiff_shdd::{Codec, Coefficients, sphere::Degree, sphere::LatLon, sphere::UnitVec};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};

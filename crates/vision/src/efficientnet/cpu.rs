@@ -1,9 +1,8 @@
 //! EfficientNet-Lite on the CPU: batch norms folded into the convolutions, pictures as rows of pixels with their
 //! channels side by side (NHWC), one picture a thread.
 
-use super::block::{Block, Same, Workspace};
-use super::config::EfficientNetLiteConfig;
 use super::weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE};
+use super::{block::Block, block::Same, block::Workspace, config::EfficientNetLiteConfig};
 use crate::Result;
 use crate::network::{Network, Pool, RGB, ReadTensor, count_pictures};
 use locdiff_nn::inference::{Depthwise, PixelGrid, Pointwise, padded};

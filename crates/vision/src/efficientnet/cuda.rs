@@ -4,9 +4,7 @@ use super::config::EfficientNetLiteConfig;
 use super::weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE};
 use crate::Result;
 use crate::network::{Network, RGB, ReadTensor, count_pictures};
-use locdiff_nn::conv::{self, Walk};
-use locdiff_nn::ops::{self, Transpose};
-use locdiff_nn::{Device, Tensor, View, ViewMut};
+use locdiff_nn::{Device, Tensor, View, ViewMut, conv, conv::Walk, ops, ops::Transpose};
 use std::sync::{Mutex, PoisonError};
 
 /// Pictures of a batch: their widest layer takes 5 MB each in Lite0.

@@ -1,8 +1,7 @@
 //! The blocks of an EfficientNet-Lite one by one, and their weights by name.
 
 use super::config::EfficientNetLiteConfig;
-use crate::network::{RGB, ReadTensor, colours_last};
-use crate::{Result, VisionError};
+use crate::{Result, VisionError, network::RGB, network::ReadTensor, network::colours_last};
 use locdiff_nn::conv::Walk;
 
 pub(crate) const STEM_KERNEL: usize = 3;

@@ -1,9 +1,7 @@
 //! `encoder.json`: what LocDiff's own encoder folders say of themselves.
 
-use crate::{
-    CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, preprocessing::MAX_SIDE,
-    resize::ResizeFilter,
-};
+use crate::resize::ResizeFilter;
+use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, preprocessing::MAX_SIDE};
 use serde::Deserialize;
 use std::path::Path;
 

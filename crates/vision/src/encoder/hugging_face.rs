@@ -1,15 +1,12 @@
 //! CLIP, DINOv2 and SigLIP folders as Hugging Face saves them: `config.json`, `preprocessor_config.json`,
 //! `model.safetensors` (or shards with an index).
 
-use super::tower::{Tower, json, licence};
-use super::{preprocessor::preprocessing, weights::Weights};
-use crate::vit::names::{self, Names};
-use crate::vit::{Family, Pooling, VitConfig};
-use crate::{Result, VisionError};
+use super::{preprocessor::preprocessing, tower::Tower, tower::json, tower::licence, weights::Weights};
+use crate::vit::{Family, Pooling, VitConfig, names};
+use crate::{Result, VisionError, vit::names::Names};
 use locdiff_nn::Gelu;
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::{collections::BTreeMap, collections::BTreeSet, path::Path};
 
 pub(super) const CONFIG: &str = "config.json";
 const WEIGHTS: &str = "model.safetensors";

@@ -1,7 +1,6 @@
 //! OpenCLIP's folders: `open_clip_config.json` and `open_clip_model.safetensors`, of which the vision tower is read.
 
-use super::tower::{Tower, json, licence};
-use super::weights::Weights;
+use super::{tower::Tower, tower::json, tower::licence, weights::Weights};
 use crate::vit::{Family, Pooling, VitConfig, names};
 use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, resize::ResizeFilter};
 use locdiff_nn::Gelu;

@@ -1,9 +1,8 @@
 //! `preprocessor_config.json` as Hugging Face saves it, in all the spellings met in the wild.
 
 use super::tower::json;
-use crate::{
-    CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, resize::ResizeFilter, vit::Family,
-};
+use crate::vit::Family;
+use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, resize::ResizeFilter};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::path::Path;

@@ -1,8 +1,7 @@
 //! A published vision tower, its folder read and its weights open but not read yet.
 
 use super::weights::Weights;
-use crate::vit::{Family, VitConfig, names::Names};
-use crate::{Preprocessing, Result, VisionError};
+use crate::{Preprocessing, Result, VisionError, vit::Family, vit::VitConfig, vit::names::Names};
 use serde::Deserialize;
 use std::path::Path;
 

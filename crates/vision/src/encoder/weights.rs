@@ -4,11 +4,9 @@ use super::fingerprint::tensor_hash;
 use crate::{Result, VisionError};
 use locdiff_base::{Element, TensorFile, TensorFileError, TensorPlace, timed};
 use rayon::prelude::*;
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::{cell::Cell, cell::RefCell, collections::BTreeMap, collections::BTreeSet, fs::File};
 
 trait Source: Read + Seek {}
 impl<T: Read + Seek> Source for T {}

@@ -3,8 +3,7 @@
 
 pub use super::filter::ResizeFilter;
 
-use super::filter::{Taps, taps};
-use super::passes::{along_columns, along_rows};
+use super::{filter::Taps, filter::taps, passes::along_columns, passes::along_rows};
 use crate::{Photo, Result, VisionError};
 use locdiff_nn::photos::SideTaps;
 use std::ops::Range;

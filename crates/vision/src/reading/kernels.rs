@@ -1,8 +1,7 @@
 //! Loops of the reading networks that `nn` has no kernel for, over maps with channels last in whole blocks of 16.
 //! Every value is one chain of sums in a fixed order.
 
-use locdiff_nn::inference::{Aligned, padded};
-use locdiff_nn::math;
+use locdiff_nn::{inference::Aligned, inference::padded, math};
 use pulp::{Simd, WithSimd};
 use serde::Deserialize;
 

@@ -12,9 +12,7 @@ mod recognise;
 #[cfg(test)]
 mod tests;
 
-use crate::network::Pool;
-use crate::preprocessing::resize::{ResizeFilter, window};
-use crate::{Photo, Result};
+use crate::{Photo, Result, network::Pool, preprocessing::resize::ResizeFilter, preprocessing::resize::window};
 use detect::{Found, Least};
 use locdiff_base::TensorFile;
 use network::{Buffers, Map, Network, unsound};

@@ -3,8 +3,7 @@
 use crate::sources::PhotoSource;
 use locdiff_base::special_kind;
 use locdiff_io::tags::MediaKind;
-use std::path::{Path, PathBuf};
-use std::{collections::HashSet, fmt, fs};
+use std::{collections::HashSet, fmt, fs, path::Path, path::PathBuf};
 
 /// A path that is passed over: the others are not stopped by it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,9 +13,8 @@ use crate::sources::{IngestError, Result, folder::Skipped};
 use locdiff_base::excerpt;
 use locdiff_io::data::{DataError, TableReader};
 use locdiff_shdd::sphere::LatLon;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::{fs::File, path::Path, path::PathBuf};
 
 const ID_COLUMNS: &str = "IMG_ID IMG_FILE image_id photo_id id image file_name filename path file key hash";
 /// A longer line is none of a list's.

@@ -1,14 +1,13 @@
 //! Which photos: files, folders, lists, tables, shards and standard input as one list in an order that is always the same.
 
-use crate::sources::folder::{self, PassedOver, Skipped};
+use crate::sources::folder::{PassedOver, Skipped};
 use crate::sources::{
-    IngestError, PhotoLimits, PhotoSource, PlaceSource, Result, index::PictureIndex, list::PhotoList, parquet, shard,
-    table, zipped,
+    IngestError, PhotoLimits, PhotoSource, PlaceSource, Result, folder, parquet, shard, table, zipped,
 };
+use crate::{sources::index::PictureIndex, sources::list::PhotoList};
 use locdiff_io::tags::MediaKind;
 use rayon::prelude::*;
-use std::path::{Component, Path, PathBuf};
-use std::{collections::HashSet, fs, io::Read};
+use std::{collections::HashSet, fs, io::Read, path::Component, path::Path, path::PathBuf};
 
 /// The photos that a user named, found but not read.
 #[derive(Debug, Clone, Default)]

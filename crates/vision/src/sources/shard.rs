@@ -3,8 +3,7 @@
 use crate::sources::{IngestError, PhotoSource, PlaceSource, Result, source::is_picture};
 use locdiff_io::data::{Format, PointColumns, PointReader};
 use locdiff_shdd::sphere::LatLon;
-use std::io::{self, Read};
-use std::{collections::HashMap, fs::File, path::Path, sync::Arc};
+use std::{collections::HashMap, fs::File, io, io::Read, path::Path, sync::Arc};
 
 /// A longer description of one photo is not read.
 const LONGEST_JSON: u64 = 1 << 20;

@@ -1,13 +1,10 @@
 //! One photo that a user named: what it is called, where its bytes lie, and the place it comes with.
 
-use crate::sources::parquet;
-use crate::{Photo, PhotoLimits, VisionError};
+use crate::{Photo, PhotoLimits, VisionError, sources::parquet};
 use locdiff_io::tags::MediaKind;
 use locdiff_shdd::sphere::LatLon;
-use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
-use std::{sync::Arc, time::UNIX_EPOCH};
+use std::{fs, fs::File, path::Path, path::PathBuf, sync::Arc, time::UNIX_EPOCH};
 
 pub(crate) fn is_picture(name: &Path) -> bool {
     MediaKind::of(name).is_photo()

@@ -2,8 +2,7 @@
 
 use crate::sources::shard::{Description, Shard};
 use crate::sources::{IngestError, PhotoSource, Result, source::is_picture};
-use std::io::{self, BufReader};
-use std::{fs::File, path::Path, sync::Arc};
+use std::{fs::File, io, io::BufReader, path::Path, sync::Arc};
 use zip::{CompressionMethod, ZipArchive};
 
 /// No archive of photos has more members.

@@ -2,10 +2,8 @@
 //!
 //! Where the class token is the embedding, only its row of the last layer is computed: nothing else of it is used.
 
-use super::config::{Pooling, VitConfig};
 use super::layer::{CHUNK_ROWS, Layer, Pass, Scratch, Workspace};
-use super::names::Names;
-use super::weights::{Norm, VitReader};
+use super::{config::Pooling, config::VitConfig, names::Names, weights::Norm, weights::VitReader};
 use crate::Result;
 use crate::network::{Network, Pool, RGB, ReadTensor, count_pictures};
 use locdiff_nn::inference::{Finish, PackedLinear, normalise_row, padded};

@@ -1,8 +1,7 @@
 //! A vision transformer on CUDA: bf16 weights and products, f32 residual stream, the whole pass as one CUDA graph.
 
-use super::config::{Pooling, VitConfig};
-use super::names::Names;
 use super::weights::{Dense, LayerWeights, Norm, VitReader};
+use super::{config::Pooling, config::VitConfig, names::Names};
 use crate::network::{Network, OnHost, Outboxes, RGB, ReadTensor, Running, Started, decode_on_host};
 use crate::{Preprocessing, Result, VisionError};
 use locdiff_nn::bf16::{self, Bf16Tensor, Bf16View, Bf16ViewMut};

@@ -3,8 +3,7 @@
 //! Everything but attention works row by row, so a chunk of rows goes through a whole half of a layer on one thread, and
 //! only attention needs the others. Where threads share few pictures, all rows are one chunk, and each product is shared.
 
-use super::config::VitConfig;
-use super::weights::{Dense, LayerWeights, Norm};
+use super::{config::VitConfig, weights::Dense, weights::LayerWeights, weights::Norm};
 use crate::network::Pool;
 use locdiff_nn::inference::{Aligned, Finish, PackedLinear, normalise_row, padded, soften_row};
 use rayon::prelude::*;

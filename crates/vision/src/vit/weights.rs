@@ -1,9 +1,7 @@
 //! The weights of vision transformers, layer by layer, by one form whatever their files call and join.
 
-use super::names::{Attention, Names};
-use super::{config::VitConfig, positions::interpolated};
-use crate::Result;
-use crate::network::{RGB, ReadTensor, colours_last};
+use super::{config::VitConfig, names::Attention, names::Names, positions::interpolated};
+use crate::{Result, network::RGB, network::ReadTensor, network::colours_last};
 
 /// Weights and bias of a product, PyTorch's order: `weight[o * inputs + i]`.
 pub(crate) struct Dense {

@@ -27,7 +27,7 @@ pub(crate) fn parse_methods(list: &str) -> Result<Vec<Method>> {
     match list {
         "all" => Ok(Method::all()),
         "main" => Ok(Method::main()),
-        _ => list.split(',').map(|name| Ok(name.trim().parse::<Method>()?)).collect(),
+        _ => list.split(',').map(|name| name.trim().parse::<Method>()).collect(),
     }
 }
 

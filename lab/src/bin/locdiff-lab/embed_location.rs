@@ -44,7 +44,7 @@ impl EmbedLocation {
         let places = self.points.as_deref().map_or_else(|| Ok(self.at.clone()), read_places)?;
         let dimension = model.dimension();
         let mut writer = MatrixWriter::create(&self.out, None, dimension, Dtype::F32, "embeddings")?;
-        let bar = bar("embedding places", places.len());
+        let bar = bar("embedding places", Some(places.len() as u64));
         for block in places.chunks(BLOCK) {
             for vector in model.embed_places(block)?.chunks_exact(dimension) {
                 let mut row: Vec<f64> = vector.iter().copied().map(f64::from).collect();

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
 use locdiff_io::data::TableReader;
-use locdiff_lab::{BaselineError, Effort, EffortPreset, Examples, Experiment, Splits};
+use locdiff_lab::{Effort, EffortPreset, Examples, Experiment, Splits};
 use locdiff_model::train::{Dataset, EmbeddingSource};
 use locdiff_nn::Device;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub(crate) struct SplitArgs {
 }
 
 fn read(sources: &[EmbeddingSource], locations: &Path) -> Result<Examples> {
-    Ok(Examples::read(&Dataset::open(sources, locations)?)?)
+    Examples::read(&Dataset::open(sources, locations)?)
 }
 
 /// The collection of each row, empty if the file of places does not say it.
@@ -97,11 +97,11 @@ impl SplitArgs {
         let training = EmbeddingSource::with_copies(&self.embeddings, self.train_tensor.as_deref(), &self.augmented);
         let validation = other(&self.validation_embeddings, &self.validation_tensor);
         let test = other(&self.test_embeddings, &self.test_tensor);
-        Ok(Splits::new(
+        Splits::new(
             read(&training, &self.locations)?,
             read(&validation, &self.validation_locations).context("validation")?,
             read(&test, &self.test_locations).context("test")?,
-        )?)
+        )
     }
 }
 
@@ -126,7 +126,7 @@ pub(crate) struct EffortArgs {
 
 impl EffortArgs {
     pub(crate) fn effort(&self) -> Effort {
-        let mut effort = self.preset.effort();
+        let (mut effort, _) = self.preset.effort();
         if let Some(steps) = self.steps {
             effort.steps = steps;
         }
@@ -134,7 +134,7 @@ impl EffortArgs {
     }
 
     pub(crate) fn seeds(&self) -> Vec<u64> {
-        (0..u64::from(self.seeds.unwrap_or(self.preset.seeds()))).map(|k| self.seed + k).collect()
+        (0..u64::from(self.seeds.unwrap_or(self.preset.effort().1))).map(|k| self.seed + k).collect()
     }
 
     pub(crate) fn device(&self) -> Result<Device> {
@@ -156,14 +156,14 @@ pub(crate) struct ExperimentArgs {
 }
 
 impl ExperimentArgs {
-    pub(crate) fn make<T>(&self, table: impl FnOnce(&Experiment<'_>) -> Result<T, BaselineError>) -> Result<T> {
+    pub(crate) fn make<T>(&self, table: impl FnOnce(&Experiment<'_>) -> Result<T>) -> Result<T> {
         let (splits, device, seeds) = (self.data.read()?, self.effort.device()?, self.effort.seeds());
-        Ok(table(&Experiment {
+        table(&Experiment {
             device: &device,
             splits: &splits,
             effort: self.effort.effort(),
             effort_name: self.effort.preset_name(),
             seeds: &seeds,
-        })?)
+        })
     }
 }

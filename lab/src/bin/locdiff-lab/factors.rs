@@ -1,8 +1,7 @@
 //! `locdiff-lab factors`: what map factors are worth to the bundled model and to its rivals.
 
-use crate::compare::parse_methods;
-use crate::experiment::{EffortArgs, SplitArgs};
 use crate::terminal::{TableFormat, share_bar};
+use crate::{compare::parse_methods, experiment::EffortArgs, experiment::SplitArgs};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_lab::{Examples, FactorStudy};

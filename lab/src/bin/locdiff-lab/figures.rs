@@ -1,8 +1,7 @@
 //! Figures that explain codes and densities: the size of coefficients, and what a degree can tell apart.
 
 use locdiff_map::{Heat, MapImage, Raster, Window, globe_log_density, region_polygons};
-use locdiff_model::report::svg::{Axis, Plot};
-use locdiff_model::report::{REGION_PROBABILITIES, ReportError};
+use locdiff_model::{report::REGION_PROBABILITIES, report::ReportError, report::svg::Axis, report::svg::Plot};
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Grid, LatLon, SphericalHarmonics};
 use locdiff_shdd::{CodeDensity, Codec, Coefficients};
 

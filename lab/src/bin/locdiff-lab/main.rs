@@ -1,16 +1,13 @@
 //! `locdiff-lab`: rivals on the same photos, the paper's tables and figures.
 
 mod compare;
-mod curves;
 mod embed_location;
 mod experiment;
 mod factors;
 mod figures;
 mod plot;
-mod plot_study;
 mod recipe;
 mod reproduce;
-mod tables;
 mod terminal;
 
 use clap::{Parser, Subcommand};

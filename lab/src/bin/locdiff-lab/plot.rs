@@ -1,15 +1,16 @@
 //! `locdiff-lab plot`: pictures that explain codes and densities.
 
 use crate::figures::{coefficient_plot, resolution_map, spread_plot, world_map};
-use crate::terminal::{
-    self, bar, is_stdout, parse_place, parse_positive, read_places, set_share, share_bar, write_file,
-};
+use crate::terminal;
+use crate::terminal::{bar, is_stdout, parse_place, parse_positive, read_places, set_share, share_bar, write_file};
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand};
 use locdiff_io::data::MatrixReader;
+use locdiff_lab::with_noise;
 use locdiff_map::{Colour, MapImage, Marker, MarkerShape, sheet_png};
-use locdiff_shdd::Codec;
-use locdiff_shdd::sphere::{Degree, LatLon};
+use locdiff_shdd::{Codec, Decoder, sphere::Degree, sphere::LatLon, sphere::haversine_km};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]
@@ -20,10 +21,8 @@ pub(crate) enum Plot {
     Coefficients(Coefficients),
     /// What degree L can tell apart: one place's density at several L (PNG), or the spread by L (SVG)
     Resolution(Resolution),
-    /// A table of accuracies as curves: by degree, or gallery against grids (SVG; the paper's figures)
-    Accuracy(crate::plot_study::AccuracyPlot),
     /// What noise does to a code: its density and its decoded place at several variances (PNG; the paper's Figure 1 (4))
-    Noise(crate::plot_study::NoisePlot),
+    Noise(NoisePlot),
 }
 
 impl Plot {
@@ -32,7 +31,6 @@ impl Plot {
             Self::Density(plot) => plot.run()?,
             Self::Coefficients(plot) => plot.run()?,
             Self::Resolution(plot) => plot.run()?,
-            Self::Accuracy(plot) => plot.run()?,
             Self::Noise(plot) => plot.run()?,
         };
         terminal::tell_written(&out)
@@ -90,7 +88,7 @@ impl DensitySheet {
             .with_context(|| format!("{}: a row is not a coefficient vector", path.display()))?;
         let codec = Codec::new(degree);
         let last = self.rows.iter().copied().max().unwrap_or(1) as usize;
-        let bar = bar("drawing", self.rows.len());
+        let bar = bar("drawing", Some(self.rows.len() as u64));
         let mut images: Vec<Option<MapImage>> = vec![None; self.rows.len()];
         for row in 1..=last {
             let mut values = Vec::new();
@@ -174,7 +172,7 @@ impl Resolution {
     }
 
     fn maps(&self, degrees: &[Degree]) -> Result<Vec<u8>> {
-        let bar = bar("drawing", degrees.len());
+        let bar = bar("drawing", Some(degrees.len() as u64));
         let mut images = Vec::new();
         for degree in degrees {
             images.push(resolution_map(*degree, self.at, self.reach_km)?);
@@ -182,5 +180,44 @@ impl Resolution {
         }
         bar.finish_and_clear();
         Ok(sheet_png(&images, usize::from(self.columns))?)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NoisePlot {
+    /// The place
+    #[arg(long, value_name = "LAT,LON", value_parser = parse_place, allow_hyphen_values = true, default_value = "39.999,116.275")]
+    at: LatLon,
+    /// Spherical-harmonic degree L
+    #[arg(short = 'L', long, value_name = "L", default_value_t = 11)]
+    degree: usize,
+    /// Variances of the noise on every number of the code
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0.01,0.1,0.5,1", value_parser = parse_positive)]
+    variances: Vec<f64>,
+    /// Seed of the noise
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// The picture
+    #[arg(short, long, value_name = "FILE.png")]
+    out: PathBuf,
+}
+
+impl NoisePlot {
+    pub(crate) fn run(self) -> Result<PathBuf> {
+        let codec = Codec::new(Degree::new(self.degree)?);
+        let clean = codec.encode(self.at);
+        let green = Colour::from_hex(0x0a7d32);
+        let mut images = Vec::new();
+        for variance in &self.variances {
+            let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+            let code = with_noise(clean.clone(), *variance, &mut random)?;
+            let decoder = Decoder::Exact { window_rad: None };
+            let decoded = codec.decode_batch(std::slice::from_ref(&code), &decoder)?;
+            let drift = decoded.first().map_or(f64::NAN, |mode| haversine_km(self.at, mode.place()));
+            let image = world_map(&codec, &code, &format!("noise {variance}: drift {drift:.1} km"))?;
+            images.push(image.marker(Marker::new(self.at).shape(MarkerShape::Circle).colour(green)));
+        }
+        write_file(&self.out, &sheet_png(&images, 2)?)?;
+        Ok(self.out)
     }
 }

@@ -1,7 +1,6 @@
 //! `locdiff-lab recipe`: the parts of `lab/recipe.sh` that `locdiff` has no command for.
 
-use crate::tables::Tables;
-use crate::terminal::{TableFormat, claim, read_places, write_file};
+use crate::terminal::{claim, read_places, write_file};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use locdiff_io::data::TableWriter;
@@ -19,8 +18,6 @@ pub(crate) enum Recipe {
     Truth(Truth),
     /// Write the numbers of the rows that `locdiff train` holds out with the same share and seed
     HeldOut(HeldOut),
-    /// Print the paper's tables with our column, from the reports of the script
-    Tables(PaperTables),
 }
 
 impl Recipe {
@@ -28,7 +25,6 @@ impl Recipe {
         match self {
             Self::Truth(truth) => truth.run(),
             Self::HeldOut(rows) => rows.run(),
-            Self::Tables(tables) => tables.run(),
         }
     }
 }
@@ -95,24 +91,5 @@ impl HeldOut {
         );
         let lines: Vec<String> = rows.iter().map(|row| format!("{row}\n")).collect();
         write_file(&self.out, lines.concat().as_bytes())
-    }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PaperTables {
-    /// The script's folder, with evaluate-BENCHMARK/report.csv and hybrid-BENCHMARK/report.csv
-    #[arg(value_name = "FOLDER")]
-    folder: PathBuf,
-    /// How our column was made
-    #[arg(long, value_name = "TEXT", default_value = "LocDiff")]
-    about: String,
-    #[command(flatten)]
-    format: TableFormat,
-}
-
-impl PaperTables {
-    fn run(self) -> Result<()> {
-        let tables = Tables::read(&self.about, &self.folder)?;
-        self.format.print(|| tables.to_json(), |_| tables.to_markdown())
     }
 }

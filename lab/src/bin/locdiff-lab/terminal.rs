@@ -1,17 +1,20 @@
-//! What the commands share: flags, files, progress, the exit code.
+//! What the commands share: flags, files, progress, the exit code. Flags that `locdiff` has, too, are its own.
 
-use anyhow::{Context, Result, bail};
+#[path = "../../../../crates/cli/src/terminal/args.rs"]
+#[allow(dead_code)] // of its flags a part is wanted here
+mod args;
+#[path = "../../../../crates/cli/src/terminal/progress.rs"]
+mod progress;
+
+use anyhow::{Result, bail};
+pub(crate) use args::{DecoderArgs, DegreeArg, DeviceArg, named, parse_grid, parse_place, parse_positive};
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use locdiff_base::{AtomicFile, Named, WriteError, one_line};
+use locdiff_base::{AtomicFile, WriteError, one_line};
 use locdiff_io::data::PointColumns;
-use locdiff_nn::{DeviceSpec, NnError};
-use locdiff_shdd::sphere::{Grid, LatLon};
-use rand::SeedableRng;
+use locdiff_shdd::sphere::LatLon;
+pub(crate) use progress::{bar, set_share, share_bar};
 use serde_json::Value;
-use std::io::{self, Write};
-use std::{path::Path, sync::OnceLock};
+use std::{io, io::Write, path::Path, sync::OnceLock};
 
 /// What every command takes.
 #[derive(Debug, Default, Clone, Args)]
@@ -68,54 +71,19 @@ pub(crate) fn exit_code(result: Result<()>) -> u8 {
 /// Flags that do not go together: exit code 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Usage(pub(crate) String);
+struct Usage(String);
 
-/// Where to compute.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct DeviceArg {
-    /// Where to compute: auto, cpu, cuda or cuda:N
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device, env = "LOCDIFF_DEVICE", hide_env_values = true)]
-    pub(crate) device: DeviceSpec,
-}
-
-fn parse_device(text: &str) -> Result<DeviceSpec, String> {
-    text.parse().map_err(|error: NnError| error.to_string())
-}
-
-/// The values of a library's enum by their names; `--help` lists them with their meaning.
-pub(crate) fn named<T: Named + Send + Sync>() -> impl TypedValueParser<Value = T> {
-    let values = T::ALL.iter().map(|(_, name, meaning)| PossibleValue::new(*name).help(*meaning));
-    PossibleValuesParser::new(values).try_map(|name| T::from_name(&name))
-}
-
-/// "LAT,LON" in degrees.
-pub(crate) fn parse_place(text: &str) -> Result<LatLon, String> {
-    let (lat, lon) = text.split_once(',').ok_or("give latitude and longitude as LAT,LON, such as 48.86,2.35")?;
-    let number = |part: &str| part.trim().parse::<f64>().map_err(|_| format!("'{part}' is not a number of degrees"));
-    LatLon::new(number(lat)?, number(lon)?).map_err(|error| error.to_string())
-}
-
-pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err(format!("'{text}' is not a positive number")),
+/// What the product's files need of its terminal.
+mod verbosity {
+    pub(super) fn is_quiet() -> bool {
+        super::ASKED.get().is_some_and(|asked| asked.quiet)
     }
 }
 
-/// A grid by its name, or the places of a file.
-pub(crate) fn parse_grid(text: &str, seed: u64) -> Result<Grid> {
-    let size =
-        |part: &str| part.parse::<usize>().with_context(|| format!("anchors '{text}': '{part}' is not a whole number"));
-    Ok(match text.split_once(':') {
-        Some(("fibonacci", n)) => Grid::fibonacci(size(n)?)?,
-        Some(("healpix", depth)) => Grid::healpix(u8::try_from(size(depth)?).unwrap_or(u8::MAX))?,
-        Some(("random", n)) => Grid::uniform_random(size(n)?, &mut rand_chacha::ChaCha8Rng::seed_from_u64(seed))?,
-        _ => {
-            let places = read_places(Path::new(text))
-                .context("anchors are fibonacci:N, healpix:DEPTH, random:N or a file of locations")?;
-            Grid::from_points(places.into_iter().map(LatLon::to_unit).collect())?
-        }
-    })
+mod output {
+    pub(super) fn misuse<T>(message: &str) -> anyhow::Result<T> {
+        Err(super::Usage(message.to_owned()).into())
+    }
 }
 
 pub(crate) fn read_places(path: &Path) -> Result<Vec<LatLon>> {
@@ -166,31 +134,4 @@ impl TableFormat {
         let text = if self.json { format!("{}\n", json()) } else { render(self.markdown) };
         Ok(io::stdout().write_all(text.as_bytes())?)
     }
-}
-
-/// A bar over `count` items on standard error, where that is a terminal.
-pub(crate) fn bar(what: &'static str, count: usize) -> ProgressBar {
-    styled(what, count as u64, "{prefix} {wide_bar} {human_pos}/{human_len} {eta} left")
-}
-
-/// Parts of a bar of shares.
-const PARTS: f64 = 10_000.0;
-
-/// A bar of percent, with a message beside it.
-pub(crate) fn share_bar(what: &'static str) -> ProgressBar {
-    styled(what, PARTS as u64, "{prefix} {wide_bar} {percent} % {msg}")
-}
-
-/// Sets such a bar to a share of 0 to 1.
-pub(crate) fn set_share(bar: &ProgressBar, share: f64) {
-    bar.set_position((PARTS * share) as u64);
-}
-
-fn styled(what: &'static str, count: u64, template: &str) -> ProgressBar {
-    let is_quiet = ASKED.get().is_some_and(|asked| asked.quiet);
-    let target = if is_quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
-    let style = ProgressStyle::with_template(template).expect("the template is valid");
-    let bar = ProgressBar::with_draw_target(Some(count), target).with_style(style).with_prefix(what);
-    bar.enable_steady_tick(std::time::Duration::from_millis(250));
-    bar
 }

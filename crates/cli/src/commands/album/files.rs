@@ -1,7 +1,6 @@
 //! An album's answers as files.
 
-use crate::commands::locate::tag_args::TagArgs;
-use crate::output::{self, write_file};
+use crate::{commands::locate::tag_args::TagArgs, output, output::write_file};
 use anyhow::{Result, bail};
 use clap::Args;
 use locdiff::{AlbumAnswer, AlbumFiles};

@@ -7,9 +7,9 @@ pub(crate) mod print;
 use super::locate::tag_args::{TagArgs, untagged_is_bad};
 use super::locate::tagging::{Tagging, of_album};
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::output::{self, Out};
-use crate::request::{ModelArgs, open};
-use crate::{hints, photos::PhotoArgs, progress, say, verbosity};
+use crate::{
+    hints, output, output::Out, photos::PhotoArgs, progress, request::ModelArgs, request::open, say, verbosity,
+};
 use anyhow::{Context, Result};
 use clap::Args;
 use files::FileArgs;
@@ -17,8 +17,7 @@ use known::KnownArgs;
 use locdiff::{AlbumAnswer, AlbumOptions, AlbumRun, Control, ErrorKind, LocateOptions, Progress, Source};
 use locdiff_album::{AlbumSettings, TimeSource, parse_offset};
 use locdiff_io::data::RowFile;
-use std::path::{Path, PathBuf};
-use std::{io::Write, sync::Arc};
+use std::{io::Write, path::Path, path::PathBuf, sync::Arc};
 
 fn parse_zone(text: &str) -> Result<f64, String> {
     parse_offset(text).ok_or_else(|| "write it as +02:00, -05:30 or Z".to_owned())

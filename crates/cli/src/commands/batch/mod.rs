@@ -2,10 +2,8 @@
 
 mod plan;
 
-use crate::args::{DeviceArg, parse_dtype};
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::output::{self, status};
-use crate::{progress, verbosity};
+use crate::{args::DeviceArg, args::parse_dtype, output, output::status, progress, verbosity};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use locdiff::batch::{Job, Runs, ShardChoice, Task, Worker};
@@ -14,8 +12,7 @@ use locdiff_base::{counted, one_line};
 use locdiff_io::data::Dtype;
 use plan::Plan;
 use serde_json::json;
-use std::path::PathBuf;
-use std::time::Instant;
+use std::{path::PathBuf, time::Instant};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Batch {

@@ -1,12 +1,10 @@
 //! `locdiff batch plan`: photos into shards.
 
-use crate::output;
 use crate::request::{AnswerArgs, GalleryRuleArgs, PoolArg, SamplingArgs};
-use crate::{args::named, photos::PhotoArgs, verbosity};
+use crate::{args::named, output, photos::PhotoArgs, verbosity};
 use anyhow::Result;
 use clap::Args;
-use locdiff::batch::{Job, Task};
-use locdiff::{FlatOptions, GalleryRule, LocatorOptions};
+use locdiff::{FlatOptions, GalleryRule, LocatorOptions, batch::Job, batch::Task};
 use locdiff_base::{Named, counted, one_line};
 use serde_json::json;
 use std::path::PathBuf;

@@ -2,8 +2,7 @@
 
 use crate::embeddings::{EmbeddingsArgs, warn_of_trained};
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::output::{self, status};
-use crate::{args::DeviceArg, progress, request::GalleryArgs, say};
+use crate::{args::DeviceArg, output, output::status, progress, request::GalleryArgs, say};
 use anyhow::Result;
 use clap::Args;
 use locdiff::{CalibrateRequest, Control, EmbeddingRows, ErrorKind, LocateOptions, Progress};

@@ -4,8 +4,7 @@ use crate::{args::read_vectors, progress};
 use anyhow::{Context, Result, ensure};
 use locdiff_io::data::MatrixReader;
 use locdiff_model::eval::{TruthInDensity, truths_in_densities};
-use locdiff_shdd::sphere::{Degree, LatLon};
-use locdiff_shdd::{Codec, Coefficients};
+use locdiff_shdd::{Codec, Coefficients, sphere::Degree, sphere::LatLon};
 use std::path::Path;
 
 /// What the densities of a file say about truths, row by row.

@@ -4,8 +4,7 @@ mod album;
 mod codes;
 mod model;
 
-use crate::output::{self, write_file};
-use crate::{args::named, progress, say};
+use crate::{args::named, output, output::write_file, progress, say};
 use album::AlbumArgs;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -18,8 +17,7 @@ use locdiff_model::report::{
     Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order, match_rows, names_beside,
 };
 use model::{ModelArgs, short_name};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::{io::Write, path::Path, path::PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {

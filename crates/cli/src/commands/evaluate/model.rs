@@ -1,14 +1,11 @@
 //! Answers of a trained model, and where it is calibrated its densities at the truths, to be judged.
 
-use crate::request::{SamplingArgs, open};
-use crate::{args::DeviceArg, embeddings::warn_of_trained, progress};
+use crate::{args::DeviceArg, embeddings::warn_of_trained, progress, request::SamplingArgs, request::open};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{Control, LatLon, LocateOptions, Locator, LocatorOptions, Progress};
 use locdiff_io::data::RowFile;
-use locdiff_model::answer::Verdict;
-use locdiff_model::eval::LEVELS;
-use locdiff_model::report::{System, in_row_order};
+use locdiff_model::{answer::Verdict, eval::LEVELS, report::System, report::in_row_order};
 use std::path::{Path, PathBuf};
 
 /// Which model, on which photos, and how it samples.

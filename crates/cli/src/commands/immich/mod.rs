@@ -2,17 +2,14 @@
 
 mod suggest;
 
-use super::locate::tag_args::RuleArgs;
-use super::review::{PageArgs, show_review};
-use crate::request::ModelArgs;
-use crate::{interrupt::InterruptGuard, output, progress, verbosity};
+use super::{locate::tag_args::RuleArgs, review::PageArgs, review::show_review};
+use crate::{interrupt::InterruptGuard, output, progress, request::ModelArgs, verbosity};
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
 use locdiff::immich::{ApiKey, Applied, Immich, Review, Suggester, Suggestions};
 use locdiff::review::ReviewSession;
 use serde_json::json;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{path::Path, path::PathBuf, sync::Arc};
 use suggest::FileArg;
 
 #[derive(Debug, Args)]

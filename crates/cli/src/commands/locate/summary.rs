@@ -1,8 +1,7 @@
 //! The end of a run over many photos: how many of what, and what to do with them.
 
 use crate::verbosity;
-use locdiff::Answer;
-use locdiff::get::Published;
+use locdiff::{Answer, get::Published};
 use locdiff_base::counted;
 
 /// How many photos of each kind there were; each is of one.

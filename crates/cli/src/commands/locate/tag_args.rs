@@ -5,9 +5,7 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff_base::counted;
 use locdiff_io::tags::{Overwrite, TagPlan, TagRule};
-use std::collections::BTreeSet;
-use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::{collections::BTreeSet, io::IsTerminal, path::Path, path::PathBuf};
 
 /// Which places are sure enough: one rule for `locate`, `album` and `immich`.
 #[derive(Debug, Clone, Copy, Args)]
@@ -152,10 +150,7 @@ mod tests {
     #[test]
     fn distances_are_read() {
         let read = |text: &str| parse_km(text).ok();
-        assert_eq!(
-            [read("25km"), read("25 km"), read("25"), read("500m")],
-            [Some(25.0), Some(25.0), Some(25.0), Some(0.5)]
-        );
+        assert_eq!([read("25km"), read("25 km"), read("25"), read("500m")], [25.0, 25.0, 25.0, 0.5].map(Some));
         assert_eq!([read("0km"), read("-3"), read("nan"), read("far"), read("1e999")], [None; 5]);
     }
 }

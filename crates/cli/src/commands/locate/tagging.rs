@@ -1,14 +1,12 @@
 //! What tagging does, for people and programs: `locate` and `album` alike.
 
 use super::tag_args::TagArgs;
-use crate::output::{self, Out};
-use crate::{say, verbosity};
+use crate::{output, output::Out, say, verbosity};
 use anyhow::{Result, ensure};
 use locdiff::AlbumAnswer;
 use locdiff_base::one_line;
 use locdiff_io::tags::{TagPlace, TagPlan, TagStep, Tagged, Tagger};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::{io::Write, path::Path, path::PathBuf};
 
 /// What is to be written about a photo of an album, with what does not fit.
 pub(crate) fn of_album(answer: &AlbumAnswer) -> TagPlace {

@@ -2,24 +2,20 @@
 
 mod settings;
 
-use crate::args::{DeviceArg, named};
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::output::{self, status};
-use crate::{progress, say};
+use crate::{args::DeviceArg, args::named, output, output::status, progress, say};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
-use locdiff_model::ModelConfig;
-use locdiff_model::eval::Accuracy;
 use locdiff_model::train::{
     Dataset, EmbeddingSource, Event, Outcome, Rows, RunConfig, TrainPreset, TrainingJob, clear_run, split_by_blocks,
     train,
 };
+use locdiff_model::{ModelConfig, eval::Accuracy};
 use locdiff_nn::Device;
 use serde_json::json;
 pub(crate) use settings::{ModelArgs, TrainingArgs};
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::{io::Write as _, path::PathBuf};
 
 /// What to train, on which photos, how.
 #[derive(Debug, Args)]

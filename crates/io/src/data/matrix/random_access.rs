@@ -1,12 +1,9 @@
 //! Reading any row of a binary matrix at any time.
 
-use crate::data::{
-    DataError, Embedding, Fingerprint, Format, PositionedFile, array::ArrayLayout, error::At, input::Input,
-    safetensors_header::TensorChoice,
-};
+use crate::data::{DataError, Embedding, Fingerprint, Format, PositionedFile};
+use crate::{data::array::ArrayLayout, data::error::At, data::input::Input, data::safetensors_header::TensorChoice};
 use locdiff_base::{Element, excerpt};
-use std::io::{Read, Seek, SeekFrom};
-use std::{path::Path, sync::Arc};
+use std::{io::Read, io::Seek, io::SeekFrom, path::Path, sync::Arc};
 
 /// Files up to this size are read into memory once.
 const SMALL_BYTES: u64 = 256 << 20;

@@ -1,10 +1,9 @@
 //! Reading matrices row by row.
 
 use crate::data::json_lines::{JsonLines, json_reason};
-use crate::data::{
-    DataError, Fingerprint, Format, csv_dialect::Dialect, csv_text::CsvRows, input::Input, rows::Rows,
-    safetensors_header::TensorChoice,
-};
+use crate::data::safetensors_header::TensorChoice;
+use crate::data::{DataError, Fingerprint, Format};
+use crate::{data::csv_dialect::Dialect, data::csv_text::CsvRows, data::input::Input, data::rows::Rows};
 use locdiff_base::excerpt;
 use std::path::Path;
 

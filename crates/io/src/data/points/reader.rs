@@ -1,12 +1,10 @@
 //! Reading points.
 
-use super::columns::{PointColumns, Wanted};
-use super::{POINTS_TENSOR, json};
-use crate::data::error::list_names;
+use super::{POINTS_TENSOR, columns::PointColumns, columns::Wanted, json};
 use crate::data::json_lines::{JsonLines, json_reason};
-use crate::data::{
-    DataError, Format, Result, csv_text::CsvRows, input::Input, rows::Rows, safetensors_header::TensorChoice,
-};
+use crate::data::safetensors_header::TensorChoice;
+use crate::data::{DataError, Format, Result};
+use crate::{data::csv_text::CsvRows, data::error::list_names, data::input::Input, data::rows::Rows};
 use locdiff_base::excerpt;
 use locdiff_shdd::sphere::LatLon;
 use std::path::Path;

@@ -1,8 +1,7 @@
 //! Places with names and numbers beside them: the predictions of any system.
 
 use super::columns::{NotFound, PointColumns, Wanted};
-use super::json;
-use super::reader::{PointReader, header};
+use super::{json, reader::PointReader, reader::header};
 use crate::data::error::{At, list_names};
 use crate::data::json_lines::{JsonLines, json_reason};
 use crate::data::{DataError, Format, Result, csv_text::CsvRows, csv_text::unguarded, input::Input};

@@ -1,14 +1,9 @@
 //! Films (MP4, MOV and their kin), HEIC and AVIF. Boxes with a location become free space of the same length.
 
-use super::finding::{LocationScrub, mentions_location, zone_at};
-use super::{exif, xmp};
-use crate::tags::blocks::PREFIX;
-use crate::tags::heif::Heif;
-use crate::tags::iso::{boxes, read_at};
+use super::{exif, finding::LocationScrub, finding::mentions_location, finding::zone_at, xmp};
 use crate::tags::video::{iso6709, location};
-use std::borrow::Cow;
-use std::io::{Cursor, Read, Seek};
-use std::ops::Range;
+use crate::{tags::blocks::PREFIX, tags::heif::Heif, tags::iso::boxes, tags::iso::read_at};
+use std::{borrow::Cow, io::Cursor, io::Read, io::Seek, ops::Range};
 
 const PART: &str = "film's tags";
 const XMP_ID: [u8; 16] = 0xbe7a_cfcb_97a9_42e8_9c71_9994_91e3_afac_u128.to_be_bytes();

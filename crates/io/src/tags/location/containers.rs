@@ -1,7 +1,6 @@
 //! JPEG, PNG and WebP files: their parts that may hold a location.
 
-use super::finding::{LocationScrub, mentions_location, zone_at};
-use super::{boxes, exif, iptc, xmp};
+use super::{boxes, exif, finding::LocationScrub, finding::mentions_location, finding::zone_at, iptc, xmp};
 use crate::tags::blocks::{PREFIX, XMP_SEGMENT};
 use std::{io::Cursor, ops::Range};
 

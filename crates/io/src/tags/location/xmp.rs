@@ -1,8 +1,7 @@
 //! XMP without location: properties are cut out, blanks at the end keep the length.
 
 use super::finding::{LocationScrub, mentions_location, zone_at};
-use crate::tags::xmp::RDF;
-use crate::tags::xmp_facts::{self, MOST_PACKET};
+use crate::{tags::xmp::RDF, tags::xmp_facts, tags::xmp_facts::MOST_PACKET};
 use roxmltree::Document;
 
 /// Names of properties in small letters, by their rank among names; the last hold several.

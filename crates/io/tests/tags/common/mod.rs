@@ -4,8 +4,7 @@
 use locdiff_testing::fixture_bytes;
 pub(crate) use locdiff_testing::skipped;
 use locdiff_vision::{Photo, PhotoLimits};
-use std::path::{Path, PathBuf};
-use std::{fs, process::Command};
+use std::{fs, path::Path, path::PathBuf, process::Command};
 
 /// A photo of this crate's own fixtures.
 pub(crate) fn fixture_path(name: &str) -> PathBuf {

@@ -7,10 +7,8 @@ mod document;
 pub use document::Document;
 use locdiff_testing::http::{Request, respond};
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::io::{Read, Result, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::{collections::HashMap, net::TcpListener, net::TcpStream, sync::Arc, sync::Mutex};
 
 /// Assets of a page, whatever is asked for.
 const PAGE: usize = 2;

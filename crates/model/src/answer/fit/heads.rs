@@ -1,7 +1,6 @@
 //! Fitting the heads that predict map attributes: multinomial logistic regression by L-BFGS.
 
-use crate::answer::Result;
-use crate::answer::surroundings::{Surroundings, softmax_by_attribute};
+use crate::{answer::Result, answer::surroundings::Surroundings, answer::surroundings::softmax_by_attribute};
 use locdiff_base::setting;
 use locdiff_map::cells::{Cells, MapAttribute};
 use locdiff_shdd::sphere::LatLon;

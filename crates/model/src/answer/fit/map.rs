@@ -2,9 +2,8 @@
 
 use super::factors::{BACKGROUND, Chosen, EVIDENCE, FLOORS, NEAR_BEST_NATS, worst_deviation};
 use super::reading::{Observation, shares_within_levels};
-use crate::answer::cell_grid::CellGrid;
 use crate::answer::{AnswerError, Calibration, ClassProbabilities, Factors, Globe, Result, Surroundings};
-use crate::answer::{map_factors::MapFactors, support::log_integral};
+use crate::{answer::cell_grid::CellGrid, answer::map_factors::MapFactors, answer::support::log_integral};
 use locdiff_shdd::Coefficients;
 use rayon::prelude::*;
 use std::{f64::consts::PI, sync::Arc};

@@ -3,8 +3,7 @@
 use crate::answer::{
     Calibration, Density, Globe, LEVELS, ModelOutput, Neighbour, PlaceField, Result, SureLevels, Sureness,
 };
-use locdiff_shdd::Coefficients;
-use locdiff_shdd::sphere::{LatLon, haversine_km};
+use locdiff_shdd::{Coefficients, sphere::LatLon, sphere::haversine_km};
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -1,10 +1,6 @@
 //! Matrices laid out for the micro-kernel: columns of the right side in panels, rows of the left side in groups.
 
-use super::{
-    kernel::{ROWS, WIDTH},
-    side::Side,
-    simd_kernel, transpose,
-};
+use super::{kernel::ROWS, kernel::WIDTH, side::Side, simd_kernel, transpose};
 use std::ops::Range;
 
 /// Rows of the right side that [`lay_columns`] turns at a time: a cache line of every column.

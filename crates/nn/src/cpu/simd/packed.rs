@@ -1,10 +1,7 @@
 //! The right side of many products, laid out once in the order in which the micro-kernel reads it.
 
-use super::{
-    kernel::{BLOCK, PANEL, Sums, WIDTH, sums},
-    layout::lay_columns,
-    side::Side,
-};
+use super::kernel::{BLOCK, PANEL, Sums, WIDTH, sums};
+use super::{layout::lay_columns, side::Side};
 use crate::{aligned::Aligned, cpu::Mat};
 use half::{f16, slice::HalfFloatSliceExt};
 use pulp::Simd;

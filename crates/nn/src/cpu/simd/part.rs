@@ -1,12 +1,9 @@
 //! A part of a product, made by one thread: the left side is laid out in groups of rows, the right side in panels of columns
 //! unless it was packed before.
 
-use super::{
-    kernel::{BLOCK, Group, PANEL, ROWS, WIDTH, each_register, sums, unrolled},
-    layout::{lay_columns, lay_rows},
-    packed::Packed,
-    side::{Columns, Side, Start, with_scratch},
-};
+use super::kernel::{BLOCK, Group, PANEL, ROWS, WIDTH, each_register, sums, unrolled};
+use super::side::{Columns, Side, Start, with_scratch};
+use super::{layout::lay_columns, layout::lay_rows, packed::Packed};
 use crate::aligned::Aligned;
 use pulp::{Simd, WithSimd};
 use std::ops::Range;

@@ -2,15 +2,8 @@
 //! batches, in WebAssembly by the tiles alone, elsewhere by the f32 part of the `gemm` crate. Packed matrices are always
 //! multiplied by the tiles.
 
-use super::{
-    LANES, Level,
-    kernel::{ROWS, WIDTH},
-    level,
-    packed::Packed,
-    part::{Part, Weights},
-    side::{Columns, Side, Start},
-    skinny,
-};
+use super::side::{Columns, Side, Start};
+use super::{LANES, Level, kernel::ROWS, kernel::WIDTH, level, packed::Packed, part::Part, part::Weights, skinny};
 use crate::cpu::{Mat, MatMut};
 use std::ops::Range;
 

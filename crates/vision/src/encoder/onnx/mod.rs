@@ -4,14 +4,10 @@ mod proto;
 mod runtime;
 
 use super::description::Description;
-use crate::network::{Network, RGB};
-use crate::{Result, VisionError};
-use ort::session::{Session, SessionInputValue};
-use ort::value::TensorRef;
+use crate::{Result, VisionError, network::Network, network::RGB};
+use ort::{session::Session, session::SessionInputValue, value::TensorRef};
 use rayon::prelude::*;
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::{borrow::Cow, path::Path, path::PathBuf, sync::Mutex, sync::PoisonError};
 
 pub(crate) struct OnnxNetwork {
     path: PathBuf,

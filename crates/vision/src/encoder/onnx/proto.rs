@@ -1,12 +1,5 @@
 //! As much of ONNX's files (protocol buffers) as it takes to count their weights.
 
-/// What a field holds, after its number: the bytes of a message, or a whole number.
-#[derive(Clone, Copy)]
-enum Field<'a> {
-    Bytes(u64, &'a [u8]),
-    Number(u64, u64),
-}
-
 /// `ModelProto.graph`, `GraphProto.initializer`, `TensorProto.dims`.
 const GRAPH: u64 = 7;
 const INITIALIZER: u64 = 5;
@@ -14,74 +7,43 @@ const DIMS: u64 = 1;
 
 /// Values of all initialisers of a model; those that can be read where the file is damaged.
 pub(super) fn constants(model: &[u8]) -> usize {
-    let tensors = messages(model, GRAPH).flat_map(|graph| messages(graph, INITIALIZER));
-    tensors.map(values).fold(0, usize::saturating_add)
-}
-
-/// The messages in the fields of a number.
-fn messages(message: &[u8], wanted: u64) -> impl Iterator<Item = &[u8]> {
-    Fields(message).filter_map(move |field| match field {
-        Field::Bytes(number, bytes) if number == wanted => Some(bytes),
-        _ => None,
-    })
+    let is = |wanted: u64| move |field: &(u64, u64, &[u8])| (field.0, field.1) == (wanted, 2);
+    let tensors = fields(model).filter(is(GRAPH)).flat_map(|(.., graph)| fields(graph).filter(is(INITIALIZER)));
+    tensors.map(|(.., tensor)| values(tensor)).fold(0, usize::saturating_add)
 }
 
 /// The product of a tensor's dimensions, which stand one by one or packed.
 fn values(tensor: &[u8]) -> usize {
-    let mut product = 1_usize;
-    let mut times = |dim: u64| {
-        product = product.saturating_mul(usize::try_from(dim.cast_signed().max(0)).unwrap_or(usize::MAX));
-    };
-    for field in Fields(tensor) {
-        match field {
-            Field::Number(DIMS, dim) => times(dim),
-            Field::Bytes(DIMS, mut packed) => {
-                while let Some(dim) = number(&mut packed) {
-                    times(dim);
-                }
-            }
-            _ => {}
-        }
-    }
-    product
+    let dims = fields(tensor).filter(|(field, kind, _)| *field == DIMS && [0, 2].contains(kind));
+    let dims = dims.flat_map(|(.., mut packed)| std::iter::from_fn(move || number(&mut packed)));
+    let size = |dim: u64| usize::try_from(dim.cast_signed().max(0)).unwrap_or(usize::MAX);
+    dims.map(size).fold(1, usize::saturating_mul)
 }
 
-/// The fields of a message, up to its end or to what is no field.
-struct Fields<'a>(&'a [u8]);
-
-impl<'a> Iterator for Fields<'a> {
-    type Item = Field<'a>;
-
-    fn next(&mut self) -> Option<Field<'a>> {
-        loop {
-            let key = number(&mut self.0)?;
-            let field = key >> 3;
-            let length = match key & 7 {
-                0 => return Some(Field::Number(field, number(&mut self.0)?)),
-                1 => 8,
-                2 => usize::try_from(number(&mut self.0)?).ok()?,
-                5 => 4,
-                _ => return None,
-            };
-            let bytes = take(&mut self.0, length)?;
-            if key & 7 == 2 {
-                return Some(Field::Bytes(field, bytes));
-            }
-        }
-    }
-}
-
-fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
-    let (taken, rest) = bytes.split_at_checked(count)?;
-    *bytes = rest;
-    Some(taken)
+/// The fields of a message, up to its end or to what is no field: the number, the kind (0 for a whole number, 2 for a message or
+/// packed numbers), the bytes.
+fn fields(mut message: &[u8]) -> impl Iterator<Item = (u64, u64, &[u8])> {
+    std::iter::from_fn(move || {
+        let key = number(&mut message)?;
+        let length = match key & 7 {
+            0 => message.iter().position(|byte| byte & 0x80 == 0)? + 1,
+            1 => 8,
+            2 => usize::try_from(number(&mut message)?).ok()?,
+            5 => 4,
+            _ => return None,
+        };
+        let (bytes, rest) = message.split_at_checked(length)?;
+        message = rest;
+        Some((key >> 3, key & 7, bytes))
+    })
 }
 
 /// Seven bits a byte, the lowest first; the highest bit says that there are more.
 fn number(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
-        let byte = take(bytes, 1)?[0];
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
         value |= u64::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
             return Some(value);

@@ -1,8 +1,7 @@
 //! The ONNX Runtime library, found when the first ONNX file is opened: nothing of it is needed to build or to start.
 
 use ort::{environment::Environment, logging::LogLevel};
-use std::path::{Path, PathBuf};
-use std::{env, sync::Mutex};
+use std::{env, path::Path, path::PathBuf, sync::Mutex};
 
 /// Names the library's file, as for every program that uses `ort`.
 const VARIABLE: &str = "ORT_DYLIB_PATH";

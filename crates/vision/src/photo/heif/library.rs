@@ -4,8 +4,7 @@
 
 use libloading::Library as Dynamic;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ptr::{null, null_mut};
-use std::{env, path::Path, sync::OnceLock};
+use std::{env, path::Path, ptr::null, ptr::null_mut, sync::OnceLock};
 
 const VARIABLE: &str = "LOCDIFF_LIBHEIF";
 /// The constants of `heif.h` that are used.

@@ -3,8 +3,7 @@
 use super::error::{ParquetError, Reason, cut_off, damaged};
 use super::footer::{Chunk, Footer, Leaf, Type};
 use super::page::{Holds, Page, Values};
-use std::io::{Read, Seek, SeekFrom};
-use std::{fs::File, path::Path};
+use std::{fs::File, io::Read, io::Seek, io::SeekFrom, path::Path};
 
 const MAGIC: &[u8; 4] = b"PAR1";
 /// The longest description: ten thousand row groups of a hundred columns.

@@ -1,8 +1,7 @@
 //! The description at the end of a file: which columns, and where their pages are.
 
-use super::codec::Codec;
-use super::error::{Reason, damaged};
 use super::thrift::{Kind, Thrift, fields};
+use super::{codec::Codec, error::Reason, error::damaged};
 
 /// Rows of one row group, which are counted in memory: pyarrow writes a million at the most.
 pub(crate) const MOST_ROWS_OF_A_GROUP: u64 = 1 << 24;

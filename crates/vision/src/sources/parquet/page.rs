@@ -1,9 +1,8 @@
 //! Pages: their headers, the levels that say which values are absent, and where each value's bytes lie.
 
-use super::codec::short_number;
-use super::error::{Reason, cut_off, damaged};
 use super::footer::{Chunk, Leaf, MOST_ROWS_OF_A_GROUP, Type};
 use super::thrift::{Kind, Thrift, fields};
+use super::{codec::short_number, error::Reason, error::cut_off, error::damaged};
 use std::{ops::Range, sync::Arc};
 
 /// The largest page: no picture that is read is larger.

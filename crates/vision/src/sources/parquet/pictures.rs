@@ -1,9 +1,7 @@
 //! Pictures in rows of Parquet files: the files that were read last stay open, with the page that was read last.
 
 use super::file::{Column, ParquetFile};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::{collections::VecDeque, io};
+use std::{collections::VecDeque, io, path::Path, path::PathBuf, sync::Mutex, sync::PoisonError};
 
 /// Files that stay open: photos come in the order of their files.
 const OPEN_FILES: usize = 3;

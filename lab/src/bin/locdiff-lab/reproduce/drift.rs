@@ -1,18 +1,16 @@
 //! `locdiff-lab reproduce drift`: how far a decoded place moves when its code gets noise.
 
-use crate::terminal::{Usage, bar, parse_grid, parse_positive, read_places};
+use crate::terminal::{DecoderArgs, DegreeArg, bar, parse_positive, read_places};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff_lab::{PerturbationDrift, ReducedDrift};
-use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM};
-use locdiff_shdd::{Anchors, Codec, Decoder};
-use std::path::{Path, PathBuf};
+use locdiff_lab::NoisyCodes;
+use locdiff_shdd::Codec;
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Drift {
-    /// Spherical-harmonic degree L: a code has (L+1)² numbers, its peak a spread of 78 km at 23, 20 km at 47
-    #[arg(short = 'L', long, value_name = "L", default_value = "47", value_parser = parse_degree)]
-    degree: Degree,
+    #[command(flatten)]
+    degree: DegreeArg,
     #[command(flatten)]
     decoder: DecoderArgs,
     /// Variance of the noise on each coefficient (the paper: 0.01)
@@ -36,65 +34,25 @@ pub(crate) struct Drift {
     json: bool,
 }
 
-fn parse_degree(text: &str) -> Result<Degree, String> {
-    let number: usize = text.parse().map_err(|_| format!("'{text}' is not a whole number"))?;
-    Degree::new(number).map_err(|error| error.to_string())
-}
-
-/// Which decoder.
-#[derive(Debug, Args)]
-struct DecoderArgs {
-    /// exact: the continuous maximum; anchors: the paper's, over anchor points; kl: nearest code in reverse KL
-    #[arg(long, value_enum, default_value_t = DecoderKind::Exact)]
-    decoder: DecoderKind,
-    /// Rank peaks by their mass within this radius [exact: the whole peak; anchors: the single anchor]
-    #[arg(long, value_name = "KM", value_parser = parse_positive)]
-    window_km: Option<f64>,
-    /// Anchors: fibonacci:N, healpix:DEPTH, random:N, or a file of places (a gallery)
-    #[arg(long, value_name = "GRID", default_value = "fibonacci:21000")]
-    anchors: String,
-    /// Seed of random anchors
-    #[arg(long, default_value_t = 0, value_name = "SEED")]
-    anchor_seed: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum DecoderKind {
-    Exact,
-    Anchors,
-    Kl,
-}
-
-impl DecoderArgs {
-    fn name(&self) -> String {
-        match self.decoder {
-            DecoderKind::Exact => "exact".to_owned(),
-            DecoderKind::Anchors => format!("anchors {}", self.anchors),
-            DecoderKind::Kl => "kl".to_owned(),
-        }
-    }
-
-    fn decoder(&self) -> Result<Decoder> {
-        if self.decoder == DecoderKind::Kl && self.window_km.is_some() {
-            return Err(Usage("--window-km has no effect with --decoder kl: leave it out".to_owned()).into());
-        }
-        let window_rad = self.window_km.map(|km| km / EARTH_RADIUS_KM);
-        Ok(match self.decoder {
-            DecoderKind::Exact => Decoder::Exact { window_rad },
-            DecoderKind::Anchors => {
-                let grid = parse_grid(&self.anchors, self.anchor_seed)?;
-                Decoder::Anchors(Anchors::new(&grid, window_rad.unwrap_or(0.0))?)
-            }
-            DecoderKind::Kl => Decoder::Kl,
-        })
-    }
-}
-
 impl Drift {
     pub(super) fn run(self) -> Result<()> {
-        let (value, text) = match (self.keep_dimensions, &self.places) {
-            (Some(count), Some(places)) => self.reduced(count, places)?,
-            _ => self.whole()?,
+        let codec = Codec::new(self.degree.degree);
+        let (decoder, variance, n, seed) = (self.decoder.decoder()?, self.variance, self.n as usize, self.seed);
+        let codes = NoisyCodes { codec: &codec, decoder: &decoder, variance, n, seed };
+        let (value, text) = if let (Some(count), Some(places)) = (self.keep_dimensions, &self.places) {
+            let places = read_places(places).context("--places")?;
+            let bar = bar("drift", Some(2 * places.len().min(n) as u64));
+            let told = codes.reduced(&places, count, |done| bar.set_position(done as u64));
+            bar.finish_and_clear();
+            told.context("--keep-dimensions")?
+        } else {
+            let DecoderArgs { decoder, anchors, .. } = &self.decoder;
+            let name = format!("{decoder:?}").to_lowercase();
+            let name = if name == "anchors" { format!("anchors {anchors}") } else { name };
+            let bar = bar("drift", Some(self.n.into()));
+            let told = codes.drift(&name, |done| bar.set_position(done as u64));
+            bar.finish_and_clear();
+            told?
         };
         if self.json {
             println!("{value}");
@@ -102,40 +60,5 @@ impl Drift {
             print!("{text}");
         }
         Ok(())
-    }
-
-    fn whole(&self) -> Result<(serde_json::Value, String)> {
-        let codec = Codec::new(self.degree);
-        let bar = bar("drift", self.n as usize);
-        let drift = PerturbationDrift::measure(
-            &codec,
-            &self.decoder.decoder()?,
-            &self.decoder.name(),
-            self.variance,
-            self.n as usize,
-            self.seed,
-            |done| bar.set_position(done as u64),
-        )?;
-        bar.finish_and_clear();
-        Ok((drift.to_json(), drift.to_text()))
-    }
-
-    fn reduced(&self, count: usize, places: &Path) -> Result<(serde_json::Value, String)> {
-        let places = read_places(places).context("--places")?;
-        let (codec, n) = (Codec::new(self.degree), places.len().min(self.n as usize));
-        let bar = bar("drift", 2 * n);
-        let drift = ReducedDrift::measure(
-            &codec,
-            &self.decoder.decoder()?,
-            &places,
-            count,
-            self.variance,
-            n,
-            self.seed,
-            |done| bar.set_position(done as u64),
-        )
-        .context("--keep-dimensions")?;
-        bar.finish_and_clear();
-        Ok((drift.to_json(), drift.to_text()))
     }
 }

@@ -1,12 +1,12 @@
 //! `locdiff-lab reproduce gallery-bias`: how many gallery places lie near the test photos.
 
-use crate::terminal::{bar, parse_grid, read_places};
+use crate::terminal::{TableFormat, bar, parse_grid, read_places};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff_model::eval::{Nearby, Rules};
+use locdiff_model::{eval::Nearby, eval::Rules, report::Table};
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 const GALLERY: &str = "gallery/coordinates_100K.csv";
@@ -31,12 +31,8 @@ pub(crate) struct GalleryBias {
     /// Seed of a random grid
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Print one JSON object instead of the table
-    #[arg(long, conflicts_with = "markdown")]
-    json: bool,
-    /// Print the table as Markdown
-    #[arg(long)]
-    markdown: bool,
+    #[command(flatten)]
+    format: TableFormat,
 }
 
 /// Shares of test photos in percent: with at least and with more than each of [`COUNTS`] places within a radius.
@@ -57,47 +53,40 @@ impl GalleryBias {
         let (gallery, truths) = (read_places(&gallery)?, read_places(truth)?);
         let grid: Vec<LatLon> =
             parse_grid(&self.grid, self.seed)?.points().iter().map(|point| point.to_latlon()).collect();
-        let bar = bar("counting", 4);
+        let bar = bar("counting", Some(4));
         let found = [shares(&truths, &gallery, || bar.inc(1)), shares(&truths, &grid, || bar.inc(1))];
         bar.finish_and_clear();
-        self.tell(&found, [gallery.len(), grid.len()], truths.len());
-        Ok(())
+        let (sizes, n) = ([gallery.len(), grid.len()], truths.len());
+        self.format.print(|| to_json(&found, sizes, n), |markdown| self.render(&found, sizes, n, markdown))
     }
 
-    fn tell(&self, [gallery, grid]: &[Shares; 2], sizes: [usize; 2], n: usize) {
-        if self.json {
-            let object = |shares: &Shares, size: usize, paper: [[f64; 4]; 2]| json!({"size": size, "at_least": shares.at_least, "more_than": shares.more_than, "paper": paper});
-            let value = json!({
-                "table": "gallery bias", "n": n, "radii_km": RADII_KM, "counts": COUNTS,
-                "gallery": object(gallery, sizes[0], PAPER_GALLERY), "grid": object(grid, sizes[1], PAPER_GRID),
-            });
-            println!("{value}");
-            return;
-        }
-        println!("Gallery bias: percent of {n} test photos with so many gallery places nearby\n");
-        let (edge, gap) = if self.markdown { ("| ", " | ") } else { ("", "  ") };
-        let row = |what: String, cells: [String; 4]| {
-            let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>7}")).collect();
-            println!("{}", format!("{edge}{what:<40}{gap}{}{gap}", cells.join(gap)).trim_end());
-        };
-        row("places".into(), COUNTS.map(|count| count.to_string()));
-        if self.markdown {
-            row("---".into(), [(); 4].map(|()| "---:".into()));
-        }
-        let percent = |values: [f64; 4]| values.map(|value| format!("{value:.2}"));
+    fn render(&self, found: &[Shares; 2], sizes: [usize; 2], n: usize, markdown: bool) -> String {
+        let mut table = Table::new(&["places", "1", "10", "50", "100"]);
         let names = [format!("gallery of {}", sizes[0]), format!("{} ({})", self.grid, sizes[1])];
-        for (shares, paper, name) in [(gallery, PAPER_GALLERY, &names[0]), (grid, PAPER_GRID, &names[1])] {
+        for ((shares, paper), name) in found.iter().zip([PAPER_GALLERY, PAPER_GRID]).zip(names) {
             for (k, radius) in RADII_KM.iter().enumerate() {
-                row(format!("{name}, {radius} km: the paper"), percent(paper[k]));
-                row(format!("{name}, {radius} km: at least"), percent(shares.at_least[k]));
-                row(format!("{name}, {radius} km: more than"), percent(shares.more_than[k]));
+                let rows = [("the paper", paper), ("at least", shares.at_least), ("more than", shares.more_than)];
+                for (what, values) in rows {
+                    let cells = values[k].map(|value| format!("{value:.2}"));
+                    table.push([vec![format!("{name}, {radius} km: {what}")], cells.to_vec()].concat());
+                }
             }
         }
-        println!(
-            "\nWhat differs: the paper heads its columns \"more than\"; its 25 km row and its first column are \"at least\",\n\
-             the rest of its 1 km row is \"more than\". It does not say which grid it took. Distances: haversine."
-        );
+        format!(
+            "Gallery bias: percent of {n} test photos with so many gallery places nearby\n\n{}\n\
+             What differs: the paper heads its columns \"more than\"; its 25 km row and its first column are \"at least\",\n\
+             the rest of its 1 km row is \"more than\". It does not say which grid it took. Distances: haversine.\n",
+            table.render(markdown)
+        )
     }
+}
+
+fn to_json([gallery, grid]: &[Shares; 2], sizes: [usize; 2], n: usize) -> Value {
+    let object = |shares: &Shares, size: usize, paper: [[f64; 4]; 2]| json!({"size": size, "at_least": shares.at_least, "more_than": shares.more_than, "paper": paper});
+    json!({
+        "table": "gallery bias", "n": n, "radii_km": RADII_KM, "counts": COUNTS,
+        "gallery": object(gallery, sizes[0], PAPER_GALLERY), "grid": object(grid, sizes[1], PAPER_GRID),
+    })
 }
 
 fn shares(truths: &[LatLon], places: &[LatLon], done: impl Fn()) -> Shares {

@@ -23,7 +23,7 @@ pub(crate) struct ReproduceTiming {
 impl ReproduceTiming {
     pub(super) fn run(self) -> Result<()> {
         let device = Device::open(self.device.device)?;
-        let bar = bar("timing", TimingTable::PARTS);
+        let bar = bar("timing", Some(TimingTable::PARTS as u64));
         let table = TimingTable::measure(&device, self.steps, self.photos as usize, &|| bar.inc(1))?;
         bar.finish_and_clear();
         self.format.print(|| table.to_json(), |markdown| table.render(markdown))
