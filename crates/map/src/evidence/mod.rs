@@ -61,8 +61,8 @@ impl Evidence {
         Self { kernels: self.kernels.iter().map(widen).collect(), ..self.clone() }
     }
 
-    /// The ISO codes of countries in which it is at least half as likely as where it is most likely, at most `most`. None if it says
-    /// nothing about countries.
+    /// The ISO codes of countries in which it is at least half as likely as where it is most likely, at most `most`, the largest
+    /// first. None if it says nothing about countries.
     pub fn favoured_countries(&self, most: usize) -> Vec<&'static str> {
         let all = Countries::bundled().all();
         let mut likelihoods = vec![0.0; all.len()];
@@ -78,7 +78,11 @@ impl Evidence {
         order.sort_by(|a, b| likelihoods[*b].total_cmp(&likelihoods[*a]));
         let least = 0.5 * order.first().map_or(0.0, |first| likelihoods[*first]);
         let is_likely = |number: &usize| likelihoods[*number] > 0.0 && likelihoods[*number] >= least;
-        order.into_iter().filter(is_likely).take(most).map(|number| all[number].code()).collect()
+        order.retain(is_likely);
+        let mut cells = vec![0; usize::from(u8::MAX) + 1];
+        Cells::bundled().country_numbers().iter().for_each(|number| cells[usize::from(*number)] += 1);
+        order.sort_by_key(|number| std::cmp::Reverse(cells[*number]));
+        order.into_iter().take(most).map(|number| all[number].code()).collect()
     }
 
     /// The likelihood at a point.
