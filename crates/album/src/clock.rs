@@ -16,8 +16,8 @@ const LOOKED_AT: usize = 96;
 const OF_ONE_THING: f64 = 0.5;
 const ONE_THING_S: f64 = 3600.0;
 
-/// A camera whose clock is ahead by so much, as a log of positions or the other cameras have it, and by how many nats the album of its
-/// photos fits better without that.
+/// A camera whose clock is wrong: by how much it is ahead, according to a log of positions or the other cameras. The nats say how much
+/// better the album fits after the correction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it all")]
 pub struct WrongClock {

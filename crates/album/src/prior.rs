@@ -40,7 +40,7 @@ pub(crate) struct Anchor {
     pub(crate) camera: Option<String>,
 }
 
-/// A place that is known at a time: of a film, of a photo of another trip, of a track.
+/// A place that is known at a time: of a video, of a photo of another trip, of a track.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownPlace {

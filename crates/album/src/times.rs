@@ -53,7 +53,7 @@ pub struct PhotoTime {
 /// The years 1 to 9999: no time is outside of them.
 const SECONDS: std::ops::Range<f64> = -62_135_596_800.0..253_402_300_800.0;
 
-/// Clocks that were never set begin in 1970 or 1980 (and those of films in 1904), and run on for some days.
+/// Clocks that were never set begin in 1970 or 1980 (and those of videos in 1904), and run on for some days.
 const UNSET: [f64; 3] = [-2_082_844_800.0, 0.0, 315_532_800.0];
 const DAY_S: f64 = 86_400.0;
 

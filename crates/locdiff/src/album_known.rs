@@ -1,4 +1,4 @@
-//! What is known of an album beside its photos: logs of positions, places that somebody states, films.
+//! Knowledge about an album besides its photos: logs of positions, stated places, videos.
 
 use crate::{AlbumOptions, LocateError, StatedPlace};
 use locdiff_album::{Album, AlbumPhoto, KnownPlace, SoftPlace, Track, WrongClock, parse_time, set_clocks};

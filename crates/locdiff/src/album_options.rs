@@ -1,4 +1,4 @@
-//! What an album is told.
+//! Options of an album.
 
 use crate::{LocateError, LocateOptions, names::is_default};
 use locdiff_album::{AlbumSettings, KnownPlace, PhotoTime, Track};

@@ -1,4 +1,4 @@
-//! What a run is told while it works, and what it tells.
+//! Progress and cancellation of a run.
 
 use crate::{EmbeddedPhoto, Origin};
 use locdiff_vision::Photo;

@@ -1,7 +1,7 @@
-//! GeoCLIP as a model: it gives 100,000 places scores, behind a network that says nothing.
+//! GeoCLIP as a model: it scores 100,000 locations, and its network is flat.
 //!
-//! Its density of a photo is the softmax of the scores over all places, each place a kernel; one reader, one calibration and every door serve
-//! it as they serve networks.
+//! Its density for a photo is the softmax of the scores over all locations, each of them a kernel. The same reader, calibration and
+//! interfaces serve it as serve networks.
 
 use crate::{LocateError, home::by_name, hybrid::open_geoclip};
 use locdiff_model::answer::{

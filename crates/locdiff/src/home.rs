@@ -1,4 +1,4 @@
-//! Where models that were fetched lie, and what a name means there.
+//! The folder of downloaded models, and their names.
 
 use crate::{LocateError, error::Failure};
 use std::{env, path::Component, path::Path, path::PathBuf};

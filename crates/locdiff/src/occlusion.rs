@@ -1,4 +1,4 @@
-//! Which parts of a photo speak for the place that is answered, and the backward process as places.
+//! Which parts of a photo support its answer, and the sampling steps as locations.
 
 use crate::{EmbeddedPhoto, LocateError, LocateOptions, Locator, error::Failure, error::Result};
 use locdiff_model::{ModelError, Reading, TraceStep};

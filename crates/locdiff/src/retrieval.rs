@@ -1,4 +1,4 @@
-//! What settles or moves a photo's place beside the model's density: retrieval or samples.
+//! Retrieval and samples, which change an answer in addition to the model's density.
 
 use locdiff_model::answer::{Answer, GalleryContribution, Neighbour};
 #[cfg(feature = "gallery")]

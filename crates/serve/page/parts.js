@@ -1,6 +1,6 @@
 // What both pages have: words for numbers, others' words made harmless, rows of places, the map's buttons, light and dark.
 
-export const percent = (share) => (share < 0.005 ? "< 1 %" : share > 0.995 ? "> 99 %" : `${Math.round(100 * share)} %`);
+export const percent = (share) => (share < 0.005 ? "< 1\u00a0%" : share > 0.995 ? "> 99\u00a0%" : `${Math.round(100 * share)}\u00a0%`);
 export const degrees = ({ lat, lon }) => `${Math.abs(lat).toFixed(3)}° ${lat < 0 ? "S" : "N"}, ${Math.abs(lon).toFixed(3)}° ${lon < 0 ? "W" : "E"}`;
 
 // "+1.80", "−0.25".

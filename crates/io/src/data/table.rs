@@ -71,8 +71,8 @@ fn text_of(field: &[u8]) -> String {
 
 /// Writes rows of text as CSV. Nothing is left on the disk unless [`TableWriter::finish`] succeeds.
 ///
-/// Text that a spreadsheet would run as a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and is no
-/// number) is written with a `'` before it, which [`TableReader`] and [`PlaceTable`](crate::data::PlaceTable) take off again.
+/// Text that a spreadsheet would run as a formula begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and is no number.
+/// It is written with a `'` before it, which [`TableReader`] and [`PlaceTable`](crate::data::PlaceTable) remove.
 ///
 /// ```
 /// use locdiff_io::data::TableWriter;

@@ -10,7 +10,7 @@ pub enum MediaKind {
     Picture,
     /// A camera's RAW file: located by the preview in it, tagged by a sidecar.
     Raw,
-    /// A film: passed over; see [`PhotoFacts::of_video`](crate::tags::PhotoFacts::of_video).
+    /// A video: passed over; see [`PhotoFacts::of_video`](crate::tags::PhotoFacts::of_video).
     Video,
     /// An XMP file beside a photo.
     Sidecar,

@@ -4,9 +4,9 @@
 //! | you want | item |
 //! |---|---|
 //! | what to write | [`GeoTag`], [`PlaceNames`] |
-//! | where, when and by which camera a photo or a film was taken | [`PhotoFacts`] |
+//! | where, when and by which camera a photo or a video was taken | [`PhotoFacts`] |
 //! | the preview in a RAW file, which is tagged by a sidecar only | [`raw_preview`], [`raw_kind`], [`sidecar_only`] |
-//! | photos, films and sidecars told apart by name | [`MediaKind`] |
+//! | photos, videos and sidecars told apart by name | [`MediaKind`] |
 //! | a tagged copy of a JPEG, PNG, WebP, TIFF, HEIC or AVIF file | [`write_copy`] |
 //! | the same in memory | [`tagged`] |
 //! | a file `photo.jpg.xmp` beside the photo, merged with one that is there | [`write_sidecar`], [`sidecar_path`] |

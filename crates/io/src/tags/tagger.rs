@@ -21,9 +21,9 @@ pub struct TagPlan {
     pub copies: Option<PathBuf>,
     /// The photos that get no tag are copied, too, and so are sidecars: the copy is an album.
     pub copy_all: bool,
-    /// The place goes into the photos themselves, which stay beside themselves.
+    /// The place goes into the photos themselves. Each original stays next to its photo.
     pub in_place: bool,
-    /// A file PHOTO.xmp is put beside each photo.
+    /// A file PHOTO.xmp is put next to each photo.
     pub sidecars: bool,
     /// A table for exiftool.
     pub table: Option<PathBuf>,
@@ -38,7 +38,7 @@ pub struct TagPlan {
 }
 
 impl TagPlan {
-    /// Whether photos are copied or written into, or files put beside them.
+    /// Whether photos are copied or written into, or files put next to them.
     pub fn touches_files(&self) -> bool {
         self.copies.is_some() || self.sidecars || self.in_place
     }

@@ -1,4 +1,4 @@
-//! What a film says: MP4, MOV and their kin.
+//! What a video says: MP4, MOV and their kin.
 
 use crate::tags::facts::{PhotoFacts, Taken, real_place, tidy};
 use crate::tags::iso::{IsoBox, Numbers, boxes, read_at};
@@ -8,18 +8,18 @@ use locdiff_shdd::sphere::LatLon;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::{fs::File, path::Path};
 
-/// Texts and tables of films are shorter.
+/// Texts and tables of videos are shorter.
 const MOST_BYTES: u64 = 1 << 16;
-/// Seconds from 1904, where films count from, to 1970.
+/// Seconds from 1904, where videos count from, to 1970.
 const EPOCH: i64 = 2_082_844_800;
 const PLACE_KEY: &str = "com.apple.quicktime.location.ISO6709";
 const TIME_KEY: &str = "com.apple.quicktime.creationdate";
 const CAMERA_KEYS: [&str; 2] = ["com.apple.quicktime.make", "com.apple.quicktime.model"];
 
 impl PhotoFacts {
-    /// Where, when and by which camera an MP4, MOV, M4V or 3GP film was taken. The place is that of Apple's
+    /// Where, when and by which camera an MP4, MOV, M4V or 3GP video was taken. The place is that of Apple's
     /// `com.apple.quicktime.location.ISO6709`, else of `©xyz`, else of 3GPP's `loci`; the time Apple's `creationdate`, or
-    /// else the film's own in UTC (which some cameras set to local time). Fails for a file that cannot be opened.
+    /// else the video's own in UTC (which some cameras set to local time). Fails for a file that cannot be opened.
     pub fn of_video(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let length = if file.metadata()?.is_file() { file.seek(SeekFrom::End(0))? } else { 0 };
@@ -71,7 +71,7 @@ pub(crate) fn location(body: &[u8]) -> Option<LatLon> {
     real_place(degrees(4)?, degrees(0)?)
 }
 
-/// The film's time, which is in UTC.
+/// The video's time, which is in UTC.
 fn created(head: &[u8]) -> Option<String> {
     let mut numbers = Numbers(head);
     let version = numbers.next(4)? >> 24;

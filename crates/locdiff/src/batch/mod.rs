@@ -1,8 +1,8 @@
-//! Photos by the million, on as many machines as there are.
+//! Millions of photos, on any number of machines.
 //!
-//! A **job** is a folder: `job.json` (what to do), `manifest/00042.jsonl` (the photos of a shard) and `parts/00042` (what came of
-//! them). Shards are made by any runner: the command, a SLURM array, Ray, Spark. A part appears whole or not at all, one
-//! that is there and whole is not made again, and a photo's answer does not depend on the shard it is in.
+//! A **job** is a folder: `job.json` (what to do), `manifest/00042.jsonl` (the photos of a shard) and `parts/00042` (their
+//! results). Any runner works on shards: the command, a SLURM array, Ray, Spark. A part is complete or absent. A complete
+//! part is not made again. A photo's answer does not depend on its shard.
 //!
 //! | you want | item |
 //! |---|---|

@@ -1,8 +1,8 @@
-//! What is finished so far, beside the output: a run that is killed goes on from here and ends with the same bytes.
+//! Results so far, in a file next to the output: a run that was killed continues from here and ends with the same bytes.
 //!
 //! A line of JSON with the settings, then a record a photo in the photos' order: length and checksum, then the outcome.
-//! Records are appended a batch at a time, and a batch that is not whole is made again, so that the same photos share a
-//! batch however often a run is cut.
+//! Records are appended a batch at a time. An incomplete batch is made again. So the same photos always share a batch,
+//! however often a run is interrupted.
 
 use super::{EmbedError, error::Result, outcome::EmbedOutcome};
 use locdiff_base::{OutputLock, own_file, private};

@@ -18,8 +18,8 @@ const LEAST: f64 = 0.005;
 /// A gallery with a larger share leaves no picture to compare with.
 const ALL_GALLERY: f64 = 1.0 - 1e-6;
 
-/// What one factor did. The `nats` of all rows add up to the log density at the best location over that of a uniform
-/// density, and the changes of a country's probability to that probability.
+/// Effect of one factor. The `nats` of all rows add up to the log density at the best location, relative to a uniform
+/// density. The changes of a country's probability add up to that probability.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LedgerRow {

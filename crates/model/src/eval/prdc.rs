@@ -13,9 +13,9 @@ pub(crate) const PRDC_CHUNKS: usize = 20;
 
 /// Precision, recall, density and coverage of fake points against real ones (Naeem et al. 2020).
 ///
-/// A point's ball reaches to its k-th nearest neighbour in its own set, not counting itself; what lies on its rim is
-/// outside. Precision is the share of fakes in any real ball, recall the share of reals in any fake ball, density
-/// the mean number of real balls that hold a fake, over k, and coverage the share of real balls that hold a fake.
+/// A point's ball reaches to its k-th nearest neighbour in its own set, not counting itself. Its rim is outside.
+/// Precision is the share of fakes in any real ball. Recall is the share of reals in any fake ball. Density is the
+/// mean number of real balls that hold a fake, over k. Coverage is the share of real balls that hold a fake.
 /// Time is quadratic, about 2 ns a pair and core, memory linear.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Prdc {

@@ -28,11 +28,11 @@ pub struct Hit {
     pub score: f32,
 }
 
-/// Places with vectors, searched by cosine: everywhere, or within caps.
+/// Photos with locations and vectors, searched by cosine: everywhere, or within caps.
 ///
-/// The search is exact: a first pass over one byte per number leaves only rows that may be among the best by a bound that
-/// always holds; their full vectors decide. The index (24 bytes per row) and codes up to 512 MiB are held in memory; full
-/// vectors, and the codes of larger galleries, are read where they lie.
+/// The search is exact. A first pass over one byte per number keeps the rows that may be among the best, by a strict bound.
+/// Their full vectors decide. Memory holds the index (24 bytes per row) and codes up to 512 MiB. Full vectors, and the
+/// codes of larger galleries, are read from the file.
 pub struct Gallery {
     pub(crate) description: Description,
     pub(crate) cells: Cells,

@@ -36,17 +36,17 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Reads an encoder's folder and makes it ready on the CPU: one with an `encoder.json`, or a CLIP (projected
-    /// features where the folder has a projection, else the pooled output), DINOv2 (the class token; `"pooling":
-    /// "mean"` or `"both"` in its `config.json` for the mean of the patches) or SigLIP (the pooled output) as Hugging
-    /// Face saves it, or an OpenCLIP. Fails with [`VisionError::Read`] for a missing file, [`VisionError::Encoder`] for
+    /// Reads an encoder's folder and makes it ready on the CPU. The folder has an `encoder.json`, or is an OpenCLIP, or a
+    /// CLIP, DINOv2 or SigLIP as Hugging Face saves it. CLIP gives projected features, or the pooled output without a
+    /// projection. DINOv2 gives the class token; `"pooling": "mean"` or `"both"` in its `config.json` changes that.
+    /// SigLIP gives the pooled output. Fails with [`VisionError::Read`] for a missing file, [`VisionError::Encoder`] for
     /// one that is damaged or does not fit.
     pub fn open(folder: &Path) -> Result<Self> {
         Self::open_on(folder, &Device::cpu())
     }
 
-    /// Reads an encoder's folder and makes it ready on `device`. On CUDA a transformer computes with bf16 products, an
-    /// EfficientNet-Lite with products in the device's precision; on a CPU that [`Device::is_int8`] a transformer with
+    /// Reads an encoder's folder and makes it ready on `device`. On CUDA a transformer uses bf16 products, an
+    /// EfficientNet-Lite products in the device's precision. On a CPU that [`Device::is_int8`], a transformer uses
     /// products of 8 bits. Fails as [`Encoder::open`] does, and if the device's memory does not suffice.
     pub fn open_on(folder: &Path, device: &Device) -> Result<Self> {
         let path = folder.join("encoder.json");

@@ -5,7 +5,7 @@ use locdiff_base::special_kind;
 use locdiff_io::tags::MediaKind;
 use std::{collections::HashSet, fmt, fs, path::Path, path::PathBuf};
 
-/// A path that is passed over: the others are not stopped by it.
+/// A path that was skipped. It does not stop the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     /// The path.
@@ -14,7 +14,7 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// Files that are passed over because they are no photos, by kind.
+/// Files that were skipped because they are not photos, by kind.
 ///
 /// ```
 /// use locdiff_vision::sources::PassedOver;

@@ -21,12 +21,12 @@ pub struct Photos {
 }
 
 impl Photos {
-    /// The photos that arguments name: files, folders (searched by name), `.csv` tables with a column of paths (and lat,
-    /// lon), `.tar` and `.zip` shards, `.parquet` files of images, `@list.txt` with a path a line, and `-`, a photo's
-    /// bytes on standard input. `path_column` names a table's column of paths; else the usual names are tried.
+    /// The photos that arguments name. An argument is a file, a folder (searched by name), a `.csv` table with a column of
+    /// paths (and lat, lon), a `.tar` or `.zip` shard, or a `.parquet` file of images. `@list.txt` has a path a line, and
+    /// `-` is a photo on standard input. `path_column` names a table's column of paths; else the usual names are tried.
     ///
     /// A photo that comes twice is taken once. Pipes, devices, links that lead nowhere or back, and folders that may not
-    /// be read are [`Photos::skipped`]; films and other files are [`Photos::passed_over`]. Fails for tables, lists and
+    /// be read are [`Photos::skipped`]; videos and other files are [`Photos::passed_over`]. Fails for tables, lists and
     /// shards that cannot be read, and arguments that name no picture. A photo that cannot be read fails in its turn.
     pub fn gather(arguments: &[impl AsRef<Path>], path_column: Option<&str>) -> Result<Self> {
         let mut photos = Self::default();
@@ -65,7 +65,7 @@ impl Photos {
         Ok(photos)
     }
 
-    /// The files of photos and films that arguments name, as [`Photos::gather`] finds them. Fails as that does.
+    /// The files of photos and videos that arguments name, as [`Photos::gather`] finds them. Fails as that does.
     pub fn media_files(arguments: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>> {
         let mut photos = Self::default();
         arguments.iter().try_for_each(|argument| photos.add(argument.as_ref(), None))?;

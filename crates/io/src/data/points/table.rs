@@ -39,8 +39,8 @@ pub struct PlaceTable {
 }
 
 impl PlaceTable {
-    /// Reads a file; `-` is standard input. Rows are named by the column `id`, or, if it is `None`, by the first column or
-    /// key called id, image_id, img_id, photo_id, image, photo, filename, file, path or key in any case. Columns whose
+    /// Reads a file; `-` is standard input. Rows are named by the column `id`. If it is `None`, the first column or key called
+    /// id, image_id, img_id, photo_id, image, photo, filename, file, path or key names them, in any case. Columns whose
     /// names `is_wanted` are read as numbers. Fails at the first error, or if there are no rows or no column `id`.
     pub fn read(
         path: &Path,

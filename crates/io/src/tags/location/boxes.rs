@@ -1,4 +1,4 @@
-//! Films (MP4, MOV and their kin), HEIC and AVIF. Boxes with a location become free space of the same length.
+//! Videos (MP4, MOV and their kin), HEIC and AVIF. Boxes with a location become free space of the same length.
 
 use super::{exif, finding::LocationScrub, finding::mentions_location, finding::zone_at, xmp};
 use crate::tags::video::{iso6709, location};
@@ -9,11 +9,11 @@ const PART: &str = "film's tags";
 const XMP_ID: [u8; 16] = 0xbe7a_cfcb_97a9_42e8_9c71_9994_91e3_afac_u128.to_be_bytes();
 /// Tracks of measurements: GoPro, Google, Sony, DJI.
 const TRACKS: [&[u8; 4]; 5] = [b"gpmd", b"camm", b"rtmd", b"djmd", b"dbgi"];
-/// Tables of a film are smaller, in bytes.
+/// Tables of a video are smaller, in bytes.
 const MOST_BYTES: u64 = 1 << 28;
 const DEPTH: usize = 8;
 
-/// The boxes of a film in a part of a file, of which only its tables are read; whether they fill it.
+/// The boxes of a video in a part of a file, of which only its tables are read; whether they fill it.
 pub(super) fn film(file: &mut (impl Read + Seek), part: Range<u64>, scrub: &mut LocationScrub) -> bool {
     let (outer, is_whole) = boxes(file, part);
     for one in outer.iter().filter(|one| matches!(&one.kind, b"moov" | b"udta" | b"uuid" | b"meta")) {
@@ -32,7 +32,7 @@ pub(super) fn film(file: &mut (impl Read + Seek), part: Range<u64>, scrub: &mut 
     is_whole && outer.iter().any(|one| matches!(&one.kind, b"moov" | b"meta"))
 }
 
-/// A file that is a film.
+/// A file that is a video.
 pub(super) fn film_file(file: &mut (impl Read + Seek), length: u64, scrub: &mut LocationScrub) {
     if !film(file, 0..length, scrub) {
         scrub.damage = Some("it is cut off, or not a video".to_owned());
@@ -99,7 +99,7 @@ fn inside(data: &mut [u8], parent: [u8; 4], keys: &[String], depth: usize, scrub
     }
 }
 
-/// Whether a value of a film's list says where, or gives an offset from UTC.
+/// Whether a value of a video's list says where, or gives an offset from UTC.
 fn value(name: &str, body: &[u8], scrub: &mut LocationScrub) -> bool {
     let says = String::from_utf8_lossy(body.get(16..).unwrap_or_default());
     if name.contains("iso6709") {
@@ -122,7 +122,7 @@ fn position(text: &str, scrub: &mut LocationScrub) -> bool {
     true
 }
 
-/// HEIC and AVIF: the items with EXIF data and XMP, and boxes as in films.
+/// HEIC and AVIF: the items with EXIF data and XMP, and boxes as in videos.
 pub(super) fn heif(file: &[u8], scrub: &mut LocationScrub) {
     let is_whole = film(&mut Cursor::new(file), 0..file.len() as u64, scrub);
     let items = Heif::parse(file).and_then(|heif| heif.metadata()).ok();

@@ -8,7 +8,7 @@ const PHOTOSHOP: &[u8] = b"Photoshop 3.0\0";
 /// Segments that are not taken apart, and go if they speak of a location: extended XMP, credentials, GoPro's data.
 const OTHERS: [(u8, &[u8]); 3] = [(0xe1, b"http://ns.adobe.com/xmp/extension/\0"), (0xeb, b"JP"), (0xe6, b"GoPro\0")];
 
-/// The picture, and what stands behind it: further pictures, the film of a motion photo.
+/// The picture, and what stands behind it: further pictures, the video of a motion photo.
 pub(super) fn jpeg(file: &[u8], scrub: &mut LocationScrub) {
     let (mut start, mut end) = (Some(0), 0);
     while let Some(at) = start {

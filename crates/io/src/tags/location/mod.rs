@@ -1,4 +1,4 @@
-//! Everything in the file of a photo or a film that says where it was taken, and copies without it. Tags are overwritten where they
+//! Everything in the file of a photo or a video that says where it was taken, and copies without it. Tags are overwritten where they
 //! stand, nothing is encoded again: pixels keep their bytes.
 
 mod boxes;
@@ -35,7 +35,7 @@ pub fn copy_paths(given: &[PathBuf], files: &[PathBuf], folder: &Path) -> Vec<Pa
 }
 
 impl LocationScrub {
-    /// Looks at the contents of a photo or film.
+    /// Looks at the contents of a photo or video.
     pub fn of(contents: &[u8]) -> Self {
         let mut scrub = Self::default();
         match contents {
@@ -61,7 +61,7 @@ impl LocationScrub {
         scrub.in_order()
     }
 
-    /// Looks at a file; of a film only its tables are read. Fails if the file cannot be read.
+    /// Looks at a file; of a video only its tables are read. Fails if the file cannot be read.
     pub fn read(path: &Path) -> Result<Self> {
         let failed = |source| TagError::Read { file: path.display().to_string(), source };
         let mut file = File::open(path).map_err(failed)?;
