@@ -34,10 +34,9 @@ fn far_rows(of: &Examples, from: &Examples, km: f64) -> Vec<usize> {
     (0..of.len()).filter(is_far).collect()
 }
 
-/// A bootstrap of blocks of 15°: blocks of 5° of a third of each coordinate. Errors are correlated over thousands of kilometres.
+/// A bootstrap of blocks of 15°.
 pub(crate) fn wide_blocks(points: &[UnitVec]) -> Bootstrap {
-    let shrunk = places(points).into_iter().map(|place| LatLon::new(place.lat_deg() / 3.0, place.lon_deg() / 3.0));
-    Bootstrap::default().by_places(&shrunk.flatten().collect::<Vec<_>>())
+    Bootstrap::default().by_places(&places(points))
 }
 
 /// The photos of `among` whose embedding is nearly that of a photo.

@@ -41,7 +41,7 @@ impl Default for Bootstrap {
 }
 
 impl Bootstrap {
-    /// Draws blocks of 5° if the photos' places are in enough of them.
+    /// Draws blocks of 15° if the photos' places are in enough of them.
     #[must_use]
     pub fn by_places(&self, places: &[LatLon]) -> Self {
         Self { blocks: Blocks::of_places(places), ..self.clone() }
@@ -128,12 +128,12 @@ impl Bootstrap {
     }
 }
 
-/// The side of a block.
-const SIDE_DEG: f64 = 5.0;
+/// The side of a block. Errors are correlated over a thousand kilometres and more.
+const SIDE_DEG: f64 = 15.0;
 /// Fewer blocks than this say nothing about how results vary; photos are drawn instead.
 const FEWEST: usize = 8;
 
-/// Which block each photo lies in: cells of 5° of latitude and longitude.
+/// Which block each photo lies in: cells of 15° of latitude and longitude.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Blocks {
     side_deg: f64,
@@ -190,11 +190,11 @@ mod tests {
     #[test]
     fn photos_of_a_block_are_drawn_together() {
         let places: Vec<LatLon> =
-            (0..60).map(|k| LatLon::new(f64::from(k % 20) * 5.0 - 47.0, f64::from(k / 20)).unwrap()).collect();
-        // 0° to 19.5° are four blocks, 0° to 78° are sixteen.
+            (0..60).map(|k| LatLon::new(0.4 * f64::from(k / 20), f64::from(k % 20) * 15.0 - 147.0).unwrap()).collect();
+        // 0° to 58.5° are four blocks, 0° to 156° are eleven.
         let line = |step: f64| (0..40).map(|k| LatLon::new(0.5, step * f64::from(k)).unwrap()).collect::<Vec<_>>();
-        let counts = [0.5, 2.0].map(|step| Blocks::of_places(&line(step)).map(|blocks| blocks.count()));
-        assert_eq!(counts, [None, Some(16)]);
+        let counts = [1.5, 4.0].map(|step| Blocks::of_places(&line(step)).map(|blocks| blocks.count()));
+        assert_eq!(counts, [None, Some(11)]);
         let bootstrap = Bootstrap::default().by_places(&places);
         assert_eq!(bootstrap.blocks.as_ref().unwrap().count(), 20);
         let together = |counts: &[u32]| (0..20).all(|k| counts[k] == counts[k + 20] && counts[k] == counts[k + 40]);

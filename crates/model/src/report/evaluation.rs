@@ -61,7 +61,7 @@ impl Division {
 pub struct Evaluation {
     /// Whose rules.
     pub preset: Preset,
-    /// How intervals are made: of blocks of 5° if there are enough. Its seed is also that of the permutations.
+    /// How intervals are made: of blocks of 15° if there are enough. Its seed is also that of the permutations.
     pub bootstrap: Bootstrap,
     /// What a photo without an answer is.
     pub missing: MissingRule,
@@ -172,7 +172,7 @@ impl Evaluation {
             let alike =
                 format!("photos within {} km of each other err alike (Moran's I {:.2})", lag.to_km, lag.moran_i);
             let is_blocks = bootstrap.blocks.is_some();
-            let over = if is_blocks { "blocks of 5°" } else { "photos, too few for blocks, and too narrow" };
+            let over = if is_blocks { "blocks of 15°" } else { "photos, too few for blocks, and too narrow" };
             report.notes.push(format!("{alike}: intervals are over {over}, p-values take photos as independent"));
         }
         report.correlogram = Some(correlogram);

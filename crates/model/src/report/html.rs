@@ -72,7 +72,7 @@ fn curves(page: &mut Page, report: &Report) {
     }
     if let Some(plot) = plots::correlogram(report) {
         let caption = "Whether neighbours err alike (Moran’s I; 0 is chance). Where it is high, photos are not \
-                       independent: intervals are over blocks of 5°.";
+                       independent: intervals are over blocks of 15°.";
         figures.push((plot, caption.to_owned()));
     }
     page.heading("Curves");

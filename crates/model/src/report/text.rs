@@ -171,10 +171,10 @@ impl Report {
         }
     }
 
-    /// "95 % bootstrap intervals, 1000 draws of 143 blocks of 5°, seed 0".
+    /// "95 % bootstrap intervals, 1000 draws of 143 blocks of 15°, seed 0".
     pub(crate) fn intervals_in_words(&self) -> String {
         let Bootstrap { replicates, confidence, seed, blocks } = &self.bootstrap;
-        let of = blocks.as_ref().map_or(String::new(), |blocks| format!(" of {} blocks of 5°", blocks.count()));
+        let of = blocks.as_ref().map_or(String::new(), |blocks| format!(" of {} blocks of 15°", blocks.count()));
         format!("{} % bootstrap intervals, {replicates} draws{of}, seed {seed}", short(100.0 * confidence))
     }
 }

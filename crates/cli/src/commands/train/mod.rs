@@ -142,7 +142,8 @@ impl Train {
         if !self.json {
             let (rows, copies, degree) = (split.train.len(), data.copies(), config.model.degree);
             let held = validation.map_or(0, |own| own.rows.len());
-            status!("{device}: {rows} photos, {copies} copies each, {held} to validate with, degree {degree}");
+            let copies = if copies > 1 { format!(", {copies} copies each") } else { String::new() };
+            status!("{device}: {rows} photos{copies}, {held} to validate with, degree {degree}");
             if other.is_none() && held as f64 > 2.0 * share * data.len() as f64 {
                 status!("note: whole regions validate, and these photos are of few: another --seed chooses others");
             }

@@ -33,7 +33,9 @@ impl LocationFinding {
             return format!("{}\n", serde_json::json!({"file": file, "findings": findings}));
         }
         let worst = findings.first().and_then(|finding| finding.radius_km);
-        let worst = worst.map_or("nothing known gives it away".to_owned(), |km| format!("within {}", distance(km)));
+        let worst = worst.map_or("nothing known gives it away".to_owned(), |km| {
+            format!("within {}", distance(km).trim_start_matches("under "))
+        });
         let line = |Self { kind, found_in, says, radius_km }: &Self| {
             let radius = radius_km.map_or("unknown".to_owned(), distance);
             format!("{radius:>12}  {kind:<10}  {found_in:<16}  {says}\n")
