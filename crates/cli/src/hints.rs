@@ -2,6 +2,7 @@
 
 use locdiff::{ErrorKind, LocateError, get::GetError, immich::ImmichError};
 use locdiff_io::tags::TagError;
+use locdiff_map::clues::ClueError;
 use locdiff_model::{report::ReportError, report::RowError, train::TrainError};
 use locdiff_nn::NnError;
 use locdiff_serve::ServeError;
@@ -39,6 +40,9 @@ pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
 
 /// The flag for an error of a locator.
 pub(crate) fn locate_flag(error: &LocateError) -> Option<&'static str> {
+    if let Some(ClueError::NoTime { .. }) = error.get_ref().downcast_ref() {
+        return Some("--time");
+    }
     Some(match error.kind() {
         ErrorKind::PhotoTooLarge => "--max-megapixels",
         ErrorKind::Region => "--within",

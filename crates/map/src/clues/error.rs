@@ -14,7 +14,7 @@ pub enum ClueError {
     UnknownKind { kind: String, near: Vec<String>, kinds: String },
     #[error("the clue {kind}={value} cannot be used{}: {remedy}", hint(near))]
     Value { kind: &'static str, value: String, near: Vec<String>, remedy: String },
-    #[error("the clue {kind}={value} cannot be used: it needs the photo's time, such as --time 2024-06-21T12:00Z")]
+    #[error("the clue {kind}={value} cannot be used: it needs the photo's time, such as 2024-06-21T12:00Z")]
     NoTime { kind: &'static str, value: String },
     #[error("{count} clues are too many: give at most {most}")]
     TooMany { count: usize, most: usize },

@@ -164,7 +164,7 @@ fn regions_that_err_alike_are_covered_by_blocks() {
         for region in 0..40 {
             let is_easy = rng.random_bool(0.4);
             for k in 0..10 {
-                let (lat, lon) = (f64::from(region / 8) * 10.0 + 1.0, f64::from(region % 8) * 10.0 + 1.0);
+                let (lat, lon) = (f64::from(region / 8) * 15.0 + 1.0, f64::from(region % 8) * 15.0 + 1.0);
                 places.push(LatLon::new(lat + 0.1 * f64::from(k), lon).unwrap());
                 let is_right = rng.random_bool(if is_easy { 0.8 } else { 0.1 });
                 errors.push(if is_right { 100.0 } else { 5000.0 });
