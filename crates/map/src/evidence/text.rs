@@ -42,6 +42,10 @@ pub fn evidence_of_text(lines: &[(&str, f64)]) -> Vec<LineEvidence> {
             kept.push((line, text, confidence.clamp(0.0, 1.0)));
         }
     }
+    // Without text, the tables need not be unpacked.
+    if kept.is_empty() {
+        return Vec::new();
+    }
     let read: Vec<_> = kept.iter().filter(|one| language::unread(&one.1).is_none()).cloned().collect();
     let mut all = names::evidence(&read);
     all.extend(language::evidence(&kept));
