@@ -7,7 +7,7 @@
 
 `render` writes words (GeoNames' names of towns, by script) over colours and parts of photos, bent, blurred and compressed, and keeps the
 recogniser's features. FOLDER has Debian's fonts-noto-core, fonts-nanum, fonts-noto-cjk, fonts-thai-tlwg, culmus, fonts-dejavu and others,
-unpacked by `dpkg -x`. `photos` does so for the lines of crates/vision/examples/read_text.rs of photos in which all lines are Latin, Greek, Han or kana.
+unpacked by `dpkg -x`. `photos` does so for the lines of lab/examples/read_text.rs of photos in which all lines are Latin, Greek, Han or kana.
 `fit` minimises −log of the mean over a line's places of the softmax, adds an output for each script to the last step of the recogniser in the
 model's file, and names them in `scripts`; the first, empty name stands for all other scripts. Half of the photos are left out to report
 false alarms. Needs numpy, onnx, onnxruntime, Pillow with raqm, fontTools, safetensors. Seed 1.

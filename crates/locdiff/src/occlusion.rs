@@ -1,9 +1,10 @@
 //! Which parts of a photo support its answer, and the sampling steps as locations.
 
 use crate::{EmbeddedPhoto, LocateError, LocateOptions, Locator, error::Failure, error::Result};
-use locdiff_model::{ModelError, Reading, TraceStep};
+use locdiff_model::{ModelError, Reading, TraceStep, answer::ReadText};
 use locdiff_shdd::{Decoder, sphere::EARTH_RADIUS_KM, sphere::LatLon};
 use locdiff_vision::Photo;
+use rayon::prelude::*;
 
 const PARTS: usize = 8;
 /// Samples of an animation and its steps: enough to see where they gather.
@@ -44,7 +45,10 @@ impl Locator {
         let (width, height) = (photo.width() as usize, photo.height() as usize);
         let longer = width.max(height);
         let [rows, columns] = [height, width].map(|side| ((PARTS * side + longer / 2) / longer).clamp(2, PARTS));
-        let whole = self.answer(&self.embed(photo, options)?, options)?;
+        let seen = self.embed(photo, options)?;
+        let whole = self.answer(&seen, options)?;
+        // Text is read once: a line counts unless its middle is painted over.
+        let unread = options.clone().text(false);
         let log_density = |answer: &locdiff_model::answer::Answer| {
             let density = answer.density().ok_or(Failure::NoDensity)?;
             Ok::<_, LocateError>(density.log_density(&[whole.best.to_unit()])[0])
@@ -54,13 +58,19 @@ impl Locator {
         let mut nats = Vec::with_capacity(rows * columns);
         for row in 0..rows {
             let block: Vec<_> = (0..columns)
+                .into_par_iter()
                 .map(|column| {
                     let span = |k: usize, count: usize, side: usize| {
                         let (from, to) = ((2 * k).saturating_sub(1), 2 * k + 3);
                         (from * side / (2 * count), (to * side).div_ceil(2 * count).min(side))
                     };
-                    let painted = painted(photo, span(column, columns, width), span(row, rows, height), colour)?;
-                    self.embed(&painted, options)
+                    let (x, y) = (span(column, columns, width), span(row, rows, height));
+                    let is_inside = |at: f32, span: (usize, usize)| span.0 as f32 <= at && at < span.1 as f32;
+                    let middle =
+                        |line: &ReadText, axis: usize| line.corners.iter().map(|at| at[axis]).sum::<f32>() / 4.0;
+                    let is_left = |line: &&ReadText| !is_inside(middle(line, 0), x) || !is_inside(middle(line, 1), y);
+                    let text = seen.text.iter().filter(is_left).cloned().collect();
+                    Ok(EmbeddedPhoto { text, ..self.embed(&painted(photo, x, y, colour)?, &unread)? })
                 })
                 .collect();
             for answer in self.answer_each(block, options) {
