@@ -39,8 +39,8 @@ pub(crate) const KINDS: [ClueKind; 16] = [
     kind("timezone", 0.02, nature::timezone, "timezone=+05:30", "the clocks' offset from UTC"),
     kind("hemisphere", 0.02, nature::hemisphere, "hemisphere=south", "north, south, east or west"),
     kind("season", 0.1, sunlight::season, "season=summer", "winter, spring, summer or autumn on the photo's date"),
-    kind("near", 0.02, nature::near, "near=\"Lyon\" 100km", "a town or coordinates, and about how far it is"),
-    kind("sun", 0.05, sunlight::altitude, "sun=34±3 deg", "the sun's height above the horizon at the photo's time"),
+    kind("near", 0.02, nature::near, "near=Lyon 100km", "a town or coordinates, and about how far it is"),
+    kind("sun", 0.05, sunlight::altitude, "sun=34±3", "the sun's height above the horizon at the photo's time"),
     kind("shadow", 0.05, sunlight::shadow, "shadow=1.4±0.1", "a shadow's length, in heights of what throws it"),
-    kind("sun-azimuth", 0.05, sunlight::azimuth, "sun-azimuth=120±5 deg", "the sun's direction, clockwise from north"),
+    kind("sun-azimuth", 0.05, sunlight::azimuth, "sun-azimuth=120±5", "the sun's direction, clockwise from north"),
 ];

@@ -43,7 +43,7 @@ pub(crate) fn recall_area(found: &RecallArea) -> String {
 
 /// Promised against observed shares.
 pub(crate) fn reliability(regions: Option<&ReliabilityCurve>, radii: Option<&ReliabilityCurve>) -> String {
-    let mut plot = Plot::new(percent_axis("promised"), percent_axis("observed"));
+    let mut plot = Plot::new(percent_axis("stated"), percent_axis("observed"));
     plot.line("diagonal", [(0.0, 0.0), (1.0, 1.0)].into_iter());
     let n = regions.or(radii).and_then(|found| found.curve.first()).map_or(0, |point| point.n);
     let chance = |k| {
@@ -57,11 +57,11 @@ pub(crate) fn reliability(regions: Option<&ReliabilityCurve>, radii: Option<&Rel
         let points = || found.curve.iter().map(|point| (point.promised, point.observed));
         plot.line(&format!("line {class}"), points());
         for (promised, observed) in points() {
-            let tip = format!("{what}: {} promised, {} observed", percent(promised), percent(observed));
+            let tip = format!("{what}: {} stated, {} observed", percent(promised), percent(observed));
             plot.dot(&format!("dot {class}"), promised, observed, &tip);
         }
     }
-    plot.finish("Observed share of truths inside regions, by promised probability")
+    plot.finish("Observed share of truths inside regions, by stated probability")
 }
 
 /// Errors are sorted into these classes on the map: upper edge in km, class, text.

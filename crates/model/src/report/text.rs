@@ -56,7 +56,7 @@ impl Report {
                 "recall against area: the densest {areas} million km² hold the truth of 10 / 50 / 90 % of the photos"
             );
         }
-        for (what, calibration) in [("credible regions", &self.regions), ("radii told", &self.radii)] {
+        for (what, calibration) in [("credible regions", &self.regions), ("radii", &self.radii)] {
             calibration.iter().for_each(|calibration| reliability(&mut out, what, calibration));
         }
         if let Some(found) = &self.correlogram {
@@ -104,7 +104,7 @@ fn reliability(out: &mut String, what: &str, calibration: &ReliabilityCurve) {
     let mean = 100.0 * calibration.mean_absolute_error;
     let largest = 100.0 * calibration.largest_error;
     let error = format!("mean absolute error {mean:.1} points, largest {largest:.1}");
-    line!(out, "{what}, promised %: observed %   {points}   {error}");
+    line!(out, "{what}, stated %: observed %   {points}   {error}");
 }
 
 fn groups(out: &mut String, breakdown: &Breakdown) {
