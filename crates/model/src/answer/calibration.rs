@@ -1,7 +1,7 @@
 //! How far a model's output can be trusted, measured on photos it has not seen, and stored with it.
 
 use crate::answer::density::{Density, Mixture, log_sum};
-use crate::answer::support::Support;
+use crate::answer::support::{Support, heights, largest};
 use crate::answer::{
     ClassProbabilities, GalleryMix, Globe, Kernels, Knowledge, LEVELS, Neighbour, PlaceField, PlaceSettings, Probe,
     Result, SureLevels, Sureness, Surroundings, map_factors::MapFactors,
@@ -300,8 +300,8 @@ fn density_of(
         }
         let field = globe.codec().field(&e)?;
         let values = pixels.values(&field);
-        let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let heights: Vec<f64> = values.into_iter().map(|value| (value - top).exp()).collect();
+        let top = largest(&values);
+        let heights = heights(&values, top);
         let integral = heights.iter().sum::<f64>() * pixels.area_sr();
         let scale = share * (1.0 - floor) / integral;
         sum.iter_mut().zip(heights).for_each(|(sum, height)| *sum += scale * height);

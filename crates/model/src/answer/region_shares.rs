@@ -187,6 +187,25 @@ impl RegionMasses {
         parts.iter().for_each(|unit| self.by_unit[usize::from(*unit)] += mass / parts.len() as f64);
     }
 
+    /// Adds the probabilities of all cells. Cells of one unit mostly follow one another.
+    fn add_cells(&mut self, masses: &[f64]) {
+        let (mut unit, mut sum) = (0, self.by_unit[0]);
+        for (cell, (&mass, own)) in
+            masses.iter().zip(&self.units.of_cell).enumerate().filter(|(_, (m, _))| **m > NOTHING)
+        {
+            let own = usize::from(*own);
+            if own != unit || mass >= HEAVY {
+                self.by_unit[unit] = sum;
+                if mass >= HEAVY {
+                    self.add_cell(cell, mass);
+                }
+                (unit, sum) = (own, self.by_unit[own]);
+            }
+            sum += if mass < HEAVY { mass } else { 0.0 };
+        }
+        self.by_unit[unit] = sum;
+    }
+
     fn units(&self) -> impl Iterator<Item = (&'static Unit, f64)> {
         self.units.all.iter().zip(self.by_unit.iter().copied())
     }
@@ -257,12 +276,12 @@ impl Density {
         let (support, indices, mut sums) = (self.support(), Cells::bundled().indices(), RegionMasses::default());
         let is_whole_map =
             support.is_even() && support.depth() == Cells::DEPTH && support.points().len() == indices.len();
+        if is_whole_map {
+            sums.add_cells(self.masses());
+            return sums;
+        }
         let (mut next, mut heavy, mut held) = (0, Vec::new(), 0.0);
         for (pixel, &mass) in self.masses().iter().enumerate().filter(|(_, mass)| **mass > NOTHING) {
-            if is_whole_map {
-                sums.add_cell(pixel, mass);
-                continue;
-            }
             let (depth, first) = (support.depth_of(pixel), support.parent(pixel, Cells::DEPTH) as u32);
             // Pixels are in nested order, as the cells are.
             if next > 0 && indices[next - 1] >= first || indices.get(next).is_some_and(|index| *index < first) {

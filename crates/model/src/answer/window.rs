@@ -1,8 +1,8 @@
 //! The most probable places of a density: maxima of the density convolved with a Gaussian window, found by mean shift.
 //! A place's probability is what lies within the window's radius; it is taken away before the next place is searched.
 
-use crate::answer::support::{Support, reach_rad, share_within};
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixel, UnitVec};
+use crate::answer::support::{Support, largest, reach_rad, share_within};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixel, UnitVec, exp_all};
 
 /// Mean shift stops after so many steps, or where it moves less than this (some sixty metres).
 const STEPS: usize = 60;
@@ -46,6 +46,11 @@ struct Lump {
 }
 
 impl Lump {
+    fn add(&mut self, moments: Self) {
+        self.mass += moments.mass;
+        self.at.iter_mut().zip(moments.at).for_each(|(sum, x)| *sum += x);
+    }
+
     fn point(&self) -> Option<UnitVec> {
         UnitVec::new(self.at[0], self.at[1], self.at[2]).ok()
     }
@@ -167,7 +172,8 @@ fn nearest_possible(lumps: &[Lump], sharpness: f64, mode: Mode, is_possible: &dy
     let mut near: Vec<(f64, UnitVec)> = points.map(|point| (point.angle_rad(mode.0), point)).collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0));
     let possible = near.into_iter().map(|(_, point)| point).filter(|point| is_possible(*point)).take(400);
-    let best = possible.map(|point| (point, value(lumps, sharpness, point).1));
+    let mut weights = Vec::new();
+    let best = possible.map(|point| (point, value(lumps, sharpness, point, &mut weights).1));
     best.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(mode)
 }
 
@@ -176,27 +182,28 @@ fn sums(support: &Support, masses: &[f64], width_rad: f64) -> (u8, Vec<(u64, Lum
     let depth = (0..support.depth()).find(|depth| Pixel::width_rad(*depth) <= width_rad).unwrap_or(support.depth());
     // Of many pixels, those that are too light to move anything are left out.
     let is_many = masses.len() > MOST_POLISHED;
-    let least = if is_many { LIGHTEST * masses.iter().copied().fold(0.0, f64::max) } else { 0.0 };
-    let pixels = support.points().iter().zip(masses).enumerate().filter(|(_, (_, mass))| **mass > least);
-    let mut lumps: Vec<(u64, Lump)> = Vec::new();
-    let shift = support.is_even().then(|| 2 * (support.depth() - depth));
-    for (pixel, (point, mass)) in pixels {
-        let parent = shift.map_or_else(|| support.parent(pixel, depth), |shift| support.index(pixel) >> shift);
-        // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
-        let narrower = if shift.is_some() { 0 } else { depth.saturating_sub(support.depth_of(pixel)) };
-        let mass = if narrower == 0 { *mass } else { mass * 0.25_f64.powi(i32::from(narrower)) };
-        add(&mut lumps, parent, Lump { at: point.to_array().map(|x| mass * x), mass });
-    }
-    (depth, lumps)
+    let least = if is_many { LIGHTEST * largest(masses) } else { 0.0 };
+    let (points, is_even, mut start) = (support.points(), support.is_even(), 0);
+    let lump = |&(parent, end): &(u64, usize)| {
+        let mut sum = Lump { at: [0.0; 3], mass: 0.0 };
+        for pixel in std::mem::replace(&mut start, end)..end {
+            let mut mass = masses[pixel];
+            if mass > least {
+                // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
+                let narrower = if is_even { 0 } else { depth.saturating_sub(support.depth_of(pixel)) };
+                mass *= if narrower == 0 { 1.0 } else { 0.25_f64.powi(i32::from(narrower)) };
+                sum.add(Lump { at: points[pixel].to_array().map(|x| mass * x), mass });
+            }
+        }
+        (sum.mass > 0.0).then_some((parent, sum))
+    };
+    (depth, support.runs(depth).iter().filter_map(lump).collect())
 }
 
 /// Adds moments to the last lump, or to a new one. Pixels are in nested order: those of one parent follow one another.
 fn add(lumps: &mut Vec<(u64, Lump)>, parent: u64, moments: Lump) {
     match lumps.last_mut() {
-        Some((last, lump)) if *last == parent => {
-            lump.mass += moments.mass;
-            lump.at.iter_mut().zip(moments.at).for_each(|(sum, x)| *sum += x);
-        }
+        Some((last, lump)) if *last == parent => lump.add(moments),
         _ => lumps.push((parent, moments)),
     }
 }
@@ -215,17 +222,17 @@ fn heavy(lumps: Vec<Lump>) -> Vec<Lump> {
     lumps.into_iter().filter(|lump| lump.mass >= LIGHT * top).collect()
 }
 
-/// Where the window's centre of mass lies, not of unit length, and what the window holds.
-fn value(lumps: &[Lump], sharpness: f64, here: UnitVec) -> ([f64; 3], f64) {
+/// Where the window's centre of mass lies, not of unit length, and what the window holds. `weights` is room to work in.
+fn value(lumps: &[Lump], sharpness: f64, here: UnitVec, weights: &mut Vec<f64>) -> ([f64; 3], f64) {
     let [x, y, z] = here.to_array();
-    let (mut sum, mut held) = ([0.0; 3], 0.0);
-    for Lump { at, mass } in lumps {
-        let exponent = sharpness * (at[0] * x + at[1] * y + at[2] * z - 1.0);
-        if exponent > FAR {
-            let weight = mass * exponent.exp();
-            held += weight;
-            sum.iter_mut().zip(at).for_each(|(sum, x)| *sum += weight * x);
-        }
+    weights.clear();
+    weights.extend(lumps.iter().map(|Lump { at, .. }| sharpness * (at[0] * x + at[1] * y + at[2] * z - 1.0)));
+    exp_all(weights);
+    let (mut sum, mut held, least) = ([0.0; 3], 0.0, FAR.exp());
+    for (Lump { at, mass }, weight) in lumps.iter().zip(weights) {
+        let weight = if *weight > least { mass * *weight } else { 0.0 };
+        held += weight;
+        sum.iter_mut().zip(at).for_each(|(sum, x)| *sum += weight * x);
     }
     (sum, held)
 }
@@ -239,13 +246,13 @@ fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize) -> (UnitVe
         lumps.iter().copied().filter(|l| l.at[0] * x + l.at[1] * y + l.at[2] * z >= nearest).collect()
     };
     let (mut here, mut held, mut centre) = (from, 0.0, from);
-    let mut around = gather(centre);
+    let (mut around, mut weights) = (gather(centre), Vec::new());
     for _ in 0..steps {
         if here.angle_rad(centre) > WANDERED * deviation_rad {
             centre = here;
             around = gather(centre);
         }
-        let (sum, now) = value(&around, sharpness, here);
+        let (sum, now) = value(&around, sharpness, here, &mut weights);
         held = now;
         let Ok(next) = UnitVec::new(sum[0], sum[1], sum[2]) else { break };
         let moved = next.angle_rad(here);
@@ -267,15 +274,16 @@ fn shares_within(support: &Support, centre: UnitVec, radius_rad: f64) -> impl It
     let widest = support.widest_depth();
     let bounds: Vec<(f64, f64, f64)> = (widest..=support.depth()).map(bounds).collect();
     let near = support.ranges_near(centre, radius_rad + support.reach_rad());
+    let (points, is_even) = (support.points(), support.is_even());
     near.into_iter().flatten().filter_map(move |pixel| {
-        let point = support.points()[pixel];
-        let dot = point.dot(centre);
-        let (reach_rad, inner, outer) = bounds[usize::from(support.depth_of(pixel) - widest)];
+        let dot = points[pixel].dot(centre);
+        let own = if is_even { 0 } else { usize::from(support.depth_of(pixel) - widest) };
+        let (reach_rad, inner, outer) = bounds[own];
         if dot < outer {
             return None;
         }
         let is_whole = dot > inner && radius_rad > reach_rad;
-        let share = if is_whole { 1.0 } else { share_within(centre.angle_rad(point), reach_rad, radius_rad) };
+        let share = if is_whole { 1.0 } else { share_within(centre.angle_rad(points[pixel]), reach_rad, radius_rad) };
         Some((pixel, share))
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{healpix, pixel_rings::PixelRings};
 use crate::sphere::{Field, LatLon, SphereError, UnitVec};
-use std::{f64::consts::PI, fmt, sync::OnceLock};
+use std::{f64::consts::PI, sync::OnceLock};
 
 /// The 12·4^depth equal-area pixels of HEALPix, in nested order: a partition of the sphere on which densities are summed.
 ///
@@ -14,17 +14,12 @@ use std::{f64::consts::PI, fmt, sync::OnceLock};
 /// assert!(pixels.points()[at].angle_rad(LatLon::new(48.86, 2.35)?.to_unit()) < 0.05);
 /// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
 /// ```
+#[derive(Debug)]
 pub struct Pixels {
     depth: u8,
     points: Vec<UnitVec>,
     /// Laid out when values are first asked for.
     rings: OnceLock<PixelRings>,
-}
-
-impl fmt::Debug for Pixels {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pixels").field("depth", &self.depth).finish_non_exhaustive()
-    }
 }
 
 impl Pixels {
@@ -64,12 +59,44 @@ impl Pixels {
 
     /// A field's values at every centre, on all threads: many times as fast as [`Field::values`] there.
     pub fn values(&self, field: &Field) -> Vec<f64> {
-        self.rings.get_or_init(|| PixelRings::new(&self.points)).values(field)
+        self.rings.get_or_init(|| PixelRings::new(&self.points, 0..self.points.len() as u32)).values(field)
     }
 
     /// The pixel that holds a place.
     pub fn index_of(&self, place: LatLon) -> usize {
         healpix::index_of(self.depth, place) as usize
+    }
+}
+
+/// Some of the pixels of one depth: what [`Pixels`] does, for these alone.
+#[derive(Debug)]
+pub struct SomePixels {
+    depth: u8,
+    points: Vec<UnitVec>,
+    rings: PixelRings,
+}
+
+impl SomePixels {
+    /// The pixels of these numbers. Fails if `depth` is above 13.
+    pub fn new(depth: u8, numbers: &[u32]) -> Result<Self, SphereError> {
+        let all = healpix::points(depth)?;
+        let points = numbers.iter().map(|number| all[*number as usize]).collect();
+        Ok(Self { depth, points, rings: PixelRings::new(&all, numbers.iter().copied()) })
+    }
+
+    /// As [`Pixels::depth`].
+    pub fn depth(&self) -> u8 {
+        self.depth
+    }
+
+    /// As [`Pixels::points`].
+    pub fn points(&self) -> &[UnitVec] {
+        &self.points
+    }
+
+    /// As [`Pixels::values`].
+    pub fn values(&self, field: &Field) -> Vec<f64> {
+        self.rings.values(field)
     }
 }
 
