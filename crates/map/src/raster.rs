@@ -108,37 +108,32 @@ impl Raster {
         self.mixed(self.rows_about(down), self.columns_about(right))
     }
 
-    /// The rows above and below a place, and the share of the second.
-    pub(crate) fn rows_about(&self, down: f64) -> (usize, usize, f64) {
-        let y = (down - 0.5).clamp(0.0, (self.window.rows() - 1) as f64);
-        let top = y.floor() as usize;
-        (top, (top + 1).min(self.window.rows() - 1), y.fract())
+    pub(crate) fn rows_about(&self, down: f64) -> Between {
+        between(down, self.window.rows(), false)
     }
 
-    /// The columns west and east of a place, and the share of the second.
-    pub(crate) fn columns_about(&self, right: f64) -> (usize, usize, f64) {
-        let columns = self.window.columns();
-        if self.window.goes_around() {
-            let x = (right - 0.5).rem_euclid(columns as f64);
-            let left = (x.floor() as usize).min(columns - 1);
-            return (left, (left + 1) % columns, x.fract());
-        }
-        let x = (right - 0.5).clamp(0.0, (columns - 1) as f64);
-        let left = x.floor() as usize;
-        (left, (left + 1).min(columns - 1), x.fract())
+    pub(crate) fn columns_about(&self, right: f64) -> Between {
+        between(right, self.window.columns(), self.window.goes_around())
     }
 
-    /// The value between two rows and two columns.
-    pub(crate) fn mixed(
-        &self,
-        (top, bottom, fraction_y): (usize, usize, f64),
-        (left, after, fraction_x): (usize, usize, f64),
-    ) -> f64 {
+    pub(crate) fn mixed(&self, (top, bottom, part_y): Between, (left, after, part_x): Between) -> f64 {
         let mix = |a: f64, b: f64, t: f64| if t == 0.0 { a } else { a * (1.0 - t) + b * t };
-        let upper = mix(self.get(top, left), self.get(top, after), fraction_x);
-        let lower = mix(self.get(bottom, left), self.get(bottom, after), fraction_x);
-        mix(upper, lower, fraction_y)
+        let row = |row| mix(self.get(row, left), self.get(row, after), part_x);
+        mix(row(top), row(bottom), part_y)
     }
+}
+
+/// Two rows or columns about a place, and the share of the second.
+type Between = (usize, usize, f64);
+
+fn between(at: f64, count: usize, goes_around: bool) -> Between {
+    if goes_around {
+        let at = (at - 0.5).rem_euclid(count as f64);
+        let first = (at.floor() as usize).min(count - 1);
+        return (first, (first + 1) % count, at.fract());
+    }
+    let at = (at - 0.5).clamp(0.0, (count - 1) as f64);
+    (at.floor() as usize, (at.floor() as usize + 1).min(count - 1), at.fract())
 }
 
 /// Replaces each value of some lines next to each other by the mean of those up to `half` cells away, fewer at the ends of lines

@@ -292,7 +292,8 @@ fn density_of(
 ) -> Result<Density> {
     let pixels = globe.pixels();
     let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, places: None, gallery: None };
-    let mut sum = vec![0.0; pixels.len()];
+    let grid = map.and_then(|map| Some((map, globe.cells()?)));
+    let mut sum = vec![0.0; if grid.is_none() { pixels.len() } else { 0 }];
     for (e, floor, share) in parts {
         if e.as_slice().iter().all(|c| *c == 0.0) {
             mixture.floor += share / (4.0 * PI); // flat: nothing to evaluate
@@ -308,7 +309,7 @@ fn density_of(
         mixture.parts.push((field, scale.ln() - top));
         mixture.floor += share * floor / (4.0 * PI);
     }
-    if let (Some((classes, exponents)), Some(grid)) = (map, globe.cells()) {
+    if let Some(((classes, exponents), grid)) = grid {
         mixture.gallery = gallery.map(|(kernels, share)| (kernels, share.ln()));
         let smooth = mixture.smooth_densities(grid);
         let factors = MapFactors::new(classes, exponents, grid.histogram(&smooth));

@@ -2,7 +2,7 @@
 
 use crate::answer::{Result, fine_pixels::FinePixels};
 use locdiff_map::cells::{Cells, MapAttribute};
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, SomePixels, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, Pixels, UnitVec};
 use std::sync::{Arc, OnceLock};
 
 /// Smooth densities are evaluated on pixels of this depth, 51 km wide, and taken as constant within each:
@@ -15,7 +15,7 @@ pub(crate) struct CellGrid {
     /// All active cells.
     pub(crate) cells: Arc<FinePixels>,
     /// The pixels at which smooth densities are evaluated: those that hold active cells.
-    parents: SomePixels,
+    parents: Pixels,
     /// For each cell its position among them.
     parent_of: Vec<u32>,
     /// Where the cells of each begin, and where those of the last end.
@@ -73,7 +73,7 @@ impl CellGrid {
         }
         let pixel = |index: &u32| Pixel { depth: Cells::DEPTH, index: u64::from(*index) };
         let cells = Arc::new(FinePixels::new(cells.indices().iter().map(pixel).collect()));
-        Ok(Self { cells, parents: SomePixels::new(depth, &parents)?, parent_of, starts, joint })
+        Ok(Self { cells, parents: Pixels::some(depth, parents)?, parent_of, starts, joint })
     }
 
     /// The points at which smooth densities are evaluated.
@@ -126,7 +126,10 @@ impl CellGrid {
             let own = start[0] as usize..start[1] as usize;
             let dot = centre.dot(*point);
             if dot < NEAR {
-                far[whole_km(dot)] += masses[own].iter().sum::<f64>();
+                far[whole_km(dot)] += match &masses[own] {
+                    [a, b, c, d] => a + b + c + d,
+                    few => few.iter().sum(),
+                };
                 continue;
             }
             let own = self.cells.points[own.clone()].iter().zip(&masses[own]);

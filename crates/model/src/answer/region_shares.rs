@@ -62,6 +62,8 @@ type Parts = Arc<[u16]>;
 struct Units {
     all: Vec<Unit>,
     of_cell: Vec<u16>,
+    /// Runs of cells of one unit: the unit, and where its run ends.
+    runs: Vec<(u16, usize)>,
     /// Cells that were divided.
     divided: Mutex<HashMap<usize, Parts>>,
 }
@@ -100,8 +102,12 @@ impl Units {
                 all.len() as u16 - 1
             })
         });
-        let of_cell = of_cell.collect();
-        Self { all, of_cell, divided: Mutex::default() }
+        let of_cell: Vec<u16> = of_cell.collect();
+        let runs = of_cell.chunk_by(|a, b| a == b).scan(0, |end, run| {
+            *end += run.len();
+            Some((run[0], *end))
+        });
+        Self { runs: runs.collect(), all, of_cell, divided: Mutex::default() }
     }
 
     fn country(&self, unit: u16) -> u8 {
@@ -187,23 +193,22 @@ impl RegionMasses {
         parts.iter().for_each(|unit| self.by_unit[usize::from(*unit)] += mass / parts.len() as f64);
     }
 
-    /// Adds the probabilities of all cells. Cells of one unit mostly follow one another.
+    /// Adds the probabilities of all cells.
     fn add_cells(&mut self, masses: &[f64]) {
-        let (mut unit, mut sum) = (0, self.by_unit[0]);
-        for (cell, (&mass, own)) in
-            masses.iter().zip(&self.units.of_cell).enumerate().filter(|(_, (m, _))| **m > NOTHING)
-        {
-            let own = usize::from(*own);
-            if own != unit || mass >= HEAVY {
-                self.by_unit[unit] = sum;
-                if mass >= HEAVY {
-                    self.add_cell(cell, mass);
-                }
-                (unit, sum) = (own, self.by_unit[own]);
+        let mut start = 0;
+        for (unit, end) in &self.units.runs {
+            let own = std::mem::replace(&mut start, *end)..*end;
+            let (mut sum, mut most) = (self.by_unit[usize::from(*unit)], 0.0);
+            for &mass in &masses[own.clone()] {
+                most = if mass > most { mass } else { most };
+                sum += if mass > NOTHING { mass } else { 0.0 };
             }
-            sum += if mass < HEAVY { mass } else { 0.0 };
+            if most < HEAVY {
+                self.by_unit[usize::from(*unit)] = sum;
+                continue;
+            }
+            own.filter(|cell| masses[*cell] > NOTHING).for_each(|cell| self.add_cell(cell, masses[cell]));
         }
-        self.by_unit[unit] = sum;
     }
 
     fn units(&self) -> impl Iterator<Item = (&'static Unit, f64)> {

@@ -63,9 +63,10 @@ fn smallest_of_many<const N: usize>(values: &[f64], masses: &[f64], shares: [f64
     // Most pixels are in the last bin.
     let bin = |value: f64| if value > low { ((top - value) * (BINS as f64 / DEPTH_NATS)) as u16 } else { LAST };
     let bins: Vec<u16> = values.iter().map(|value| bin(*value)).collect();
-    let mut sums = vec![(0.0, 0_u32); BINS];
-    for ((value, mass), bin) in values.iter().zip(masses).zip(&bins) {
-        let (held, count) = &mut sums[usize::from(*bin)];
+    // Nobody asks for the sums of the last bin: those of many pixels would wait for one another.
+    let mut sums = vec![(0.0, 0_u32); BINS + 7];
+    for (pixel, ((value, mass), bin)) in values.iter().zip(masses).zip(&bins).enumerate() {
+        let (held, count) = &mut sums[usize::from(*bin) + if *bin == LAST { pixel % 8 } else { 0 }];
         (*held, *count) = (*held + mass, *count + u32::from(*value > f64::NEG_INFINITY));
     }
     // The bin in which a probability is reached, and what is held and counted before it.

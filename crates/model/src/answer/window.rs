@@ -23,6 +23,8 @@ const LIGHTEST: f64 = 1e-5;
 /// Lumps up to this many deviations away are gathered, and again after a move of so many.
 const AROUND: f64 = 8.0;
 const WANDERED: f64 = 2.0;
+/// Those that the window may reach are chosen again after a move of so many.
+const STRAYED: f64 = 0.2;
 /// More pixels than this are lumped for the polish, too.
 const MOST_POLISHED: usize = 60_000;
 /// The Gaussian counts nothing where it is below e to the power of this.
@@ -91,7 +93,7 @@ impl Window {
         }
         kept.truncate(most.max(1) + 3);
         let is_rough = support.is_even() && support.points().len() <= MOST_POLISHED;
-        let whole: Vec<Lump> = heavy(if is_rough { unit_length(sums(support, masses, 0.0).1) } else { lumps.clone() });
+        let whole = if is_rough { heavy(unit_length(sums(support, masses, 0.0).1)) } else { lumps };
         for mode in &mut kept {
             *mode = climb(&whole, sharpness, mode.0, POLISH);
             if !is_possible(mode.0) {
@@ -172,8 +174,8 @@ fn nearest_possible(lumps: &[Lump], sharpness: f64, mode: Mode, is_possible: &dy
     let mut near: Vec<(f64, UnitVec)> = points.map(|point| (point.angle_rad(mode.0), point)).collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0));
     let possible = near.into_iter().map(|(_, point)| point).filter(|point| is_possible(*point)).take(400);
-    let mut weights = Vec::new();
-    let best = possible.map(|point| (point, value(lumps, sharpness, point, &mut weights).1));
+    let mut room = Room::default();
+    let best = possible.map(|point| (point, value(lumps, sharpness, point, &mut room).1));
     best.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(mode)
 }
 
@@ -186,14 +188,14 @@ fn sums(support: &Support, masses: &[f64], width_rad: f64) -> (u8, Vec<(u64, Lum
     let (points, is_even, mut start) = (support.points(), support.is_even(), 0);
     let lump = |&(parent, end): &(u64, usize)| {
         let mut sum = Lump { at: [0.0; 3], mass: 0.0 };
-        for pixel in std::mem::replace(&mut start, end)..end {
-            let mut mass = masses[pixel];
-            if mass > least {
+        let own = std::mem::replace(&mut start, end)..end;
+        for (pixel, (point, &mass)) in own.clone().zip(points[own.clone()].iter().zip(&masses[own])) {
+            let mut mass = if mass > least { mass } else { 0.0 };
+            if !is_even {
                 // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
-                let narrower = if is_even { 0 } else { depth.saturating_sub(support.depth_of(pixel)) };
-                mass *= if narrower == 0 { 1.0 } else { 0.25_f64.powi(i32::from(narrower)) };
-                sum.add(Lump { at: points[pixel].to_array().map(|x| mass * x), mass });
+                mass *= 0.25_f64.powi(i32::from(depth.saturating_sub(support.depth_of(pixel))));
             }
+            sum.add(Lump { at: point.to_array().map(|x| mass * x), mass });
         }
         (sum.mass > 0.0).then_some((parent, sum))
     };
@@ -222,37 +224,57 @@ fn heavy(lumps: Vec<Lump>) -> Vec<Lump> {
     lumps.into_iter().filter(|lump| lump.mass >= LIGHT * top).collect()
 }
 
-/// Where the window's centre of mass lies, not of unit length, and what the window holds. `weights` is room to work in.
-fn value(lumps: &[Lump], sharpness: f64, here: UnitVec, weights: &mut Vec<f64>) -> ([f64; 3], f64) {
+/// Room to work in: lumps within the window, and their weights.
+#[derive(Default)]
+struct Room {
+    near: Vec<u32>,
+    weights: Vec<f64>,
+}
+
+/// Where the window's centre of mass lies, not of unit length, and what the window holds.
+fn value(lumps: &[Lump], sharpness: f64, here: UnitVec, Room { near, weights }: &mut Room) -> ([f64; 3], f64) {
     let [x, y, z] = here.to_array();
-    weights.clear();
-    weights.extend(lumps.iter().map(|Lump { at, .. }| sharpness * (at[0] * x + at[1] * y + at[2] * z - 1.0)));
-    exp_all(weights);
-    let (mut sum, mut held, least) = ([0.0; 3], 0.0, FAR.exp());
-    for (Lump { at, mass }, weight) in lumps.iter().zip(weights) {
-        let weight = if *weight > least { mass * *weight } else { 0.0 };
+    near.resize(near.len().max(lumps.len()), 0);
+    weights.resize(lumps.len(), 0.0);
+    let mut count = 0;
+    for (lump, Lump { at, .. }) in lumps.iter().enumerate() {
+        let exponent = sharpness * (at[0] * x + at[1] * y + at[2] * z - 1.0);
+        (near[count], weights[count]) = (lump as u32, exponent);
+        count += usize::from(exponent > FAR);
+    }
+    exp_all(&mut weights[..count]);
+    let (mut sum, mut held) = ([0.0; 3], 0.0);
+    for (lump, weight) in near.iter().zip(&weights[..count]) {
+        let Lump { at, mass } = &lumps[*lump as usize];
+        let weight = mass * weight;
         held += weight;
         sum.iter_mut().zip(at).for_each(|(sum, x)| *sum += weight * x);
     }
     (sum, held)
 }
 
-/// Mean shift: to the centre of mass of the window, again and again. Only lumps around count, gathered after a move.
+/// Mean shift: to the centre of mass of the window, again and again. Only lumps around count, gathered after a move, and of
+/// these only those that the window may reach.
 fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize) -> (UnitVec, f64) {
     let deviation_rad = sharpness.powf(-0.5);
-    let gather = |here: UnitVec| -> Vec<Lump> {
-        let [x, y, z] = here.to_array();
-        let nearest = (AROUND * deviation_rad).min(std::f64::consts::PI).cos();
+    let reached_rad = (1.0 + FAR / sharpness).max(-1.0).acos() + STRAYED * deviation_rad + 1e-9;
+    let gather = |lumps: &[Lump], here: UnitVec, reach_rad: f64| -> Vec<Lump> {
+        let ([x, y, z], nearest) = (here.to_array(), reach_rad.min(std::f64::consts::PI).cos());
         lumps.iter().copied().filter(|l| l.at[0] * x + l.at[1] * y + l.at[2] * z >= nearest).collect()
     };
-    let (mut here, mut held, mut centre) = (from, 0.0, from);
-    let (mut around, mut weights) = (gather(centre), Vec::new());
+    let (mut here, mut held, mut centres, mut room) = (from, 0.0, [from; 2], Room::default());
+    let mut around = gather(lumps, from, AROUND * deviation_rad);
+    let mut reached = gather(&around, from, reached_rad);
     for _ in 0..steps {
-        if here.angle_rad(centre) > WANDERED * deviation_rad {
-            centre = here;
-            around = gather(centre);
+        if here.angle_rad(centres[1]) > STRAYED * deviation_rad {
+            if here.angle_rad(centres[0]) > WANDERED * deviation_rad {
+                centres[0] = here;
+                around = gather(lumps, here, AROUND * deviation_rad);
+            }
+            centres[1] = here;
+            reached = gather(&around, here, reached_rad);
         }
-        let (sum, now) = value(&around, sharpness, here, &mut weights);
+        let (sum, now) = value(&reached, sharpness, here, &mut room);
         held = now;
         let Ok(next) = UnitVec::new(sum[0], sum[1], sum[2]) else { break };
         let moved = next.angle_rad(here);

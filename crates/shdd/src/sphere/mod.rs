@@ -43,7 +43,7 @@ pub use error::SphereError;
 pub use exp::exp_all;
 pub use field::{Field, FieldPlan};
 pub use gauss::gauss_legendre;
-pub use grid::{Grid, Pixel, Pixels, SomePixels};
+pub use grid::{Grid, Pixel, Pixels};
 pub use harmonics::{Scalar, SphericalHarmonics};
 pub use jet::{Jet, JetField, JetPlan};
 pub use latitude::LatitudeIndex;

@@ -4,7 +4,7 @@ mod healpix;
 mod pixel_rings;
 mod pixels;
 
-pub use pixels::{Pixel, Pixels, SomePixels};
+pub use pixels::{Pixel, Pixels};
 
 use crate::sphere::{Rings, SphereError, UnitVec};
 use std::f64::consts::PI;

@@ -18,6 +18,8 @@ use std::{f64::consts::PI, sync::OnceLock};
 pub struct Pixels {
     depth: u8,
     points: Vec<UnitVec>,
+    /// The numbers of the pixels, if these are not all.
+    chosen: Option<Vec<u32>>,
     /// Laid out when values are first asked for.
     rings: OnceLock<PixelRings>,
 }
@@ -25,7 +27,14 @@ pub struct Pixels {
 impl Pixels {
     /// All pixels at `depth`. Fails if `depth` is above 13.
     pub fn new(depth: u8) -> Result<Self, SphereError> {
-        Ok(Self { depth, points: healpix::points(depth)?, rings: OnceLock::new() })
+        Ok(Self { depth, points: healpix::points(depth)?, chosen: None, rings: OnceLock::new() })
+    }
+
+    /// Only the pixels of these numbers. Fails if `depth` is above 13.
+    pub fn some(depth: u8, chosen: Vec<u32>) -> Result<Self, SphereError> {
+        let all = healpix::points(depth)?;
+        let points = chosen.iter().map(|number| all[*number as usize]).collect();
+        Ok(Self { depth, points, chosen: Some(chosen), rings: OnceLock::new() })
     }
 
     /// How often the twelve base pixels were cut in four.
@@ -54,49 +63,24 @@ impl Pixels {
     /// Area of every pixel on the unit sphere.
     #[inline]
     pub fn area_sr(&self) -> f64 {
-        4.0 * PI / self.points.len() as f64
+        Pixel::area_sr(self.depth)
     }
 
     /// A field's values at every centre, on all threads: many times as fast as [`Field::values`] there.
     pub fn values(&self, field: &Field) -> Vec<f64> {
-        self.rings.get_or_init(|| PixelRings::new(&self.points, 0..self.points.len() as u32)).values(field)
+        let lay_out = || match &self.chosen {
+            None => PixelRings::new(&self.points, 0..self.points.len() as u32),
+            Some(chosen) => {
+                let all = healpix::points(self.depth).expect("a depth that has been used");
+                PixelRings::new(&all, chosen.iter().copied())
+            }
+        };
+        self.rings.get_or_init(lay_out).values(field)
     }
 
     /// The pixel that holds a place.
     pub fn index_of(&self, place: LatLon) -> usize {
         healpix::index_of(self.depth, place) as usize
-    }
-}
-
-/// Some of the pixels of one depth: what [`Pixels`] does, for these alone.
-#[derive(Debug)]
-pub struct SomePixels {
-    depth: u8,
-    points: Vec<UnitVec>,
-    rings: PixelRings,
-}
-
-impl SomePixels {
-    /// The pixels of these numbers. Fails if `depth` is above 13.
-    pub fn new(depth: u8, numbers: &[u32]) -> Result<Self, SphereError> {
-        let all = healpix::points(depth)?;
-        let points = numbers.iter().map(|number| all[*number as usize]).collect();
-        Ok(Self { depth, points, rings: PixelRings::new(&all, numbers.iter().copied()) })
-    }
-
-    /// As [`Pixels::depth`].
-    pub fn depth(&self) -> u8 {
-        self.depth
-    }
-
-    /// As [`Pixels::points`].
-    pub fn points(&self) -> &[UnitVec] {
-        &self.points
-    }
-
-    /// As [`Pixels::values`].
-    pub fn values(&self, field: &Field) -> Vec<f64> {
-        self.rings.values(field)
     }
 }
 
