@@ -177,8 +177,8 @@ impl Window {
 
     /// Centre of every cell, row after row from north to south, each from west to east.
     pub fn points(&self) -> Vec<UnitVec> {
-        let [rows, columns] = self.lines();
-        UnitVec::crossings(&rows, &columns)
+        let cells = (0..self.rows).flat_map(|row| (0..self.columns).map(move |column| (row, column)));
+        cells.map(|(row, column)| self.center(row, column).to_unit()).collect()
     }
 
     /// Area of a cell of a row on the unit sphere.
@@ -201,7 +201,7 @@ impl Window {
 /// Only points that come so near to the outermost may be the outermost: to compare is faster than to take angles of all.
 const NEAR: f64 = 1e-9;
 
-/// The outermost longitudes of the points in each of a thousand sectors: enough to find a gap wider than these.
+/// The outermost longitudes of the points in each of 512 sectors: enough to find a gap wider than these.
 fn outer_lons(points: &[UnitVec]) -> Vec<f64> {
     // A number from −2 to 2 that rises with the longitude.
     let turn = |point: &UnitVec| {
@@ -209,9 +209,9 @@ fn outer_lons(points: &[UnitVec]) -> Vec<f64> {
         let turn = y / (x.abs() + y.abs()).max(f64::MIN_POSITIVE);
         if x >= 0.0 { turn } else { 2.0_f64.copysign(y) - turn }
     };
-    let sector = |turn: f64| (256.0 * (turn + 2.0)) as usize;
+    let sector = |turn: f64| (128.0 * (turn + 2.0)) as usize;
     let turns: Vec<f64> = points.iter().map(turn).collect();
-    let mut ends = [(2.0_f64, -2.0_f64); 1025];
+    let mut ends = [(2.0_f64, -2.0_f64); 513];
     for turn in &turns {
         let (low, high) = &mut ends[sector(*turn)];
         (*low, *high) = (low.min(*turn), high.max(*turn));

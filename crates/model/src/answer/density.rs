@@ -56,12 +56,13 @@ impl Mixture {
 
     /// The densities at the points where a cell grid evaluates what is smooth.
     pub(crate) fn smooth_densities(&self, grid: &CellGrid) -> Vec<f64> {
-        self.densities_by(grid.smooth_points(), |field| grid.smooth_values(field))
+        self.densities_by(grid.smooth_points().len(), grid.smooth_points(), |field| grid.smooth_values(field))
     }
 
-    /// The densities at points, given how to evaluate a field there; without those of a model that gives places scores.
-    fn densities_by(&self, points: &[UnitVec], values: impl Fn(&Field) -> Vec<f64>) -> Vec<f64> {
-        let mut sum = vec![self.floor; points.len()];
+    /// The densities at so many points, given how to evaluate a field there, without those of a model that gives places scores.
+    /// Only a gallery asks for the points.
+    fn densities_by(&self, count: usize, points: &[UnitVec], values: impl Fn(&Field) -> Vec<f64>) -> Vec<f64> {
+        let mut sum = vec![self.floor; count];
         for (field, log_scale) in &self.parts {
             let mut values = values(field);
             values.iter_mut().for_each(|value| *value += log_scale);
@@ -349,32 +350,25 @@ impl Density {
 
     /// Returns the log density per steradian at points.
     pub fn log_density(&self, points: &[UnitVec]) -> Vec<f64> {
-        self.with_the_rest(self.with_factor_logs(self.mixture.log_at(points), points), points)
+        let known = |point: &UnitVec| self.knowledge.as_ref().map_or(0.0, |k| k.log_weight(*point));
+        let logs = self.with_factor_logs(self.mixture.log_at(points), points);
+        let all = |(log, point)| log + known(point) + self.evidence_log(*point) - self.log_total;
+        logs.into_iter().zip(points).map(all).collect()
     }
 
-    /// Returns the log density per steradian on parallels and meridians: what [`Density::log_density`] is at
-    /// [`UnitVec::crossings`] to rounding, many times as fast.
+    /// Returns the log density per steradian on parallels and meridians, row after row: what [`Density::log_density`] is there to
+    /// rounding, many times as fast.
     pub fn log_density_on(&self, rows: &[LatLon], columns: &[LatLon]) -> Vec<f64> {
-        let points = UnitVec::crossings(rows, columns);
-        if self.mixture.places.is_some() {
-            return self.log_density(&points);
+        let places = || rows.iter().flat_map(|row| columns.iter().map(|column| row.on_meridian_of(*column)));
+        let Mixture { places: scored, gallery, .. } = &self.mixture;
+        if scored.is_some() || gallery.is_some() || self.knowledge.is_some() || !self.evidence.is_empty() {
+            return self.log_density(&places().map(LatLon::to_unit).collect::<Vec<_>>());
         }
-        let densities = self.mixture.densities_by(&points, |field| field.on_crossings(rows, columns));
-        let mut logs: Vec<f64> = densities.into_iter().map(f64::ln).collect();
+        let on_crossings = |field: &Field| field.on_crossings(rows, columns);
+        let mut logs = self.mixture.densities_by(rows.len() * columns.len(), &[], on_crossings);
+        logs.par_iter_mut().for_each(|log| *log = log.ln() - self.log_total);
         if let Some((factors, grid)) = self.on_cells() {
-            logs.par_chunks_mut(columns.len()).zip(rows).for_each(|(logs, row)| {
-                let places = columns.iter().map(|column| row.on_meridian_of(*column));
-                logs.iter_mut().zip(places).for_each(|(log, place)| *log += factors.log_factor(grid, place));
-            });
-        }
-        self.with_the_rest(logs, &points)
-    }
-
-    /// Adds what is known and the evidence to log densities at points, and normalises.
-    fn with_the_rest(&self, mut logs: Vec<f64>, points: &[UnitVec]) -> Vec<f64> {
-        for (log, point) in logs.iter_mut().zip(points) {
-            let known = self.knowledge.as_ref().map_or(0.0, |known| known.log_weight(*point));
-            *log = *log + known + self.evidence_log(*point) - self.log_total;
+            logs.iter_mut().zip(places()).for_each(|(log, place)| *log += factors.log_factor(grid, place));
         }
         logs
     }

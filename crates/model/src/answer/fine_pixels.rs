@@ -15,8 +15,11 @@ pub(crate) struct FinePixels {
     pub(crate) depths: (u8, u8),
     blocks: Vec<Block>,
     /// By depth, [`Support::runs`](crate::answer::support::Support::runs) where these were asked for.
-    pub(crate) runs: [OnceLock<Arc<Vec<(u64, usize)>>>; Pixel::MAX_DEPTH as usize + 1],
+    pub(crate) runs: [OnceLock<Arc<Runs>>; Pixel::MAX_DEPTH as usize + 1],
 }
+
+/// Runs of pixels with one parent: its number, and where its run ends.
+pub(crate) type Runs = Vec<(u64, usize)>;
 
 /// Pixels that follow one another, with a circle that holds their centres.
 #[derive(Debug)]

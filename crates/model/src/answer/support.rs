@@ -1,6 +1,6 @@
 //! The points on which a density is summed.
 
-use crate::answer::{Globe, fine_pixels::FinePixels};
+use crate::answer::{Globe, fine_pixels::FinePixels, fine_pixels::Runs};
 use locdiff_shdd::sphere::{Field, Pixel, UnitVec, exp_all};
 use std::{f64::consts::PI, ops::Range, sync::Arc};
 
@@ -117,11 +117,11 @@ impl Support {
         if own >= depth { index >> (2 * (own - depth)) } else { index << (2 * (depth - own)) }
     }
 
-    /// Runs of pixels with one parent at `depth`: its number, and where its run ends.
-    pub(crate) fn runs(&self, depth: u8) -> Arc<Vec<(u64, usize)>> {
+    /// Runs of pixels with one parent at `depth`.
+    pub(crate) fn runs(&self, depth: u8) -> Arc<Runs> {
         let make = || {
             let parents = (0..self.points().len()).map(|pixel| (self.parent(pixel, depth), pixel + 1));
-            let mut runs: Vec<(u64, usize)> = Vec::new();
+            let mut runs = Runs::new();
             parents.for_each(|(parent, end)| match runs.last_mut() {
                 Some(last) if last.0 == parent => last.1 = end,
                 _ => runs.push((parent, end)),

@@ -266,11 +266,12 @@ fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize) -> (UnitVe
     let mut around = gather(lumps, from, AROUND * deviation_rad);
     let mut reached = gather(&around, from, reached_rad);
     for _ in 0..steps {
-        if here.angle_rad(centres[1]) > STRAYED * deviation_rad {
-            if here.angle_rad(centres[0]) > WANDERED * deviation_rad {
-                centres[0] = here;
-                around = gather(lumps, here, AROUND * deviation_rad);
-            }
+        let is_out = here.angle_rad(centres[0]) > WANDERED * deviation_rad;
+        if is_out {
+            centres[0] = here;
+            around = gather(lumps, here, AROUND * deviation_rad);
+        }
+        if is_out || here.angle_rad(centres[1]) > STRAYED * deviation_rad {
             centres[1] = here;
             reached = gather(&around, here, reached_rad);
         }

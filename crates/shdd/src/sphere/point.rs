@@ -55,28 +55,19 @@ impl LatLon {
         self.lon_deg
     }
 
-    /// The place as a unit vector.
-    #[inline]
-    pub fn to_unit(self) -> UnitVec {
-        Self::crossing(self.lat_sin_cos(), self.lon_deg.to_radians().sin_cos())
-    }
-
     /// The place on its parallel and another's meridian.
-    #[inline]
     #[must_use]
     pub const fn on_meridian_of(self, other: Self) -> Self {
         Self { lon_deg: other.lon_deg, ..self }
     }
 
+    /// The place as a unit vector.
     #[inline]
-    fn lat_sin_cos(self) -> (f64, f64) {
-        let (sin, cos) = self.lat_deg.to_radians().sin_cos();
+    pub fn to_unit(self) -> UnitVec {
+        let (lat_sin, lat_cos) = self.lat_deg.to_radians().sin_cos();
+        let (lon_sin, lon_cos) = self.lon_deg.to_radians().sin_cos();
         // cos(90°) is 6e-17 in floating point; at the pole the longitude must not matter.
-        (sin, if self.lat_deg.abs() == 90.0 { 0.0 } else { cos })
-    }
-
-    #[inline]
-    fn crossing((lat_sin, lat_cos): (f64, f64), (lon_sin, lon_cos): (f64, f64)) -> UnitVec {
+        let lat_cos = if self.lat_deg.abs() == 90.0 { 0.0 } else { lat_cos };
         UnitVec([lat_cos * lon_cos, lat_cos * lon_sin, lat_sin])
     }
 }
@@ -171,13 +162,6 @@ impl UnitVec {
     pub fn random<R: Rng + ?Sized>(rng: &mut R) -> Self {
         let z = rng.random_range(-1.0..=1.0);
         Self::from_z_lon(z, rng.random_range(0.0..std::f64::consts::TAU))
-    }
-
-    /// The points on the parallels of `rows` and the meridians of `columns`, row after row: each that of [`LatLon::to_unit`].
-    pub fn crossings(rows: &[LatLon], columns: &[LatLon]) -> Vec<Self> {
-        let lons: Vec<(f64, f64)> = columns.iter().map(|column| column.lon_deg.to_radians().sin_cos()).collect();
-        let row = |lat| lons.iter().map(move |lon| LatLon::crossing(lat, *lon));
-        rows.iter().map(|own| own.lat_sin_cos()).flat_map(row).collect()
     }
 
     /// x, towards (0° N, 0° E).

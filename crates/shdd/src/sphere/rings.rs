@@ -181,8 +181,7 @@ impl Rings {
 }
 
 impl Field {
-    /// F on the parallels of `rows` and the meridians of `columns`, row after row, on all threads: many times as fast as [`Field::values`] at
-    /// [`UnitVec::crossings`].
+    /// F on the parallels of `rows` and the meridians of `columns`, row after row, on all threads: many times as fast as [`Field::values`].
     pub fn on_crossings(&self, rows: &[LatLon], columns: &[LatLon]) -> Vec<f64> {
         let order = |m: usize| {
             let turns = columns.iter().map(move |column| (m as f64 * column.lon_deg().to_radians()).sin_cos());
