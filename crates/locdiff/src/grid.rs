@@ -37,7 +37,8 @@ impl DensityGrid {
     pub fn of(answer: &Answer) -> Result<Self, LocateError> {
         let density = answer.density().ok_or(Failure::NoDensity)?;
         let window = worth_drawing(density, None)?;
-        let values = density.log_density(&window.points());
+        let [rows, columns] = window.lines();
+        let values = density.log_density_on(&rows, &columns);
         let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // Cells that are not possible are at minus infinity.
         let byte = |value: &f64| {
@@ -61,8 +62,8 @@ impl DensityGrid {
 /// The window that holds all of an answer's density that is worth drawing, or all that is above a level.
 pub(crate) fn worth_drawing(density: &Density, level: Option<f64>) -> Result<Window, LocateError> {
     let values = density.point_log_density();
-    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let least = level.unwrap_or(top - DEPTH_NATS);
+    let top = || values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let least = level.unwrap_or_else(|| top() - DEPTH_NATS);
     let seen = density.points().iter().zip(values).filter(|(_, value)| **value >= least);
     let seen: Vec<UnitVec> = seen.map(|(point, _)| *point).collect();
     around(&seen, density.pixel_area_sr().sqrt().to_degrees())

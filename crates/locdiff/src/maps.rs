@@ -50,7 +50,8 @@ pub struct AnswerMap<'a> {
 
 /// The log density at a window's cells, cut where nothing is to be seen.
 fn raster(density: &Density, window: Window) -> Result<Raster, LocateError> {
-    let mut values = density.log_density(&window.points());
+    let [rows, columns] = window.lines();
+    let mut values = density.log_density_on(&rows, &columns);
     let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     for value in &mut values {
         *value = value.max(top - DEPTH_NATS);
@@ -183,7 +184,7 @@ impl<'a> AnswerMap<'a> {
     /// Draws an answer. Fails if it has no density, as in an album.
     pub fn new(answer: &'a Answer) -> Result<Self, LocateError> {
         let density = answer.density().ok_or(Failure::NoDensity)?;
-        let regions = PROBABILITIES.map(|p| density.region(p));
+        let regions = density.regions(PROBABILITIES);
         let wide = raster(density, worth_drawing(density, None)?)?;
         // Outlines have cells of their own where these are finer, or the rest is not worth drawing.
         let window = worth_drawing(density, Some(regions[1].log_density))?;

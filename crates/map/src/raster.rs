@@ -50,6 +50,8 @@ impl Raster {
     #[must_use]
     pub fn smoothed(&self, sigma_km: f64) -> Self {
         const PASSES: usize = 3;
+        /// Columns that are smoothed at a time.
+        const LANES: usize = 8;
         const DEPTH_NATS: f64 = 40.0;
         let (window, columns, top) = (&self.window, self.window.columns(), self.max());
         // As many cells on both sides that three running means have this deviation.
@@ -61,12 +63,17 @@ impl Raster {
         for _ in 0..PASSES {
             for (row, line) in values.chunks_exact_mut(columns).enumerate() {
                 let cell_deg = window.cell_width_deg() * window.row_lat_deg(row).to_radians().cos().max(0.01);
-                running_mean(line, half(cell_deg).min(columns / 2), window.goes_around());
+                running_mean(line.as_chunks_mut::<1>().0, half(cell_deg).min(columns / 2), window.goes_around());
             }
-            for column in 0..columns {
-                let mut line: Vec<f64> = values[column..].iter().step_by(columns).copied().collect();
-                running_mean(&mut line, half(window.cell_height_deg()).min(window.rows() / 2), false);
-                values[column..].iter_mut().step_by(columns).zip(line).for_each(|(value, mean)| *value = mean);
+            let half = half(window.cell_height_deg()).min(window.rows() / 2);
+            for first in (0..columns).step_by(LANES) {
+                let own = first..(first + LANES).min(columns);
+                let mut lines = vec![[0.0; LANES]; window.rows()];
+                let pairs = lines.iter_mut().zip(values.chunks_exact(columns));
+                pairs.for_each(|(lanes, row)| lanes[..own.len()].copy_from_slice(&row[own.clone()]));
+                running_mean(&mut lines, half, false);
+                let pairs = lines.iter().zip(values.chunks_exact_mut(columns));
+                pairs.for_each(|(lanes, row)| row[own.clone()].copy_from_slice(&lanes[..own.len()]));
             }
         }
         let log = |value: f64| top + value.max((-DEPTH_NATS).exp()).ln();
@@ -75,58 +82,83 @@ impl Raster {
 
     /// The value above which the cells have this area; the least value if they have less together.
     pub fn level_of_area(&self, area_km2: f64) -> f64 {
-        let mut order: Vec<usize> = (0..self.values.len()).collect();
-        order.sort_unstable_by(|&a, &b| self.values[b].total_cmp(&self.values[a]));
-        let mut left_sr = area_km2 / (EARTH_RADIUS_KM * EARTH_RADIUS_KM);
-        let last = order.iter().position(|&cell| {
-            left_sr -= self.window.cell_area_sr(cell / self.window.columns());
-            left_sr < 0.0
-        });
-        self.values[order[last.unwrap_or(order.len() - 1)]]
+        let rows = self.values.chunks(self.window.columns()).enumerate();
+        let row = |(row, line): (usize, &[f64])| {
+            let area_sr = self.window.cell_area_sr(row);
+            line.iter().map(|value| (*value, area_sr)).collect::<Vec<_>>()
+        };
+        let (mut cells, mut left_sr) =
+            (rows.flat_map(row).collect::<Vec<_>>(), area_km2 / (EARTH_RADIUS_KM * EARTH_RADIUS_KM));
+        let mut rest = &mut cells[..];
+        // The half that has the level is halved again: that takes a tenth of sorting all.
+        while rest.len() > 1 {
+            rest.select_nth_unstable_by(rest.len() / 2, |a, b| b.0.total_cmp(&a.0));
+            let half = rest.len() / 2;
+            let (above, below) = std::mem::take(&mut rest).split_at_mut(half);
+            let held_sr: f64 = above.iter().map(|(_, area_sr)| area_sr).sum();
+            rest = if left_sr < held_sr { above } else { below };
+            left_sr -= if left_sr < held_sr { 0.0 } else { held_sr };
+        }
+        rest[0].0
     }
 
     /// The value at a place by bilinear interpolation between centres, constant beyond the outermost; across the
     /// seam where the window goes around. `right` and `down` count cells from the north-western corner.
     pub(crate) fn sample(&self, down: f64, right: f64) -> f64 {
-        let (rows, columns) = (self.window.rows(), self.window.columns());
-        let y = (down - 0.5).clamp(0.0, (rows - 1) as f64);
-        let (top, fraction_y) = (y.floor() as usize, y.fract());
-        let bottom = (top + 1).min(rows - 1);
-        let (left, after, fraction_x) = if self.window.goes_around() {
-            let x = (right - 0.5).rem_euclid(columns as f64);
-            let left = (x.floor() as usize).min(columns - 1);
-            (left, (left + 1) % columns, x.fract())
-        } else {
-            let x = (right - 0.5).clamp(0.0, (columns - 1) as f64);
-            let left = x.floor() as usize;
-            (left, (left + 1).min(columns - 1), x.fract())
-        };
+        self.mixed(self.rows_about(down), self.columns_about(right))
+    }
+
+    pub(crate) fn rows_about(&self, down: f64) -> Between {
+        between(down, self.window.rows(), false)
+    }
+
+    pub(crate) fn columns_about(&self, right: f64) -> Between {
+        between(right, self.window.columns(), self.window.goes_around())
+    }
+
+    pub(crate) fn mixed(&self, (top, bottom, part_y): Between, (left, after, part_x): Between) -> f64 {
         let mix = |a: f64, b: f64, t: f64| if t == 0.0 { a } else { a * (1.0 - t) + b * t };
-        let upper = mix(self.get(top, left), self.get(top, after), fraction_x);
-        let lower = mix(self.get(bottom, left), self.get(bottom, after), fraction_x);
-        mix(upper, lower, fraction_y)
+        let row = |row| mix(self.get(row, left), self.get(row, after), part_x);
+        mix(row(top), row(bottom), part_y)
     }
 }
 
-/// Replaces each value by the mean of those up to `half` cells away, fewer at the ends of a line that does not go around.
-fn running_mean(line: &mut [f64], half: usize, goes_around: bool) {
-    let count = line.len();
+/// Two rows or columns about a place, and the share of the second.
+type Between = (usize, usize, f64);
+
+fn between(at: f64, count: usize, goes_around: bool) -> Between {
+    if goes_around {
+        let at = (at - 0.5).rem_euclid(count as f64);
+        let first = (at.floor() as usize).min(count - 1);
+        return (first, (first + 1) % count, at.fract());
+    }
+    let at = (at - 0.5).clamp(0.0, (count - 1) as f64);
+    (at.floor() as usize, (at.floor() as usize + 1).min(count - 1), at.fract())
+}
+
+/// Replaces each value of some lines next to each other by the mean of those up to `half` cells away, fewer at the ends of lines
+/// that do not go around.
+fn running_mean<const N: usize>(lines: &mut [[f64; N]], half: usize, goes_around: bool) {
+    let count = lines.len();
     if half == 0 || count == 0 {
         return;
     }
-    let mut sums = vec![0.0];
+    let (mut sums, mut sum) = (Vec::with_capacity(count + 2 * half + 1), [0.0; N]);
+    sums.push(sum);
     for k in 0..count + 2 * half {
-        // The line with its ends on both sides.
-        let value = if goes_around {
-            line[(k + count - half) % count]
+        // The lines with their ends on both sides.
+        let values = if goes_around {
+            lines[(k + count - half) % count]
         } else {
-            line.get(k.wrapping_sub(half)).copied().unwrap_or(0.0)
+            lines.get(k.wrapping_sub(half)).copied().unwrap_or([0.0; N])
         };
-        sums.push(sums[k] + value);
+        sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        sums.push(sum);
     }
-    for (k, value) in line.iter_mut().enumerate() {
+    for (k, values) in lines.iter_mut().enumerate() {
         let inside = if goes_around { 2 * half + 1 } else { (k + half + 1).min(count) - k.saturating_sub(half) };
-        *value = (sums[k + 2 * half + 1] - sums[k]) / inside as f64;
+        let (before, after) = (&sums[k], &sums[k + 2 * half + 1]);
+        *values = std::array::from_fn(|lane| (after[lane] - before[lane]) / inside as f64);
     }
 }
 

@@ -53,13 +53,14 @@ impl Window {
     /// Southern edge, northern edge, western edge and width, in degrees, of what holds all points with a margin of so many
     /// degrees around each. It is the world's width if nearly that wide.
     pub fn bounds(points: &[UnitVec], margin_deg: f64) -> [f64; 4] {
-        let places: Vec<LatLon> = points.iter().map(|point| point.to_latlon()).collect();
-        let lats = places.iter().map(|place| place.lat_deg());
-        let (south, north) = lats.fold((90.0_f64, -90.0_f64), |(south, north), lat| (south.min(lat), north.max(lat)));
+        let ends = |(low, high): (f64, f64), z: f64| (low.min(z), high.max(z));
+        let (low, high) = points.iter().map(|point| point.z()).fold((1.0, -1.0), ends);
+        let outer = points.iter().filter(|point| point.z() < low + NEAR || point.z() > high - NEAR);
+        let (south, north) = outer.map(|point| point.to_latlon().lat_deg()).fold((90.0, -90.0), ends);
         let (south, north) = ((south - margin_deg).max(-90.0), (north + margin_deg).min(90.0));
         // A margin is wider in degrees of longitude the nearer it is to a pole.
         let margin = margin_deg / north.abs().max(south.abs()).to_radians().cos().max(1e-3);
-        let mut lons: Vec<f64> = places.iter().map(|place| place.lon_deg()).collect();
+        let mut lons = outer_lons(points);
         lons.sort_by(f64::total_cmp);
         let (west, width) = widest_gap(&lons);
         if width + 2.0 * margin >= 350.0 {
@@ -168,6 +169,12 @@ impl Window {
             .expect("a window's cells are places: its edges were checked")
     }
 
+    /// Centres of the first cells of rows, from north to south, and of columns, from west to east.
+    pub fn lines(&self) -> [Vec<LatLon>; 2] {
+        let row = |row| self.center(row, 0);
+        [(0..self.rows).map(row).collect(), (0..self.columns).map(|column| self.center(0, column)).collect()]
+    }
+
     /// Centre of every cell, row after row from north to south, each from west to east.
     pub fn points(&self) -> Vec<UnitVec> {
         let cells = (0..self.rows).flat_map(|row| (0..self.columns).map(move |column| (row, column)));
@@ -189,6 +196,32 @@ impl Window {
         let inside = (0.0..=self.rows as f64).contains(&down) && (0.0..=self.columns as f64).contains(&right);
         inside.then(|| ((down as usize).min(self.rows - 1), (right as usize).min(self.columns - 1)))
     }
+}
+
+/// Only points that come so near to the outermost may be the outermost: to compare is faster than to take angles of all.
+const NEAR: f64 = 1e-9;
+
+/// The outermost longitudes of the points in each of 512 sectors: enough to find a gap wider than these.
+fn outer_lons(points: &[UnitVec]) -> Vec<f64> {
+    // A number from −2 to 2 that rises with the longitude.
+    let turn = |point: &UnitVec| {
+        let (x, y) = (point.x(), point.y());
+        let turn = y / (x.abs() + y.abs()).max(f64::MIN_POSITIVE);
+        if x >= 0.0 { turn } else { 2.0_f64.copysign(y) - turn }
+    };
+    let sector = |turn: f64| (128.0 * (turn + 2.0)) as usize;
+    let turns: Vec<f64> = points.iter().map(turn).collect();
+    let mut ends = [(2.0_f64, -2.0_f64); 513];
+    for turn in &turns {
+        let (low, high) = &mut ends[sector(*turn)];
+        (*low, *high) = (low.min(*turn), high.max(*turn));
+    }
+    let is_outer = |turn: f64| {
+        let (low, high) = ends[sector(turn)];
+        turn < low + NEAR || turn > high - NEAR
+    };
+    let outer = points.iter().zip(&turns).filter(|(_, turn)| is_outer(**turn));
+    outer.map(|(point, _)| point.to_latlon().lon_deg()).collect()
 }
 
 /// Where the arc that holds all longitudes begins, and how wide it is: all but the widest gap between two neighbours.

@@ -2,7 +2,6 @@
 
 use super::nodes::NodeGrid;
 use locdiff_shdd::sphere::{Ring, ring_area_sr};
-use std::collections::HashMap;
 
 /// An edge between two nodes, by its western or northern node.
 type EdgeId = (usize, usize, bool);
@@ -14,12 +13,14 @@ const OFF_NODES: f64 = 1.0 / 256.0;
 /// The lines around the region, each with the region on its left: outer rings run counterclockwise, holes clockwise.
 pub(super) fn rings(nodes: &NodeGrid, level: f64) -> Vec<Ring> {
     let grid = Grid { nodes, level };
-    let mut next: HashMap<EdgeId, EdgeId> = HashMap::new();
+    // Where each edge's line goes on, by the edge's number.
+    let number = |(row, column, along_row): EdgeId| 2 * (row * (nodes.xs.len() + 2) + column) + usize::from(along_row);
+    let mut next: Vec<Option<EdgeId>> = vec![None; 2 * (nodes.xs.len() + 2) * (nodes.ys.len() + 2)];
     let mut order = Vec::new();
     for row in 0..=nodes.ys.len() {
         for column in 0..=nodes.xs.len() {
             for (from, to) in grid.segments(row, column).into_iter().flatten() {
-                next.insert(from, to);
+                next[number(from)] = Some(to);
                 order.push(from);
             }
         }
@@ -28,7 +29,7 @@ pub(super) fn rings(nodes: &NodeGrid, level: f64) -> Vec<Ring> {
     for start in order {
         let mut ring: Ring = Vec::new();
         let mut edge = start;
-        while let Some(after) = next.remove(&edge) {
+        while let Some(after) = next[number(edge)].take() {
             let position = grid.crossing(edge);
             if ring.last() != Some(&position) {
                 ring.push(position);

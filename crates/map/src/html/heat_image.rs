@@ -42,15 +42,16 @@ impl HeatImage {
         let pixels = |span: f64| ((span * per_world).round() as usize).clamp(1, MOST_PIXELS);
         let (width, height) = (pixels(x[1] - x[0]), pixels(y[1] - y[0]));
         let peak = raster.max();
+        let across = |column: usize| left as f64 + (column as f64 + 0.5) / width as f64 * (right - left) as f64;
+        let columns: Vec<_> = (0..width).map(|column| raster.columns_about(across(column))).collect();
         let mut indices = Vec::with_capacity(width * height);
         for row in 0..height {
             let lat = latitude(y[0] + (row as f64 + 0.5) / height as f64 * (y[1] - y[0]));
-            let down = (window.north_deg() - lat) / window.cell_height_deg();
-            for column in 0..width {
-                let across = left as f64 + (column as f64 + 0.5) / width as f64 * (right - left) as f64;
-                let share = heat.share(raster.sample(down, across), peak).unwrap_or(0.0);
-                indices.push((share.clamp(0.0, 1.0) * STEPS).round() as u8);
-            }
+            let rows = raster.rows_about((window.north_deg() - lat) / window.cell_height_deg());
+            indices.extend(columns.iter().map(|columns| {
+                let share = heat.share(raster.mixed(rows, *columns), peak).unwrap_or(0.0);
+                (share.clamp(0.0, 1.0) * STEPS).round() as u8
+            }));
         }
         Self { png: indexed_png(width, height, &indices), x, y }
     }

@@ -147,14 +147,17 @@ impl Places {
     /// square kilometre and at least 3 km of radius. In Beijing's outskirts this is Beijing, not the nearest suburb.
     pub(crate) fn city_around(&self, place: LatLon) -> Option<NearestPlace> {
         const WIDEST_KM: f64 = 45.0;
-        let reach_deg = (WIDEST_KM / EARTH_RADIUS_KM).to_degrees();
-        let point = place.to_unit();
-        let is_around = |town: &&Town| {
-            let radius_km = (f64::from(town.population_thousands) / (4.0 * std::f64::consts::PI)).sqrt();
-            town.place.to_unit().angle_rad(point) * EARTH_RADIUS_KM <= radius_km.clamp(3.0, WIDEST_KM)
+        let reach_rad = WIDEST_KM / EARTH_RADIUS_KM;
+        let (point, nearest) = (place.to_unit(), (reach_rad + 1e-6).cos());
+        let is_around = |index: &usize| {
+            let radius_km = (f64::from(self.thousands(*index as u32)) / (4.0 * std::f64::consts::PI)).sqrt();
+            let town = self.points[*index];
+            town.dot(point) >= nearest && town.angle_rad(point) * EARTH_RADIUS_KM <= radius_km.clamp(3.0, WIDEST_KM)
         };
-        let near = self.towns[self.latitudes.band(place.lat_deg(), reach_deg)].iter().filter(is_around);
-        near.max_by_key(|town| town.population_thousands).map(|town| self.seen_from(town, place))
+        let near = self.latitudes.band(place.lat_deg(), reach_rad.to_degrees()).filter(is_around);
+        near.map(|index| &self.towns[index])
+            .max_by_key(|town| town.population_thousands)
+            .map(|town| self.seen_from(town, place))
     }
 
     fn name(&self, town: &Town) -> &str {

@@ -1,7 +1,7 @@
 //! How far a model's output can be trusted, measured on photos it has not seen, and stored with it.
 
 use crate::answer::density::{Density, Mixture, log_sum};
-use crate::answer::support::Support;
+use crate::answer::support::{Support, heights, largest};
 use crate::answer::{
     ClassProbabilities, GalleryMix, Globe, Kernels, Knowledge, LEVELS, Neighbour, PlaceField, PlaceSettings, Probe,
     Result, SureLevels, Sureness, Surroundings, map_factors::MapFactors,
@@ -292,7 +292,8 @@ fn density_of(
 ) -> Result<Density> {
     let pixels = globe.pixels();
     let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, places: None, gallery: None };
-    let mut sum = vec![0.0; pixels.len()];
+    let grid = map.and_then(|map| Some((map, globe.cells()?)));
+    let mut sum = vec![0.0; if grid.is_none() { pixels.len() } else { 0 }];
     for (e, floor, share) in parts {
         if e.as_slice().iter().all(|c| *c == 0.0) {
             mixture.floor += share / (4.0 * PI); // flat: nothing to evaluate
@@ -300,15 +301,15 @@ fn density_of(
         }
         let field = globe.codec().field(&e)?;
         let values = pixels.values(&field);
-        let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let heights: Vec<f64> = values.into_iter().map(|value| (value - top).exp()).collect();
+        let top = largest(&values);
+        let heights = heights(&values, top);
         let integral = heights.iter().sum::<f64>() * pixels.area_sr();
         let scale = share * (1.0 - floor) / integral;
         sum.iter_mut().zip(heights).for_each(|(sum, height)| *sum += scale * height);
         mixture.parts.push((field, scale.ln() - top));
         mixture.floor += share * floor / (4.0 * PI);
     }
-    if let (Some((classes, exponents)), Some(grid)) = (map, globe.cells()) {
+    if let Some(((classes, exponents), grid)) = grid {
         mixture.gallery = gallery.map(|(kernels, share)| (kernels, share.ln()));
         let smooth = mixture.smooth_densities(grid);
         let factors = MapFactors::new(classes, exponents, grid.histogram(&smooth));

@@ -47,7 +47,7 @@ impl CellDensity {
         let grid = grid(globe);
         let factors = MapFactors::new(seen, exponents, grid.histogram(densities));
         let logs: Vec<f64> = densities.iter().map(|density| density.ln()).collect();
-        let mut values = grid.log_densities(&logs, factors.by_joint());
+        let mut values: Vec<f64> = grid.log_densities(&logs, factors.by_joint()).collect();
         let support = Support::Fine(grid.cells.clone());
         let total = support.log_integral(&values);
         values.iter_mut().for_each(|value| *value -= total);

@@ -14,12 +14,12 @@ const SMOOTH_DEPTH: u8 = 7;
 pub(crate) struct CellGrid {
     /// All active cells.
     pub(crate) cells: Arc<FinePixels>,
-    /// All pixels of the depth at which smooth densities are evaluated.
-    pixels: Pixels,
-    /// Those that hold active cells, their centres, and for each cell its position among them.
-    parents: Vec<u32>,
-    parent_points: Vec<UnitVec>,
+    /// The pixels at which smooth densities are evaluated: those that hold active cells.
+    parents: Pixels,
+    /// For each cell its position among them.
     parent_of: Vec<u32>,
+    /// Where the cells of each begin, and where those of the last end.
+    starts: Vec<u32>,
     /// For each cell the number of its combination of classes.
     joint: Vec<u16>,
 }
@@ -54,16 +54,18 @@ impl CellGrid {
     /// For densities of a globe whose pixels have this depth. Fails if the pixels cannot be laid out.
     pub(crate) fn new(depth: u8) -> Result<Self> {
         let cells = Cells::bundled();
-        let pixels = Pixels::new(depth.clamp(SMOOTH_DEPTH, Cells::DEPTH))?;
-        let shift = 2 * (Cells::DEPTH - pixels.depth());
-        let (mut parents, mut parent_of) = (Vec::new(), Vec::with_capacity(cells.indices().len()));
-        for index in cells.indices() {
-            if parents.last() != Some(&(index >> shift)) {
-                parents.push(index >> shift);
+        let depth = depth.clamp(SMOOTH_DEPTH, Cells::DEPTH);
+        let (mut parents, mut parent_of, mut starts) =
+            (Vec::new(), Vec::with_capacity(cells.indices().len()), Vec::new());
+        for (index, cell) in cells.indices().iter().zip(0..) {
+            let parent = index >> (2 * (Cells::DEPTH - depth));
+            if parents.last() != Some(&parent) {
+                parents.push(parent);
+                starts.push(cell);
             }
             parent_of.push(parents.len() as u32 - 1);
         }
-        let parent_points = parents.iter().map(|parent| pixels.points()[*parent as usize]).collect();
+        starts.push(cells.indices().len() as u32);
         let mut joint = vec![0; cells.indices().len()];
         for attribute in MapAttribute::ALL.into_iter().rev() {
             let pairs = joint.iter_mut().zip(cells.classes(attribute));
@@ -71,18 +73,17 @@ impl CellGrid {
         }
         let pixel = |index: &u32| Pixel { depth: Cells::DEPTH, index: u64::from(*index) };
         let cells = Arc::new(FinePixels::new(cells.indices().iter().map(pixel).collect()));
-        Ok(Self { cells, pixels, parents, parent_points, parent_of, joint })
+        Ok(Self { cells, parents: Pixels::some(depth, parents)?, parent_of, starts, joint })
     }
 
     /// The points at which smooth densities are evaluated.
     pub(crate) fn smooth_points(&self) -> &[UnitVec] {
-        &self.parent_points
+        self.parents.points()
     }
 
     /// A field at those points.
     pub(crate) fn smooth_values(&self, field: &Field) -> Vec<f64> {
-        let all = self.pixels.values(field);
-        self.parents.iter().map(|parent| all[*parent as usize]).collect()
+        self.parents.values(field)
     }
 
     /// The sum of a density over the cells of each combination of classes, given its values at the smooth points.
@@ -95,20 +96,24 @@ impl CellGrid {
     }
 
     /// The log density of each cell: the smooth one plus what its combination of classes adds.
-    pub(crate) fn log_densities(&self, smooth: &[f64], by_joint: &[f64]) -> Vec<f64> {
+    pub(crate) fn log_densities<'a>(
+        &'a self,
+        smooth: &'a [f64],
+        by_joint: &'a [f64],
+    ) -> impl Iterator<Item = f64> + 'a {
         let cells = self.parent_of.iter().zip(&self.joint);
-        cells.map(|(parent, joint)| smooth[*parent as usize] + by_joint[usize::from(*joint)]).collect()
+        cells.map(|(parent, joint)| smooth[*parent as usize] + by_joint[usize::from(*joint)])
     }
 
     /// The density of each cell: the smooth one times the factor of its combination of classes.
-    pub(crate) fn products(&self, smooth: &[f64], by_joint: &[f64]) -> Vec<f64> {
+    pub(crate) fn products<'a>(&'a self, smooth: &'a [f64], by_joint: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         let cells = self.parent_of.iter().zip(&self.joint);
-        cells.map(|(parent, joint)| smooth[*parent as usize] * by_joint[usize::from(*joint)]).collect()
+        cells.map(|(parent, joint)| smooth[*parent as usize] * by_joint[usize::from(*joint)])
     }
 
     /// The depth of the pixels at which smooth densities are evaluated.
     pub(crate) fn smooth_depth(&self) -> u8 {
-        self.pixels.depth()
+        self.parents.depth()
     }
 
     /// The masses of cells by whole kilometres from a centre: of those near it, and of those far from it, which count together with
@@ -117,18 +122,17 @@ impl CellGrid {
         /// The cosine of about 640 km.
         const NEAR: f64 = 0.995;
         let (mut near, mut far) = (vec![0.0; KM_BINS], vec![0.0; KM_BINS]);
-        let mut cell = 0;
-        for (parent, point) in self.parent_points.iter().enumerate() {
-            let start = cell;
-            while self.parent_of.get(cell).is_some_and(|own| *own as usize == parent) {
-                cell += 1;
-            }
+        for (point, start) in self.parents.points().iter().zip(self.starts.windows(2)) {
+            let own = start[0] as usize..start[1] as usize;
             let dot = centre.dot(*point);
             if dot < NEAR {
-                far[whole_km(dot)] += masses[start..cell].iter().sum::<f64>();
+                far[whole_km(dot)] += match &masses[own] {
+                    [a, b, c, d] => a + b + c + d,
+                    few => few.iter().sum(),
+                };
                 continue;
             }
-            let own = self.cells.points[start..cell].iter().zip(&masses[start..cell]);
+            let own = self.cells.points[own.clone()].iter().zip(&masses[own]);
             own.for_each(|(point, mass)| near[whole_km(centre.dot(*point))] += mass);
         }
         [near, far]

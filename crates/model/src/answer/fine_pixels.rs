@@ -1,7 +1,7 @@
 //! Pixels of any depth that do not overlap.
 
 use locdiff_shdd::sphere::{Pixel, UnitVec};
-use std::{f64::consts::PI, ops::Range};
+use std::{f64::consts::PI, ops::Range, sync::Arc, sync::OnceLock};
 
 /// Pixels that are passed over together if they are far away.
 const BLOCK: usize = 256;
@@ -14,7 +14,12 @@ pub(crate) struct FinePixels {
     /// Depths of the widest and of the narrowest.
     pub(crate) depths: (u8, u8),
     blocks: Vec<Block>,
+    /// By depth, [`Support::runs`](crate::answer::support::Support::runs) where these were asked for.
+    pub(crate) runs: [OnceLock<Arc<Runs>>; Pixel::MAX_DEPTH as usize + 1],
 }
+
+/// Runs of pixels with one parent: its number, and where its run ends.
+pub(crate) type Runs = Vec<(u64, usize)>;
 
 /// Pixels that follow one another, with a circle that holds their centres.
 #[derive(Debug)]
@@ -42,7 +47,7 @@ impl FinePixels {
             Block { pixels: start..start + own.len(), centre, radius_rad }
         };
         let blocks = (0..points.len()).step_by(BLOCK).map(block).collect();
-        Self { pixels, points, depths, blocks }
+        Self { pixels, points, depths, blocks, runs: Default::default() }
     }
 
     /// The pixels whose centres may lie within a distance of a point, as ranges in rising order.

@@ -153,7 +153,7 @@ impl Density {
     /// The log densities of a mixture at the points.
     fn mixture_logs(&self, mixture: &Mixture) -> Vec<f64> {
         let logs = match self.on_cells().filter(|(_, grid)| self.is_on(grid)) {
-            Some((_, grid)) => grid.log_densities(&mixture.smooth_logs(grid), &vec![0.0; joint_count()]),
+            Some((_, grid)) => grid.log_densities(&mixture.smooth_logs(grid), &vec![0.0; joint_count()]).collect(),
             None => mixture.log_densities(self.uncut()),
         };
         self.uncut().spread(&logs, self.support())

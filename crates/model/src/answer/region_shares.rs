@@ -62,6 +62,8 @@ type Parts = Arc<[u16]>;
 struct Units {
     all: Vec<Unit>,
     of_cell: Vec<u16>,
+    /// Runs of cells of one unit: the unit, and where its run ends.
+    runs: Vec<(u16, usize)>,
     /// Cells that were divided.
     divided: Mutex<HashMap<usize, Parts>>,
 }
@@ -100,8 +102,12 @@ impl Units {
                 all.len() as u16 - 1
             })
         });
-        let of_cell = of_cell.collect();
-        Self { all, of_cell, divided: Mutex::default() }
+        let of_cell: Vec<u16> = of_cell.collect();
+        let runs = of_cell.chunk_by(|a, b| a == b).scan(0, |end, run| {
+            *end += run.len();
+            Some((run[0], *end))
+        });
+        Self { runs: runs.collect(), all, of_cell, divided: Mutex::default() }
     }
 
     fn country(&self, unit: u16) -> u8 {
@@ -187,6 +193,24 @@ impl RegionMasses {
         parts.iter().for_each(|unit| self.by_unit[usize::from(*unit)] += mass / parts.len() as f64);
     }
 
+    /// Adds the probabilities of all cells.
+    fn add_cells(&mut self, masses: &[f64]) {
+        let mut start = 0;
+        for (unit, end) in &self.units.runs {
+            let own = std::mem::replace(&mut start, *end)..*end;
+            let (mut sum, mut most) = (self.by_unit[usize::from(*unit)], 0.0);
+            for &mass in &masses[own.clone()] {
+                most = if mass > most { mass } else { most };
+                sum += if mass > NOTHING { mass } else { 0.0 };
+            }
+            if most < HEAVY {
+                self.by_unit[usize::from(*unit)] = sum;
+                continue;
+            }
+            own.filter(|cell| masses[*cell] > NOTHING).for_each(|cell| self.add_cell(cell, masses[cell]));
+        }
+    }
+
     fn units(&self) -> impl Iterator<Item = (&'static Unit, f64)> {
         self.units.all.iter().zip(self.by_unit.iter().copied())
     }
@@ -257,12 +281,12 @@ impl Density {
         let (support, indices, mut sums) = (self.support(), Cells::bundled().indices(), RegionMasses::default());
         let is_whole_map =
             support.is_even() && support.depth() == Cells::DEPTH && support.points().len() == indices.len();
+        if is_whole_map {
+            sums.add_cells(self.masses());
+            return sums;
+        }
         let (mut next, mut heavy, mut held) = (0, Vec::new(), 0.0);
         for (pixel, &mass) in self.masses().iter().enumerate().filter(|(_, mass)| **mass > NOTHING) {
-            if is_whole_map {
-                sums.add_cell(pixel, mass);
-                continue;
-            }
             let (depth, first) = (support.depth_of(pixel), support.parent(pixel, Cells::DEPTH) as u32);
             // Pixels are in nested order, as the cells are.
             if next > 0 && indices[next - 1] >= first || indices.get(next).is_some_and(|index| *index < first) {

@@ -1,6 +1,6 @@
 //! The smallest region that holds a probability.
 
-use crate::answer::support::Support;
+use crate::answer::support::{Support, largest};
 use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 
 /// More pixels than those of a globe of degree 31.
@@ -56,14 +56,17 @@ fn fill(p: f64, (mut held, mut count): (f64, f64), pixels: impl Iterator<Item = 
 /// For many pixels of one size: whole bins of densities are summed, and one alone is sorted.
 fn smallest_of_many<const N: usize>(values: &[f64], masses: &[f64], shares: [f64; N]) -> [(f64, f64); N] {
     const BINS: usize = 2048;
+    const LAST: u16 = BINS as u16 - 1;
     const DEPTH_NATS: f64 = 12.0;
-    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let top = largest(values);
     let low = top - DEPTH_NATS * (1.0 - 1.0 / BINS as f64);
     // Most pixels are in the last bin.
-    let bin = |value: f64| if value > low { ((top - value) * (BINS as f64 / DEPTH_NATS)) as usize } else { BINS - 1 };
-    let mut sums = vec![(0.0, 0_u32); BINS];
-    for (value, mass) in values.iter().zip(masses) {
-        let (held, count) = &mut sums[bin(*value)];
+    let bin = |value: f64| if value > low { ((top - value) * (BINS as f64 / DEPTH_NATS)) as u16 } else { LAST };
+    let bins: Vec<u16> = values.iter().map(|value| bin(*value)).collect();
+    // Nobody asks for the sums of the last bin: those of many pixels would wait for one another.
+    let mut sums = vec![(0.0, 0_u32); BINS + 7];
+    for (pixel, ((value, mass), bin)) in values.iter().zip(masses).zip(&bins).enumerate() {
+        let (held, count) = &mut sums[usize::from(*bin) + if *bin == LAST { pixel % 8 } else { 0 }];
         (*held, *count) = (*held + mass, *count + u32::from(*value > f64::NEG_INFINITY));
     }
     // The bin in which a probability is reached, and what is held and counted before it.
@@ -71,22 +74,18 @@ fn smallest_of_many<const N: usize>(values: &[f64], masses: &[f64], shares: [f64
         let (mut held, mut count) = (0.0, 0.0);
         for (bin, (mass, own)) in sums.iter().enumerate() {
             if held + mass >= p || bin == BINS - 1 {
-                return (bin, held, count);
+                return (bin as u16, held, count);
             }
             (held, count) = (held + mass, count + f64::from(*own));
         }
-        (BINS - 1, held, count)
+        (LAST, held, count)
     });
-    let mut inside: [Vec<(f64, f64, f64)>; N] = std::array::from_fn(|_| Vec::new());
-    for (value, mass) in values.iter().zip(masses) {
-        let own = bin(*value);
-        let crossed = crossings.iter().zip(&mut inside).filter(|((bin, ..), _)| *bin == own);
-        crossed.for_each(|(_, inside)| inside.push((*value, *mass, 1.0)));
-    }
-    let mut all = crossings.into_iter().zip(shares);
-    inside.map(|mut inside| {
+    let mut shares = shares.into_iter();
+    crossings.map(|(crossed, held, count)| {
+        let own = bins.iter().enumerate().filter(|(_, bin)| **bin == crossed);
+        let mut inside: Vec<(f64, f64, f64)> = own.map(|(pixel, _)| (values[pixel], masses[pixel], 1.0)).collect();
         inside.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
-        let ((_, held, count), p) = all.next().unwrap_or(((0, 0.0, 0.0), 0.0));
+        let p = shares.next().unwrap_or_default();
         let (threshold, count) = fill(p, (held, count), inside.into_iter());
         (threshold.min(top), count)
     })

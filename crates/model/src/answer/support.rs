@@ -1,7 +1,7 @@
 //! The points on which a density is summed.
 
-use crate::answer::{Globe, fine_pixels::FinePixels};
-use locdiff_shdd::sphere::{Field, Pixel, UnitVec};
+use crate::answer::{Globe, fine_pixels::FinePixels, fine_pixels::Runs};
+use locdiff_shdd::sphere::{Field, Pixel, UnitVec, exp_all};
 use std::{f64::consts::PI, ops::Range, sync::Arc};
 
 /// Pixels no wider than so many deviations of a kernel sum it to a thousandth;
@@ -117,6 +117,23 @@ impl Support {
         if own >= depth { index >> (2 * (own - depth)) } else { index << (2 * (depth - own)) }
     }
 
+    /// Runs of pixels with one parent at `depth`.
+    pub(crate) fn runs(&self, depth: u8) -> Arc<Runs> {
+        let make = || {
+            let parents = (0..self.points().len()).map(|pixel| (self.parent(pixel, depth), pixel + 1));
+            let mut runs = Runs::new();
+            parents.for_each(|(parent, end)| match runs.last_mut() {
+                Some(last) if last.0 == parent => last.1 = end,
+                _ => runs.push((parent, end)),
+            });
+            Arc::new(runs)
+        };
+        match self {
+            Self::Globe(_) => make(),
+            Self::Fine(own) => own.runs[usize::from(depth)].get_or_init(make).clone(),
+        }
+    }
+
     /// Area of the widest pixels.
     pub(crate) fn area_sr(&self) -> f64 {
         Pixel::area_sr(self.widest_depth())
@@ -130,7 +147,9 @@ impl Support {
     /// The masses of pixels with these log densities.
     pub(crate) fn masses(&self, values: &[f64]) -> Vec<f64> {
         let area = self.area_sr();
-        let mut masses: Vec<f64> = values.iter().map(|value| value.exp() * area).collect();
+        let mut masses = values.to_vec();
+        exp_all(&mut masses);
+        masses.iter_mut().for_each(|mass| *mass *= area);
         if !self.is_even() {
             masses.iter_mut().enumerate().for_each(|(pixel, mass)| *mass *= self.relative_area(pixel));
         }
@@ -213,11 +232,25 @@ impl Cut<'_> {
 
 /// log Σ exp(value)·area: the log of an integral over equal-area pixels, given logs of the integrand there.
 pub(crate) fn log_integral(values: &[f64], area: f64) -> f64 {
-    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if top == f64::NEG_INFINITY {
-        return top;
+    let top = largest(values);
+    if top == f64::NEG_INFINITY { top } else { top + (heights(values, top).iter().sum::<f64>() * area).ln() }
+}
+
+/// The densities with these logs over that with the log `top`.
+pub(crate) fn heights(values: &[f64], top: f64) -> Vec<f64> {
+    let mut heights: Vec<f64> = values.iter().map(|value| value - top).collect();
+    exp_all(&mut heights);
+    heights
+}
+
+/// The largest of numbers, several at a time; −∞ of none.
+pub(crate) fn largest(values: &[f64]) -> f64 {
+    let (some, rest) = values.as_chunks::<8>();
+    let mut lanes = [f64::NEG_INFINITY; 8];
+    for values in some {
+        lanes.iter_mut().zip(values).for_each(|(top, value)| *top = if value > top { *value } else { *top });
     }
-    top + (values.iter().map(|value| (value - top).exp()).sum::<f64>() * area).ln()
+    lanes.iter().chain(rest).copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// How much of a pixel at a distance lies within a radius, its mass spread evenly over `reach_rad` towards the centre

@@ -1,8 +1,8 @@
 //! The most probable places of a density: maxima of the density convolved with a Gaussian window, found by mean shift.
 //! A place's probability is what lies within the window's radius; it is taken away before the next place is searched.
 
-use crate::answer::support::{Support, reach_rad, share_within};
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixel, UnitVec};
+use crate::answer::support::{Support, largest, reach_rad, share_within};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixel, UnitVec, exp_all};
 
 /// Mean shift stops after so many steps, or where it moves less than this (some sixty metres).
 const STEPS: usize = 60;
@@ -23,6 +23,8 @@ const LIGHTEST: f64 = 1e-5;
 /// Lumps up to this many deviations away are gathered, and again after a move of so many.
 const AROUND: f64 = 8.0;
 const WANDERED: f64 = 2.0;
+/// Those that the window may reach are chosen again after a move of so many.
+const STRAYED: f64 = 0.2;
 /// More pixels than this are lumped for the polish, too.
 const MOST_POLISHED: usize = 60_000;
 /// The Gaussian counts nothing where it is below e to the power of this.
@@ -46,6 +48,11 @@ struct Lump {
 }
 
 impl Lump {
+    fn add(&mut self, moments: Self) {
+        self.mass += moments.mass;
+        self.at.iter_mut().zip(moments.at).for_each(|(sum, x)| *sum += x);
+    }
+
     fn point(&self) -> Option<UnitVec> {
         UnitVec::new(self.at[0], self.at[1], self.at[2]).ok()
     }
@@ -86,7 +93,7 @@ impl Window {
         }
         kept.truncate(most.max(1) + 3);
         let is_rough = support.is_even() && support.points().len() <= MOST_POLISHED;
-        let whole: Vec<Lump> = heavy(if is_rough { unit_length(sums(support, masses, 0.0).1) } else { lumps.clone() });
+        let whole = if is_rough { heavy(unit_length(sums(support, masses, 0.0).1)) } else { lumps };
         for mode in &mut kept {
             *mode = climb(&whole, sharpness, mode.0, POLISH);
             if !is_possible(mode.0) {
@@ -167,7 +174,8 @@ fn nearest_possible(lumps: &[Lump], sharpness: f64, mode: Mode, is_possible: &dy
     let mut near: Vec<(f64, UnitVec)> = points.map(|point| (point.angle_rad(mode.0), point)).collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0));
     let possible = near.into_iter().map(|(_, point)| point).filter(|point| is_possible(*point)).take(400);
-    let best = possible.map(|point| (point, value(lumps, sharpness, point).1));
+    let mut room = Room::default();
+    let best = possible.map(|point| (point, value(lumps, sharpness, point, &mut room).1));
     best.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(mode)
 }
 
@@ -176,27 +184,28 @@ fn sums(support: &Support, masses: &[f64], width_rad: f64) -> (u8, Vec<(u64, Lum
     let depth = (0..support.depth()).find(|depth| Pixel::width_rad(*depth) <= width_rad).unwrap_or(support.depth());
     // Of many pixels, those that are too light to move anything are left out.
     let is_many = masses.len() > MOST_POLISHED;
-    let least = if is_many { LIGHTEST * masses.iter().copied().fold(0.0, f64::max) } else { 0.0 };
-    let pixels = support.points().iter().zip(masses).enumerate().filter(|(_, (_, mass))| **mass > least);
-    let mut lumps: Vec<(u64, Lump)> = Vec::new();
-    let shift = support.is_even().then(|| 2 * (support.depth() - depth));
-    for (pixel, (point, mass)) in pixels {
-        let parent = shift.map_or_else(|| support.parent(pixel, depth), |shift| support.index(pixel) >> shift);
-        // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
-        let narrower = if shift.is_some() { 0 } else { depth.saturating_sub(support.depth_of(pixel)) };
-        let mass = if narrower == 0 { *mass } else { mass * 0.25_f64.powi(i32::from(narrower)) };
-        add(&mut lumps, parent, Lump { at: point.to_array().map(|x| mass * x), mass });
-    }
-    (depth, lumps)
+    let least = if is_many { LIGHTEST * largest(masses) } else { 0.0 };
+    let (points, is_even, mut start) = (support.points(), support.is_even(), 0);
+    let lump = |&(parent, end): &(u64, usize)| {
+        let mut sum = Lump { at: [0.0; 3], mass: 0.0 };
+        let own = std::mem::replace(&mut start, end)..end;
+        for (pixel, (point, &mass)) in own.clone().zip(points[own.clone()].iter().zip(&masses[own])) {
+            let mut mass = if mass > least { mass } else { 0.0 };
+            if !is_even {
+                // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
+                mass *= 0.25_f64.powi(i32::from(depth.saturating_sub(support.depth_of(pixel))));
+            }
+            sum.add(Lump { at: point.to_array().map(|x| mass * x), mass });
+        }
+        (sum.mass > 0.0).then_some((parent, sum))
+    };
+    (depth, support.runs(depth).iter().filter_map(lump).collect())
 }
 
 /// Adds moments to the last lump, or to a new one. Pixels are in nested order: those of one parent follow one another.
 fn add(lumps: &mut Vec<(u64, Lump)>, parent: u64, moments: Lump) {
     match lumps.last_mut() {
-        Some((last, lump)) if *last == parent => {
-            lump.mass += moments.mass;
-            lump.at.iter_mut().zip(moments.at).for_each(|(sum, x)| *sum += x);
-        }
+        Some((last, lump)) if *last == parent => lump.add(moments),
         _ => lumps.push((parent, moments)),
     }
 }
@@ -215,37 +224,58 @@ fn heavy(lumps: Vec<Lump>) -> Vec<Lump> {
     lumps.into_iter().filter(|lump| lump.mass >= LIGHT * top).collect()
 }
 
+/// Room to work in: lumps within the window, and their weights.
+#[derive(Default)]
+struct Room {
+    near: Vec<u32>,
+    weights: Vec<f64>,
+}
+
 /// Where the window's centre of mass lies, not of unit length, and what the window holds.
-fn value(lumps: &[Lump], sharpness: f64, here: UnitVec) -> ([f64; 3], f64) {
+fn value(lumps: &[Lump], sharpness: f64, here: UnitVec, Room { near, weights }: &mut Room) -> ([f64; 3], f64) {
     let [x, y, z] = here.to_array();
-    let (mut sum, mut held) = ([0.0; 3], 0.0);
-    for Lump { at, mass } in lumps {
+    near.resize(near.len().max(lumps.len()), 0);
+    weights.resize(lumps.len(), 0.0);
+    let mut count = 0;
+    for (lump, Lump { at, .. }) in lumps.iter().enumerate() {
         let exponent = sharpness * (at[0] * x + at[1] * y + at[2] * z - 1.0);
-        if exponent > FAR {
-            let weight = mass * exponent.exp();
-            held += weight;
-            sum.iter_mut().zip(at).for_each(|(sum, x)| *sum += weight * x);
-        }
+        (near[count], weights[count]) = (lump as u32, exponent);
+        count += usize::from(exponent > FAR);
+    }
+    exp_all(&mut weights[..count]);
+    let (mut sum, mut held) = ([0.0; 3], 0.0);
+    for (lump, weight) in near.iter().zip(&weights[..count]) {
+        let Lump { at, mass } = &lumps[*lump as usize];
+        let weight = mass * weight;
+        held += weight;
+        sum.iter_mut().zip(at).for_each(|(sum, x)| *sum += weight * x);
     }
     (sum, held)
 }
 
-/// Mean shift: to the centre of mass of the window, again and again. Only lumps around count, gathered after a move.
+/// Mean shift: to the centre of mass of the window, again and again. Only lumps around count, gathered after a move, and of
+/// these only those that the window may reach.
 fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize) -> (UnitVec, f64) {
     let deviation_rad = sharpness.powf(-0.5);
-    let gather = |here: UnitVec| -> Vec<Lump> {
-        let [x, y, z] = here.to_array();
-        let nearest = (AROUND * deviation_rad).min(std::f64::consts::PI).cos();
+    let reached_rad = (1.0 + FAR / sharpness).max(-1.0).acos() + STRAYED * deviation_rad + 1e-9;
+    let gather = |lumps: &[Lump], here: UnitVec, reach_rad: f64| -> Vec<Lump> {
+        let ([x, y, z], nearest) = (here.to_array(), reach_rad.min(std::f64::consts::PI).cos());
         lumps.iter().copied().filter(|l| l.at[0] * x + l.at[1] * y + l.at[2] * z >= nearest).collect()
     };
-    let (mut here, mut held, mut centre) = (from, 0.0, from);
-    let mut around = gather(centre);
+    let (mut here, mut held, mut centres, mut room) = (from, 0.0, [from; 2], Room::default());
+    let mut around = gather(lumps, from, AROUND * deviation_rad);
+    let mut reached = gather(&around, from, reached_rad);
     for _ in 0..steps {
-        if here.angle_rad(centre) > WANDERED * deviation_rad {
-            centre = here;
-            around = gather(centre);
+        let is_out = here.angle_rad(centres[0]) > WANDERED * deviation_rad;
+        if is_out {
+            centres[0] = here;
+            around = gather(lumps, here, AROUND * deviation_rad);
         }
-        let (sum, now) = value(&around, sharpness, here);
+        if is_out || here.angle_rad(centres[1]) > STRAYED * deviation_rad {
+            centres[1] = here;
+            reached = gather(&around, here, reached_rad);
+        }
+        let (sum, now) = value(&reached, sharpness, here, &mut room);
         held = now;
         let Ok(next) = UnitVec::new(sum[0], sum[1], sum[2]) else { break };
         let moved = next.angle_rad(here);
@@ -267,15 +297,16 @@ fn shares_within(support: &Support, centre: UnitVec, radius_rad: f64) -> impl It
     let widest = support.widest_depth();
     let bounds: Vec<(f64, f64, f64)> = (widest..=support.depth()).map(bounds).collect();
     let near = support.ranges_near(centre, radius_rad + support.reach_rad());
+    let (points, is_even) = (support.points(), support.is_even());
     near.into_iter().flatten().filter_map(move |pixel| {
-        let point = support.points()[pixel];
-        let dot = point.dot(centre);
-        let (reach_rad, inner, outer) = bounds[usize::from(support.depth_of(pixel) - widest)];
+        let dot = points[pixel].dot(centre);
+        let own = if is_even { 0 } else { usize::from(support.depth_of(pixel) - widest) };
+        let (reach_rad, inner, outer) = bounds[own];
         if dot < outer {
             return None;
         }
         let is_whole = dot > inner && radius_rad > reach_rad;
-        let share = if is_whole { 1.0 } else { share_within(centre.angle_rad(point), reach_rad, radius_rad) };
+        let share = if is_whole { 1.0 } else { share_within(centre.angle_rad(points[pixel]), reach_rad, radius_rad) };
         Some((pixel, share))
     })
 }

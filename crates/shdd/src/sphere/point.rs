@@ -55,6 +55,12 @@ impl LatLon {
         self.lon_deg
     }
 
+    /// The place on its parallel and another's meridian.
+    #[must_use]
+    pub const fn on_meridian_of(self, other: Self) -> Self {
+        Self { lon_deg: other.lon_deg, ..self }
+    }
+
     /// The place as a unit vector.
     #[inline]
     pub fn to_unit(self) -> UnitVec {

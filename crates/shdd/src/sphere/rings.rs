@@ -2,7 +2,7 @@
 
 use crate::sphere::field::{order_sums, packed_start};
 use crate::sphere::simd::{dispatch, vectors, vectors_mut};
-use crate::sphere::{Field, FieldPlan, SphereError, UnitVec, gauss_legendre};
+use crate::sphere::{Field, FieldPlan, LatLon, SphereError, UnitVec, gauss_legendre};
 use crate::{sphere::error::expect_len, sphere::recurrence::OrderTable};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -177,6 +177,29 @@ impl Rings {
             }
         }
         Ok(coefficients)
+    }
+}
+
+impl Field {
+    /// F on the parallels of `rows` and the meridians of `columns`, row after row, on all threads: many times as fast as [`Field::values`].
+    pub fn on_crossings(&self, rows: &[LatLon], columns: &[LatLon]) -> Vec<f64> {
+        let order = |m: usize| {
+            let turns = columns.iter().map(move |column| (m as f64 * column.lon_deg().to_radians()).sin_cos());
+            turns.unzip::<f64, f64, Vec<f64>, Vec<f64>>()
+        };
+        let orders: Vec<(Vec<f64>, Vec<f64>)> = (0..=self.table.lmax).map(order).collect();
+        let z: Vec<f64> = rows.iter().map(|row| row.to_unit().z()).collect();
+        let mut values = vec![0.0; rows.len() * columns.len()];
+        values.par_chunks_mut(LANES * columns.len().max(1)).zip(z.par_chunks(LANES)).for_each(|(values, z)| {
+            let sums = dispatch(Legendre { table: &self.table, weights: &self.weights, z });
+            for (lane, line) in values.chunks_exact_mut(columns.len()).enumerate() {
+                for ((cos_sum, sin_sum), (sin, cos)) in sums.iter().zip(&orders) {
+                    let (a, b) = (cos_sum[lane], sin_sum[lane]);
+                    line.iter_mut().zip(cos.iter().zip(sin)).for_each(|(sum, (cos, sin))| *sum += a * cos + b * sin);
+                }
+            }
+        });
+        values
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{healpix, pixel_rings::PixelRings};
 use crate::sphere::{Field, LatLon, SphereError, UnitVec};
-use std::{f64::consts::PI, fmt, sync::OnceLock};
+use std::{f64::consts::PI, sync::OnceLock};
 
 /// The 12·4^depth equal-area pixels of HEALPix, in nested order: a partition of the sphere on which densities are summed.
 ///
@@ -14,23 +14,27 @@ use std::{f64::consts::PI, fmt, sync::OnceLock};
 /// assert!(pixels.points()[at].angle_rad(LatLon::new(48.86, 2.35)?.to_unit()) < 0.05);
 /// # Ok::<(), locdiff_shdd::sphere::SphereError>(())
 /// ```
+#[derive(Debug)]
 pub struct Pixels {
     depth: u8,
     points: Vec<UnitVec>,
+    /// The numbers of the pixels, if these are not all.
+    chosen: Option<Vec<u32>>,
     /// Laid out when values are first asked for.
     rings: OnceLock<PixelRings>,
-}
-
-impl fmt::Debug for Pixels {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pixels").field("depth", &self.depth).finish_non_exhaustive()
-    }
 }
 
 impl Pixels {
     /// All pixels at `depth`. Fails if `depth` is above 13.
     pub fn new(depth: u8) -> Result<Self, SphereError> {
-        Ok(Self { depth, points: healpix::points(depth)?, rings: OnceLock::new() })
+        Ok(Self { depth, points: healpix::points(depth)?, chosen: None, rings: OnceLock::new() })
+    }
+
+    /// Only the pixels of these numbers. Fails if `depth` is above 13.
+    pub fn some(depth: u8, chosen: Vec<u32>) -> Result<Self, SphereError> {
+        let all = healpix::points(depth)?;
+        let points = chosen.iter().map(|number| all[*number as usize]).collect();
+        Ok(Self { depth, points, chosen: Some(chosen), rings: OnceLock::new() })
     }
 
     /// How often the twelve base pixels were cut in four.
@@ -59,12 +63,19 @@ impl Pixels {
     /// Area of every pixel on the unit sphere.
     #[inline]
     pub fn area_sr(&self) -> f64 {
-        4.0 * PI / self.points.len() as f64
+        Pixel::area_sr(self.depth)
     }
 
     /// A field's values at every centre, on all threads: many times as fast as [`Field::values`] there.
     pub fn values(&self, field: &Field) -> Vec<f64> {
-        self.rings.get_or_init(|| PixelRings::new(&self.points)).values(field)
+        let lay_out = || match &self.chosen {
+            None => PixelRings::new(&self.points, 0..self.points.len() as u32),
+            Some(chosen) => {
+                let all = healpix::points(self.depth).expect("a depth that has been used");
+                PixelRings::new(&all, chosen.iter().copied())
+            }
+        };
+        self.rings.get_or_init(lay_out).values(field)
     }
 
     /// The pixel that holds a place.

@@ -1,0 +1,105 @@
+//! The exponentials of many numbers at once.
+
+use crate::sphere::simd::dispatch;
+use pulp::{Simd, WithSimd};
+use std::sync::OnceLock;
+
+const STEPS: usize = 128;
+/// Numbers at a time.
+const BLOCK: usize = 64;
+
+/// Replaces numbers by their exponentials: by [`f64::exp`], or in vectors by the algorithm of the C library glibc, which gives its digits.
+pub fn exp_all(values: &mut [f64]) {
+    dispatch(Exp { values, table: table() });
+}
+
+/// `2^(k/128)` as rounded, less k/128 of the exponent's unit, and the relative rest.
+fn table() -> &'static [(u64, f64); STEPS] {
+    static TABLE: OnceLock<[(u64, f64); STEPS]> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let (mut powers, mut root, mut rest) = ([(1.0_f64, 0.0); STEPS], 2.0_f64, 0.0);
+        for bit in 0..STEPS.ilog2() {
+            let next = root.sqrt();
+            (root, rest) = (next, (next.mul_add(-next, root) + rest) / (2.0 * next));
+            for (_, (high, low)) in powers.iter_mut().enumerate().filter(|(k, _)| k << bit & (STEPS / 2) != 0) {
+                let product = *high * root;
+                *low = high.mul_add(root, -product) + (*high * rest + *low * root);
+                *high = product + *low;
+                *low -= *high - product;
+            }
+        }
+        let parts = |(high, low): (f64, f64), k: u64| (high.to_bits().wrapping_sub(k << 45), low / high);
+        std::array::from_fn(|k| parts(powers[k], k as u64))
+    })
+}
+
+struct Exp<'a> {
+    values: &'a mut [f64],
+    table: &'static [(u64, f64); STEPS],
+}
+
+impl WithSimd for Exp<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for values in self.values.chunks_mut(BLOCK) {
+            let mut block = [0.0; BLOCK];
+            block[..values.len()].copy_from_slice(values);
+            let mut is_usual = S::F64_LANES >= 4; // with a fused multiply-add
+            for value in &block {
+                is_usual &= value.abs() < 512.0;
+            }
+            if is_usual {
+                usual(&mut block, self.table);
+                values.copy_from_slice(&block[..values.len()]);
+            } else {
+                values.iter_mut().for_each(|value| *value = value.exp());
+            }
+        }
+    }
+}
+
+/// `exp(x) = 2^(k/128)·exp(r)` with a polynomial in r, for numbers whose exponential is neither too large nor too small.
+#[inline(always)]
+fn usual(block: &mut [f64; BLOCK], table: &[(u64, f64); STEPS]) {
+    /// 1.5·2^52: what is added to it is rounded to a whole number.
+    const SHIFT: f64 = 6755399441055744.0;
+    /// −ln 2/128.
+    const MINUS_STEP: [f64; 2] = [-0.005415212348111709, -1.2864023111638346e-14];
+    const POLYNOMIAL: [f64; 4] = [0.49999999999996786, 0.16666666666665886, 0.0416666808410674, 0.008333335853059549];
+    let (mut scales, mut rests) = ([0.0; BLOCK], [0.0; BLOCK]);
+    for i in 0..BLOCK {
+        scales[i] = block[i].mul_add(std::f64::consts::LOG2_E * STEPS as f64, SHIFT);
+        let k = scales[i] - SHIFT;
+        block[i] = k.mul_add(MINUS_STEP[1], k.mul_add(MINUS_STEP[0], block[i]));
+    }
+    // The loop that does not go in vectors.
+    for i in 0..BLOCK {
+        let bits = scales[i].to_bits();
+        let (scale, rest) = table[bits as usize % STEPS];
+        (scales[i], rests[i]) = (f64::from_bits(scale.wrapping_add(bits << 45)), rest);
+    }
+    for i in 0..BLOCK {
+        let (r, square) = (block[i], block[i] * block[i]);
+        let low = r.mul_add(POLYNOMIAL[1], POLYNOMIAL[0]).mul_add(square, rests[i] + r);
+        let tail = (square * square).mul_add(r.mul_add(POLYNOMIAL[3], POLYNOMIAL[2]), low);
+        block[i] = scales[i].mul_add(tail, scales[i]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponentials_are_those_of_the_standard_library() {
+        for reach in [1e-9, 1.0, 40.0, 511.0, 800.0] {
+            let numbers: Vec<f64> = (0..100_001).map(|k| reach * (f64::from(k) / 50_000.0 - 1.0)).collect();
+            let mut found = numbers.clone();
+            exp_all(&mut found);
+            let mut pairs = numbers.iter().zip(&found);
+            assert!(pairs.all(|(x, found)| x.exp().to_bits().abs_diff(found.to_bits()) <= 1));
+        }
+    }
+}
