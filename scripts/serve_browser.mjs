@@ -33,7 +33,7 @@ async function open(options) {
   await page.goto(address);
   return page;
 }
-const answered = (page) => page.waitForFunction(() => !document.getElementById("answer").hidden && document.getElementById("work").hidden && !document.getElementById("status").textContent, null, { timeout: 120000 });
+const answered = (page) => page.waitForFunction(() => !document.getElementById("answer").hidden && document.getElementById("work").hidden && !document.getElementById("status").textContent, null, { timeout: 300000 });
 // Whether the best place, in words, is inside a circle.
 function within(words, [, km, lat, lon]) {
   const [, y, ns, x, ew] = /([\d.]+)° ([NS]), ([\d.]+)° ([EW])/.exec(words);
@@ -106,7 +106,7 @@ try {
   await page.click("#flat");
   await page.fill("#within", "Japan");
   await page.press("#within", "Enter");
-  await page.waitForFunction(() => document.getElementById("place").textContent.includes("Japan"), null, { timeout: 120000 });
+  await page.waitForFunction(() => document.getElementById("place").textContent.includes("Japan"), null, { timeout: 300000 });
   await settled(page);
   check("restricted to Japan", true);
   await page.screenshot({ path: join(shots, "japan.png") });
@@ -116,7 +116,7 @@ try {
   check("an unknown region is said", true);
   await page.fill("#within", "Fiji");
   await page.press("#within", "Enter");
-  await page.waitForFunction(() => document.getElementById("place").textContent.includes("Fiji"), null, { timeout: 120000 });
+  await page.waitForFunction(() => document.getElementById("place").textContent.includes("Fiji"), null, { timeout: 300000 });
   await settled(page);
   await page.screenshot({ path: join(shots, "fiji.png") });
   for (const format of ["geojson", "kml", "csv", "png"]) {
@@ -136,7 +136,7 @@ try {
   await page.mouse.move(middle[0] + 40, middle[1] + 10, { steps: 4 });
   await page.mouse.move(middle[0] + 90, middle[1] + 20, { steps: 4 });
   await page.mouse.up();
-  await page.waitForFunction(() => / km around /.test(document.getElementById("within").value) && !document.getElementById("anywhere").hidden, null, { timeout: 120000 });
+  await page.waitForFunction(() => / km around /.test(document.getElementById("within").value) && !document.getElementById("anywhere").hidden, null, { timeout: 300000 });
   await answered(page);
   await settled(page);
   const drawn = /^([\d.]+) km around (-?[\d.]+),(-?[\d.]+)$/.exec(await page.inputValue("#within"));
@@ -160,7 +160,7 @@ try {
   await answered(page);
   // The film: without motion the slider walks through it.
   await page.click("#play");
-  await page.waitForFunction(() => !document.getElementById("film").hidden, null, { timeout: 120000 });
+  await page.waitForFunction(() => !document.getElementById("film").hidden, null, { timeout: 300000 });
   await settled(page);
   const canvas = () => page.evaluate(() => document.getElementById("globe").toDataURL());
   const noise = await canvas();
@@ -176,7 +176,7 @@ try {
   check("the film closes", await page.isHidden("#film"));
   // Which parts speak for the place.
   await page.click("#speak");
-  await page.waitForFunction(() => document.getElementById("speaking").textContent, null, { timeout: 120000 });
+  await page.waitForFunction(() => document.getElementById("speaking").textContent, null, { timeout: 300000 });
   const veiled = await page.evaluate(() => { const { data } = document.getElementById("parts").getContext("2d").getImageData(0, 0, document.getElementById("parts").width, document.getElementById("parts").height); const seen = new Set(); for (let i = 3; i < data.length; i += 4) seen.add(data[i]); return seen.size; });
   check(`the parts that speak for it are clear: ${await page.textContent("#speaking")} (${veiled} shades)`, veiled > 20);
   check(`axe with the parts: ${await violations(page)}`, (await violations(page)) === "[]");
@@ -193,12 +193,12 @@ try {
   }, [kind, bytes]);
   for (const [k, kind] of ["paste", "drop"].entries()) {
     await give(kind);
-    await page.waitForFunction((name) => document.getElementById("name").textContent === name, `${kind}.jpg`, { timeout: 120000 });
+    await page.waitForFunction((name) => document.getElementById("name").textContent === name, `${kind}.jpg`, { timeout: 300000 });
     check(`a photo by ${kind}`, (await page.locator("#photos .item").count()) === k + 2);
   }
   check("the camera is asked for, but not on a desktop", (await page.getAttribute("#take", "capture")) === "environment" && !(await page.isVisible("#camera")));
   await page.check("#together");
-  await page.waitForFunction(() => document.getElementById("name").textContent === "3 photos of one place", null, { timeout: 120000 });
+  await page.waitForFunction(() => document.getElementById("name").textContent === "3 photos of one place", null, { timeout: 300000 });
   await answered(page);
   await settled(page);
   check("all photos of one place are current", (await page.locator("#photos [aria-current=true]").count()) === 3);
@@ -212,9 +212,9 @@ try {
   await answered(moving);
   await moving.click("#play");
   // A slow machine may show step 7 before this sees step 6.
-  await moving.waitForFunction(() => Number(document.getElementById("moment").textContent.split(" ")[1]) >= 6, null, { timeout: 120000 });
+  await moving.waitForFunction(() => Number(document.getElementById("moment").textContent.split(" ")[1]) >= 6, null, { timeout: 300000 });
   await moving.screenshot({ path: join(shots, "film-middle.png") });
-  await moving.waitForFunction(() => document.getElementById("moment").textContent === "step 17 of 17", null, { timeout: 120000 });
+  await moving.waitForFunction(() => document.getElementById("moment").textContent === "step 17 of 17", null, { timeout: 300000 });
   check("the film runs to its end; the camera's input locates", true);
   // The keyboard alone.
   const keys = await open({ viewport: { width: 1280, height: 800 }, colorScheme: "dark" });
@@ -265,7 +265,7 @@ try {
     strip.length === 6 && ["2024-05-12 13:45", "2024-05-12 13:55", "2024-05-12 14:30", "2024-05-12 18:00", "2024-05-13 09:00", "cannot be read"].every((time, k) => strip[k].startsWith(time)));
   check("a tag and no tag, a place and a radius under each", strip[0].includes("GPS tag") && strip[1].includes("no tag") && strip.slice(0, 4).every((words) => /half within [\d.,]+ k?m/.test(words)));
   const pictures = () => [...document.querySelectorAll("#photos img")].slice(0, 4).every((image) => image.complete && image.naturalWidth > 0 && image.naturalWidth <= 480);
-  await journey.waitForFunction(pictures, null, { timeout: 120000 });
+  await journey.waitForFunction(pictures, null, { timeout: 300000 });
   check("the strip has small pictures", await journey.evaluate(pictures));
   check("the track is drawn", (await trackPoints(journey)) > 1);
   check(`axe with a trip: ${await violations(journey)}`, (await violations(journey)) === "[]");
@@ -289,11 +289,12 @@ try {
   await journey.evaluate(() => { document.getElementById("photos").scrollLeft = 10000; });
   await journey.waitForTimeout(200);
   await inStrip(journey, 5).click();
-  await journey.waitForFunction(() => document.getElementById("status").textContent.includes("broken.jpg is not a JPEG"), null, { timeout: 120000 });
+  await journey.waitForFunction(() => document.getElementById("status").textContent.includes("broken.jpg is not a JPEG"), null, { timeout: 300000 });
   check("a photo that cannot be read says so", true);
   await journey.check("#alone");
-  await journey.waitForFunction(() => document.getElementById("words").textContent.includes("nine in ten"), null, { timeout: 120000 });
+  await journey.waitForFunction(() => document.getElementById("words").textContent.includes("nine in ten"), null, { timeout: 300000 });
   await settled(journey);
+  await journey.waitForFunction(() => document.querySelectorAll("#photos .item span").length === 0, null, { timeout: 300000 });
   check("each for itself again: no track, no captions", (await trackPoints(journey)) === 0 && (await journey.locator("#photos .item span").count()) === 0);
   // Tagged copies: the photos within a minute of the tag are sure, one a year later is not, the tagged one keeps its own.
   const copies = await open({ viewport: { width: 1280, height: 800 } });
@@ -337,7 +338,7 @@ try {
   for (let k = 0; k < 9; k++) await guest.keyboard.press("+");
   const near = await names();
   check(`names on the map: ${far} from far, ${near} from near`, far > 3 && far < 120 && near > 3);
-  const shores = await guest.waitForFunction(() => Number(document.getElementById("globe").dataset.shores) > 0, null, { timeout: 120000 }).then(() => guest.getAttribute("#globe", "data-shores"), () => "0");
+  const shores = await guest.waitForFunction(() => Number(document.getElementById("globe").dataset.shores) > 0, null, { timeout: 300000 }).then(() => guest.getAttribute("#globe", "data-shores"), () => "0");
   check(`finer shores from near: ${shores} outlines`, Number(shores) > 0);
   await guest.screenshot({ path: join(shots, "labels.png") });
   // 120 photos in parts, stopped and taken up again.
@@ -347,12 +348,12 @@ try {
   for (const kind of ["requestfinished", "requestfailed"]) crowd.on(kind, (request) => { if (request.url().includes("/v1/embed")) open_--; });
   const hundred = Array.from({ length: 120 }, (_, k) => file(`IMG_20240512_${String(100000 + 100 * k).padStart(6, "0")}.jpg`, k % 40 === 0 ? tagged : k % 2 ? photo : other));
   await crowd.setInputFiles("#choose", hundred);
-  await crowd.waitForFunction(() => !document.getElementById("answer").hidden, null, { timeout: 120000 });
+  await crowd.waitForFunction(() => !document.getElementById("answer").hidden, null, { timeout: 300000 });
   check(`an answer before all are read: ${await crowd.textContent("#working")}`, !(await crowd.isHidden("#work")));
   check(`axe while photos are sent: ${await violations(crowd)}`, (await violations(crowd)) === "[]");
   await crowd.screenshot({ path: join(shots, "sending.png") });
   await crowd.click("#cancel");
-  await crowd.waitForFunction(() => document.getElementById("status").textContent.startsWith("Stopped after"), null, { timeout: 120000 });
+  await crowd.waitForFunction(() => document.getElementById("status").textContent.startsWith("Stopped after"), null, { timeout: 300000 });
   check(`it stops: ${await crowd.textContent("#status")}`, true);
   const before120 = sent;
   await crowd.check("#alone");
@@ -380,7 +381,7 @@ try {
     for (let k = 0; k < 2000; k++) data.items.add(new File([raw], `p${k}.jpg`, { type: "image/jpeg" }));
     document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
   }, bytes2000);
-  await many.waitForFunction(() => !document.getElementById("answer").hidden && document.getElementById("work").hidden, null, { timeout: 120000 });
+  await many.waitForFunction(() => !document.getElementById("answer").hidden && document.getElementById("work").hidden, null, { timeout: 300000 });
   await settled(many);
   check(`2,000 photos, ${await many.locator("#photos .item").count()} items in the strip`, (await many.locator("#photos .item").count()) < 20);
   const rate = (page, act) => page.evaluate((act) => new Promise((done) => {
@@ -474,7 +475,7 @@ try {
   check(`a clue is a chip: ${await signs.textContent("#chips")}`, (await signs.textContent("#chips")).includes("drives=left") && asks.at(-1).get("clue") === "drives=left" && (await signs.inputValue("#clue")) === "");
   await signs.fill("#clue", "langauge=Polish");
   await signs.press("#clue", "Enter");
-  await signs.waitForFunction(() => document.getElementById("clue-wrong").textContent, null, { timeout: 120000 });
+  await signs.waitForFunction(() => document.getElementById("clue-wrong").textContent, null, { timeout: 300000 });
   check(`a wrong clue: ${await signs.textContent("#clue-wrong")}`, (await signs.textContent("#clue-wrong")).includes("did you mean language?") && (await signs.locator("#chips li").count()) === 1 && (await signs.inputValue("#clue")) === "langauge=Polish" && (await signs.getAttribute("#clue", "aria-invalid")) === "true");
   check(`axe with clues: ${await violations(signs)}`, (await violations(signs)) === "[]");
   await signs.locator("#clues").scrollIntoViewIfNeeded();
@@ -489,7 +490,7 @@ try {
   check("a chip is removed, and the focus is in the field", (await signs.locator("#chips li").count()) === 1 && String(asks.at(-1).getAll("clue")) === "language=Polish" && (await signs.evaluate(() => document.activeElement.id)) === "clue");
   // Why here: the rows add up; one page to print.
   await signs.click("#why");
-  await signs.waitForFunction(() => !document.getElementById("ledger").hidden, null, { timeout: 120000 });
+  await signs.waitForFunction(() => !document.getElementById("ledger").hidden, null, { timeout: 300000 });
   await answered(signs);
   const rows = await signs.evaluate(() => [...document.querySelectorAll("#ledger tr")].slice(1).map((row) => [...row.cells].map((cell) => cell.textContent)));
   const nats = rows.map(([, words]) => Number(words.replace("−", "-"))), whole = nats.pop();
@@ -499,7 +500,7 @@ try {
   await signs.screenshot({ path: join(shots, "ledger.png") });
   await signs.evaluate(() => { globalThis.print = () => { globalThis.isPrinted = true; }; });
   await signs.click("#print");
-  await signs.waitForFunction(() => globalThis.isPrinted, null, { timeout: 120000 });
+  await signs.waitForFunction(() => globalThis.isPrinted, null, { timeout: 300000 });
   const report = await signs.textContent("#report"), sum256 = createHash("sha256").update(sign).digest("hex");
   check("the report has checksum, version and command", report.includes(sum256) && /version \d/.test(report) && report.includes("--clue 'language=Polish'") && (await signs.locator("#report img").count()) === 2);
   await signs.emulateMedia({ media: "print" });
@@ -513,11 +514,11 @@ try {
   check("the page is back afterwards", (await signs.isVisible("#panel")) && (await signs.locator("#report img").count()) === 0);
   // Its text painted over: the copy does not tell it any more.
   await signs.click("#tab-away");
-  await signs.waitForFunction(() => document.querySelector("#findings tbody tr"), null, { timeout: 120000 });
+  await signs.waitForFunction(() => document.querySelector("#findings tbody tr"), null, { timeout: 300000 });
   check("text gives it away", (await signs.textContent("#findings")).includes("text in the picture") && !(await signs.isVisible("#clean")));
   await signs.check("#cover");
   const [painted] = await Promise.all([signs.waitForEvent("download"), signs.click("#clean")]);
-  await signs.waitForFunction(() => document.querySelectorAll("#findings table").length === 2, null, { timeout: 120000 });
+  await signs.waitForFunction(() => document.querySelectorAll("#findings table").length === 2, null, { timeout: 300000 });
   const unread = await signs.locator("#findings table").last().textContent();
   check(`${painted.suggestedFilename()} has no text: ${unread}`, painted.suggestedFilename() === "sign-clean.jpg" && !unread.includes("text in the picture"));
   await signs.screenshot({ path: join(shots, "expose-covered.png") });
@@ -542,14 +543,14 @@ try {
   await answered(away);
   await away.focus("#tab-where");
   await away.keyboard.press("ArrowRight");
-  await away.waitForFunction(() => document.querySelector("#findings tbody tr"), null, { timeout: 120000 });
+  await away.waitForFunction(() => document.querySelector("#findings tbody tr"), null, { timeout: 300000 });
   const found = () => away.locator("#findings tbody tr").allTextContents();
   check(`the worst comes first: ${(await found())[0]}; ${await away.textContent("#worst")}`, (await found())[0].includes("GPS position") && /to within [\d.,]+ k?m/.test(await away.textContent("#worst")) && (await found()).some((words) => words.includes("the picture itself")));
   check("the other tab is out of sight", !(await away.isVisible("#place")) && (await away.getAttribute("#tab-away", "aria-selected")) === "true");
   check(`axe with what gives it away: ${await violations(away)}`, (await violations(away)) === "[]");
   await away.screenshot({ path: join(shots, "expose.png") });
   const [cleaned] = await Promise.all([away.waitForEvent("download"), away.click("#clean")]);
-  await away.waitForFunction(() => document.querySelectorAll("#findings table").length === 2, null, { timeout: 120000 });
+  await away.waitForFunction(() => document.querySelectorAll("#findings table").length === 2, null, { timeout: 300000 });
   const cleanBytes = readFileSync(await cleaned.path()), leftOver = await away.locator("#findings table").last().textContent();
   check(`${cleaned.suggestedFilename()} has no position: ${leftOver}`, /-clean\.jpg$/.test(cleaned.suggestedFilename()) && cleanBytes.length > 1000 && !leftOver.includes("GPS position") && leftOver.includes("the picture itself"));
   await away.screenshot({ path: join(shots, "expose-clean.png") });
