@@ -294,7 +294,7 @@ try {
   await journey.check("#alone");
   await journey.waitForFunction(() => document.getElementById("words").textContent.includes("nine in ten"), null, { timeout: 300000 });
   await settled(journey);
-  await journey.waitForFunction(() => document.querySelectorAll("#photos .item span").length === 0, null, { timeout: 300000 });
+  await journey.waitForFunction(() => document.querySelectorAll("#photos .item span").length === 0 && Number(document.getElementById("globe").dataset.way ?? 0) === 0, null, { timeout: 300000 });
   check("each for itself again: no track, no captions", (await trackPoints(journey)) === 0 && (await journey.locator("#photos .item span").count()) === 0);
   // Tagged copies: the photos within a minute of the tag are sure, one a year later is not, the tagged one keeps its own.
   const copies = await open({ viewport: { width: 1280, height: 800 } });
