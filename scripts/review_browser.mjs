@@ -338,6 +338,7 @@ try {
   check(`arrow keys walk: ${at}`, at === NEXT);
   await keys.focus("#globe");
   const unmoved = (await of(keys, NEXT)).said.best;
+  await settled(keys);
   for (let k = 0; k < 3; k++) await keys.keyboard.press("Shift+ArrowUp");
   check("the pin is moved by keys", await says(keys, "status", "Enter puts it there"));
   await keys.keyboard.press("Enter");
