@@ -340,7 +340,7 @@ try {
   const unmoved = (await of(keys, NEXT)).said.best;
   await settled(keys);
   for (let k = 0; k < 3; k++) await keys.keyboard.press("Shift+ArrowUp");
-  check("the pin is moved by keys", await says(keys, "status", "Enter puts it there"));
+  check("the pin is moved by keys", await says(keys, "status", "Enter confirms"));
   await keys.keyboard.press("Enter");
   check("and put down by Enter", await waits(keys, NEXT, (one) => one.moved) && (await of(keys, NEXT)).said.best.lat > unmoved.lat);
   await keys.focus("#undo");
