@@ -11,10 +11,11 @@ use crate::{
 use locdiff_album::Album;
 use locdiff_base::Named;
 use locdiff_io::data::{Embedding, Fingerprint};
-use locdiff_model::answer::{Answer, BACKGROUND_DRAWS, Calibration, Globe, ReadText, Reader};
+use locdiff_map::evidence::Evidence;
+use locdiff_model::answer::{Answer, BACKGROUND_DRAWS, Calibration, Density, Globe, ReadText, Reader};
 use locdiff_model::{LossKind, Model, Pooling, Prediction, Predictor, Query, Reading, TraceStep};
 use locdiff_nn::Device;
-use locdiff_shdd::Coefficients;
+use locdiff_shdd::{Coefficients, sphere::LatLon};
 use locdiff_vision::{Encoder, Photo};
 use rayon::prelude::*;
 use std::{path::Path, sync::Arc, sync::OnceLock};
@@ -298,27 +299,64 @@ impl Locator {
         Ok(photos.iter().map(|_| Retrieved::Nothing).collect())
     }
 
-    fn read_off(&self, photo: &EmbeddedPhoto, said: &PhotoEvidence, options: &LocateOptions) -> Result<Answer> {
-        let views = photo.views.iter().map(Embedding::values);
-        let neighbours = said.retrieved.neighbours();
-        let settled = said.retrieved.place();
+    /// The log density at a place for each of several embedded photos, by resolved options. Fails of a model that gives no densities.
+    pub(crate) fn log_densities_at(
+        &self,
+        place: LatLon,
+        photos: &[&EmbeddedPhoto],
+        options: &LocateOptions,
+    ) -> Result<Vec<f64>> {
+        let pairs: Vec<_> = photos.iter().zip(self.ask(photos, options)?).collect();
+        let at_place = |(photo, said): (&&EmbeddedPhoto, PhotoEvidence)| {
+            let (_, _, given) = self.given(photo, &said, options)?;
+            let (density, _) = self.density(photo, &said, &given, options)?.ok_or(Failure::NoDensity)?;
+            Ok(density.log_density(&[place.to_unit()])[0])
+        };
+        pairs.into_par_iter().map(at_place).collect()
+    }
+
+    /// The text that counts, the line that each piece of its evidence is from, and all evidence: the text's, then that of clues.
+    fn given(
+        &self,
+        photo: &EmbeddedPhoto,
+        said: &PhotoEvidence,
+        options: &LocateOptions,
+    ) -> Result<(Vec<ReadText>, Vec<usize>, Vec<Evidence>)> {
         // A location from samples or from a gallery knows no text.
-        let uses_text = options.text && settled.is_none();
+        let uses_text = options.text && said.retrieved.place().is_none();
         let text: Vec<ReadText> = if uses_text { unignored(&photo.text, &options.ignore_text) } else { Vec::new() };
-        let (lines, mut evidence_given) = ReadText::all_evidence(&text);
-        evidence_given.extend(options.clues(photo.clue_time())?);
-        let mut answer = match &said.evidence {
-            Some(evidence) => {
-                let evidence = self.reader.calibration().model_output(evidence, views).with_neighbours(neighbours);
-                #[cfg(feature = "gallery")]
-                let evidence = evidence.with_places(said.places.as_ref().map(|found| &found.field));
-                let evidence = match options.factors {
-                    MapFactorChoice::All => evidence,
-                    MapFactorChoice::None => evidence.without_factors(),
-                };
-                let density = self.reader.density(evidence.with_evidence(&evidence_given), options.known())?;
-                self.reader.answer_from(density, evidence.ood, settled, &options.reading())
-            }
+        let (lines, mut given) = ReadText::all_evidence(&text);
+        given.extend(options.clues(photo.clue_time())?);
+        Ok((text, lines, given))
+    }
+
+    /// The density for what the model says of a photo and other evidence, and the probability that the photo is out of domain.
+    fn density(
+        &self,
+        photo: &EmbeddedPhoto,
+        said: &PhotoEvidence,
+        given: &[Evidence],
+        options: &LocateOptions,
+    ) -> Result<Option<(Density, f64)>> {
+        let Some(evidence) = &said.evidence else { return Ok(None) };
+        let views = photo.views.iter().map(Embedding::values);
+        let evidence =
+            self.reader.calibration().model_output(evidence, views).with_neighbours(said.retrieved.neighbours());
+        #[cfg(feature = "gallery")]
+        let evidence = evidence.with_places(said.places.as_ref().map(|found| &found.field));
+        let evidence = match options.factors {
+            MapFactorChoice::All => evidence,
+            MapFactorChoice::None => evidence.without_factors(),
+        };
+        let density = self.reader.density(evidence.with_evidence(given), options.known())?;
+        Ok(Some((density, evidence.ood)))
+    }
+
+    fn read_off(&self, photo: &EmbeddedPhoto, said: &PhotoEvidence, options: &LocateOptions) -> Result<Answer> {
+        let settled = said.retrieved.place();
+        let (text, lines, given) = self.given(photo, said, options)?;
+        let mut answer = match self.density(photo, said, &given, options)? {
+            Some((density, ood)) => self.reader.answer_from(density, ood, settled, &options.reading()),
             None => Answer::place_alone(settled.ok_or_else(|| self.no_densities())?),
         };
         let contribution = said.retrieved.contribution(&answer);

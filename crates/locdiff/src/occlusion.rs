@@ -1,6 +1,6 @@
 //! Which parts of a photo support its answer, and the sampling steps as locations.
 
-use crate::{EmbeddedPhoto, LocateError, LocateOptions, Locator, error::Failure, error::Result};
+use crate::{EmbeddedPhoto, LocateError, LocateOptions, Locator, error::Result};
 use locdiff_model::{ModelError, Reading, TraceStep, answer::ReadText};
 use locdiff_shdd::{Decoder, sphere::EARTH_RADIUS_KM, sphere::LatLon};
 use locdiff_vision::Photo;
@@ -49,15 +49,11 @@ impl Locator {
         let whole = self.answer(&seen, options)?;
         // Text is read once: a line counts unless its middle is painted over.
         let unread = options.clone().text(false);
-        let log_density = |answer: &locdiff_model::answer::Answer| {
-            let density = answer.density().ok_or(Failure::NoDensity)?;
-            Ok::<_, LocateError>(density.log_density(&[whole.best.to_unit()])[0])
-        };
-        let before = log_density(&whole)?;
+        let before = self.log_densities_at(whole.best, &[&seen], options)?[0];
         let colour = mean_colour(photo.rgb());
         let mut nats = Vec::with_capacity(rows * columns);
         for row in 0..rows {
-            let block: Vec<_> = (0..columns)
+            let block: Result<Vec<EmbeddedPhoto>> = (0..columns)
                 .into_par_iter()
                 .map(|column| {
                     let span = |k: usize, count: usize, side: usize| {
@@ -73,9 +69,8 @@ impl Locator {
                     Ok(EmbeddedPhoto { text, ..self.embed(&painted(photo, x, y, colour)?, &unread)? })
                 })
                 .collect();
-            for answer in self.answer_each(block, options) {
-                nats.push(before - log_density(&answer?)?);
-            }
+            let after = self.log_densities_at(whole.best, &block?.iter().collect::<Vec<_>>(), options)?;
+            nats.extend(after.iter().map(|log| before - log));
         }
         Ok(Occlusion { at: whole.best, rows, columns, nats })
     }

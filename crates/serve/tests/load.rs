@@ -75,7 +75,8 @@ fn late_answers_are_refused_and_never_computed() {
     let server = Running::new(|options| options.request_timeout = Duration::from_millis(1));
     let dropped = || server.metric("locdiff_photos_dropped_total{reason=\"late\"}").unwrap_or(0.0);
     for response in crowd(&server, &long(0), |_| dropped() > 0.0) {
-        assert_eq!((response.status, &*response.problem()), (503, "late"));
+        // Clients ask again at once, and what is late waits until the model has room: the queue may be full.
+        assert!(matches!((response.status, &*response.problem()), (503, "late") | (429, "busy")));
         assert!(response.header("retry-after").is_some());
     }
 }

@@ -58,7 +58,11 @@ impl Review {
         let backend = FolderReview::new(locator, folder.clone(), photos, copies, self.rule.rule(), options)?;
         let session = ReviewSession::open(backend, &acts)?;
         let [ticked, written, all] = show_review(&session, &self.page)?;
-        output::print_line!("{ticked} of {all} photos are ticked, {written} are written");
+        if all == 0 {
+            output::print_line!("ended before the photos were placed");
+        } else {
+            output::print_line!("{ticked} of {all} photos are ticked, {written} are written");
+        }
         verbosity::note(&format!("`locdiff review {}` continues from here", folder.display()));
         Ok(())
     }

@@ -95,7 +95,7 @@ impl GeoTag {
     }
 }
 
-const ESTIMATE: &str = "LocDiff estimate from the picture";
+const ESTIMATE: &str = "LocDiff estimate";
 pub(crate) const DATUM: &str = "WGS-84";
 
 /// The columns that `exiftool -csv=FILE` knows.

@@ -113,6 +113,6 @@ mod tests {
         assert_eq!(text("GPSLatitude"), "12,3.00000000S");
         assert_eq!(text("GPSLongitude"), "78,0.00000000W");
         assert_eq!(text("GPSHPositioningError"), "250/1");
-        assert_eq!(text("GPSAreaInformation"), "<in> \"Łódź\" & \u{fffd}elsewhere (LocDiff estimate from the picture)");
+        assert_eq!(text("GPSAreaInformation"), "<in> \"Łódź\" & \u{fffd}elsewhere (LocDiff estimate)");
     }
 }

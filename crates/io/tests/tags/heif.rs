@@ -57,7 +57,7 @@ fn the_place_reads_back_and_all_else_stays() {
                 let number = said[tag].as_f64().unwrap_or_else(|| panic!("{name} {tag}: {said}"));
                 assert!((number - wanted).abs() < 1e-6, "{name} {tag}: {number}");
             }
-            assert_eq!(said["GPSAreaInformation"], "in Sydney (LocDiff estimate from the picture)", "{name}");
+            assert_eq!(said["GPSAreaInformation"], "in Sydney (LocDiff estimate)", "{name}");
             assert!(said.get("Warning").is_none() && said.get("Error").is_none(), "{name}: {said}");
         }
     }

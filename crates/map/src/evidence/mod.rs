@@ -12,6 +12,9 @@ use crate::{cells::Cells, places::Countries};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use std::{fmt, sync::Arc};
 
+/// The exponential of less is 0.
+const NOTHING: f64 = -746.0;
+
 pub(crate) type Function = Arc<dyn Fn(LatLon) -> f64 + Send + Sync>;
 
 /// How likely one piece of evidence is at each place, up to a common factor. It is never 0: nothing rules out a place.
@@ -87,20 +90,28 @@ impl Evidence {
 
     /// The likelihood at a point.
     pub fn likelihood(&self, point: UnitVec) -> f64 {
-        let place = point.to_latlon();
+        let cell = if self.countries.is_empty() { None } else { Cells::bundled().at(point.to_latlon()) };
+        self.likelihood_in(cell.map_or(u8::MAX, |cell| Cells::bundled().country_numbers()[cell]), point)
+    }
+
+    /// Whether the likelihood is the same everywhere in a country.
+    pub fn is_of_countries(&self) -> bool {
+        self.kernels.is_empty() && self.function.is_none()
+    }
+
+    /// The likelihood at a point in the country of this number of [`Cells::country_numbers`].
+    pub fn likelihood_in(&self, country: u8, point: UnitVec) -> f64 {
         let mut sum = 1.0;
-        if let Some(elsewhere) = self.countries.last() {
-            let country = Cells::bundled().at(place).map(|cell| usize::from(Cells::bundled().country_numbers()[cell]));
-            sum = country
-                .and_then(|number| self.countries[..self.countries.len() - 1].get(number))
-                .copied()
-                .unwrap_or(*elsewhere);
+        if let Some((elsewhere, countries)) = self.countries.split_last() {
+            sum = *countries.get(usize::from(country)).unwrap_or(elsewhere);
         }
         for kernel in &self.kernels {
-            sum += kernel.weight
-                * ((kernel.centre.dot(point) - 1.0) * (EARTH_RADIUS_KM / kernel.deviation_km).powi(2)).exp();
+            let exponent = (kernel.centre.dot(point) - 1.0) * (EARTH_RADIUS_KM / kernel.deviation_km).powi(2);
+            if exponent > NOTHING {
+                sum += kernel.weight * exponent.exp();
+            }
         }
-        let factor = self.function.as_ref().map_or(1.0, |function| function(place));
+        let factor = self.function.as_ref().map_or(1.0, |function| function(point.to_latlon()));
         (sum * factor).max(f64::MIN_POSITIVE)
     }
 }

@@ -6,7 +6,7 @@ use crate::answer::smallest_region::{DensityRegion, smallest_regions};
 use crate::answer::support::{Support, reach_rad, smooth};
 use crate::answer::window::{Window, WindowMass, mass_within};
 use crate::answer::{Globe, Kernels, Knowledge, PlaceField, Sureness};
-use locdiff_map::cells::Cells;
+use locdiff_map::cells::{Cells, MapAttribute};
 use locdiff_map::evidence::Evidence;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, UnitVec, exp_all};
 use rayon::prelude::*;
@@ -218,7 +218,7 @@ impl Density {
         let mut values = uncut.spread(&before, &support);
         let mut totals = Vec::with_capacity(evidence.len());
         for own in evidence {
-            values.par_iter_mut().zip(support.points()).for_each(|(value, at)| *value += own.likelihood(*at).ln());
+            values.iter_mut().zip(support.log_likelihoods(own)).for_each(|(value, log)| *value += log);
             let total = support.log_integral(&values);
             values.iter_mut().for_each(|value| *value -= total);
             totals.push(total);
@@ -295,7 +295,9 @@ impl Density {
             return values;
         }
         let mut values = self.uncut().spread(&values, self.support());
-        values.par_iter_mut().zip(self.points()).for_each(|(value, at)| *value += self.evidence_log(*at));
+        for (own, _) in self.evidence.iter() {
+            values.iter_mut().zip(self.support().log_likelihoods(own)).for_each(|(value, log)| *value += log);
+        }
         values
     }
 
@@ -520,7 +522,10 @@ impl Density {
 
     /// The most probable places after a first one that is settled already; see [`Density::peaks`].
     pub fn peaks_after(&self, first: Option<LatLon>, window_km: f64, most: usize) -> Vec<Peak> {
-        let is_possible = |at: UnitVec| self.knowledge.as_ref().is_none_or(|k| k.log_weight(at) > f64::NEG_INFINITY);
+        let is_possible = |at: UnitVec| {
+            let is_known = || self.knowledge.as_ref().is_none_or(|k| k.log_weight(at) > f64::NEG_INFINITY);
+            self.factors.as_ref().is_none_or(|_| is_ashore(at)) && is_known()
+        };
         let settled = first.map(LatLon::to_unit);
         let found = Window::new(window_km).places((self.support(), self.masses()), (settled, most), &is_possible);
         let mut peaks: Vec<Peak> = found.into_iter().map(Peak::from).collect();
@@ -547,6 +552,12 @@ impl Globe {
         let found = Window::new(window_km).places((&support, masses), (None, most), &|_| true);
         found.into_iter().map(Peak::from).collect()
     }
+}
+
+/// Whether photos are taken there, on land or at most 12 km from the shore.
+pub(crate) fn is_ashore(at: UnitVec) -> bool {
+    let cells = Cells::bundled();
+    cells.at(at.to_latlon()).is_some_and(|cell| cells.classes(MapAttribute::Coast)[cell] > 0)
 }
 
 /// The radii that hold shares, given what lies in each kilometre of distance.

@@ -16,6 +16,8 @@ pub(crate) struct FinePixels {
     blocks: Vec<Block>,
     /// By depth, [`Support::runs`](crate::answer::support::Support::runs) where these were asked for.
     pub(crate) runs: [OnceLock<Arc<Runs>>; Pixel::MAX_DEPTH as usize + 1],
+    /// [`Support::country_numbers`](crate::answer::support::Support::country_numbers) if they were asked for.
+    pub(crate) countries: OnceLock<Arc<[u8]>>,
 }
 
 /// Runs of pixels with one parent: its number, and where its run ends.
@@ -47,7 +49,7 @@ impl FinePixels {
             Block { pixels: start..start + own.len(), centre, radius_rad }
         };
         let blocks = (0..points.len()).step_by(BLOCK).map(block).collect();
-        Self { pixels, points, depths, blocks, runs: Default::default() }
+        Self { pixels, points, depths, blocks, runs: Default::default(), countries: OnceLock::new() }
     }
 
     /// The pixels whose centres may lie within a distance of a point, as ranges in rising order.

@@ -2,10 +2,7 @@
 
 use crate::answer::{Density, FactorEffect, cell_grid::joint_count, density::Mixture, window::Window};
 use locdiff_base::{kilometres, one_line};
-use locdiff_map::{
-    cells::Cells,
-    places::{Countries, Country, describe},
-};
+use locdiff_map::places::{Countries, Country, describe};
 use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -76,7 +73,7 @@ struct Column(&'static str, String, f64, Vec<f64>);
 impl Density {
     /// What each factor of the density did. `best` is the location that it was read for, with a window of this radius.
     pub fn ledger(&self, best: LatLon, window_km: f64) -> Vec<LedgerRow> {
-        let (whole, numbers) = (self.point_log_density(), country_numbers(self.points()));
+        let (whole, numbers) = (self.point_log_density(), self.support().country_numbers());
         let likeliest = top_countries(&by_country(&numbers, self.masses()));
         let (mut sum, mut before) = (vec![0.0; whole.len()], vec![0.0; 256]);
         let mut rows = Vec::new();
@@ -92,7 +89,7 @@ impl Density {
                 None
             } else if factor.contains("region") || factor == "prior" {
                 let free = self.without_knowledge();
-                free.read(free.point_log_density(), (best, window_km), &country_numbers(free.points()))
+                free.read(free.point_log_density(), (best, window_km), &free.support().country_numbers())
             } else {
                 let rest: Vec<f64> = whole.iter().zip(&logs).map(|(all, own)| all - own).collect();
                 self.read(&rest, (best, window_km), &numbers)
@@ -144,7 +141,7 @@ impl Density {
             all.push(Column(factor, says, known.log_weight(here) - added, logs));
         }
         for (effect, evidence) in of_evidence.iter().zip(self.evidence()) {
-            let logs = points.par_iter().map(|at| evidence.likelihood(*at).ln()).collect();
+            let logs = self.support().log_likelihoods(evidence);
             all.push(Column(effect.factor, evidence.says.clone(), effect.nats, logs));
         }
         all
@@ -171,13 +168,6 @@ impl Density {
         let (place, moved_km) = (describe(at).to_string(), haversine_km(best, at));
         Some(AnswerWithout { at, place, country: code(top), probability: held[top], moved_km })
     }
-}
-
-/// The numbers of the points' countries, 255 for none.
-fn country_numbers(points: &[UnitVec]) -> Vec<u8> {
-    let cells = Cells::bundled();
-    let number = |point: &UnitVec| cells.at(point.to_latlon()).map_or(u8::MAX, |cell| cells.country_numbers()[cell]);
-    points.par_iter().map(number).collect()
 }
 
 /// The sums of masses by the countries' numbers.
@@ -240,7 +230,7 @@ mod tests {
                 let whole = density.log_density(&[best.to_unit()])[0] + (4.0 * PI).ln();
                 let sum: f64 = rows.iter().map(|row| row.nats).sum();
                 assert!((sum - whole).abs() < 1e-6, "{k}: {sum} for {whole}");
-                let held = by_country(&country_numbers(density.points()), density.masses());
+                let held = by_country(&density.support().country_numbers(), density.masses());
                 for country in top_countries(&held) {
                     let sum: f64 = rows.iter().map(|row| row.countries[super::code(country)]).sum();
                     assert!((sum - held[country]).abs() < 1e-6, "{}: {sum}", super::code(country));

@@ -1,7 +1,9 @@
 //! The points on which a density is summed.
 
 use crate::answer::{Globe, fine_pixels::FinePixels, fine_pixels::Runs};
+use locdiff_map::{cells::Cells, evidence::Evidence};
 use locdiff_shdd::sphere::{Field, Pixel, UnitVec, exp_all};
+use rayon::prelude::*;
 use std::{f64::consts::PI, ops::Range, sync::Arc};
 
 /// Pixels no wider than so many deviations of a kernel sum it to a thousandth;
@@ -132,6 +134,34 @@ impl Support {
             Self::Globe(_) => make(),
             Self::Fine(own) => own.runs[usize::from(depth)].get_or_init(make).clone(),
         }
+    }
+
+    /// The numbers of the countries at its points, 255 for none.
+    pub(crate) fn country_numbers(&self) -> Arc<[u8]> {
+        let cells = Cells::bundled();
+        let number = |cell: Option<usize>| cell.map_or(u8::MAX, |cell| cells.country_numbers()[cell]);
+        let at_pixel = |pixel: usize| {
+            let holds = self.depth_of(pixel) >= Cells::DEPTH;
+            let at_point = || cells.at(self.points()[pixel].to_latlon());
+            number(if holds { cells.find(self.parent(pixel, Cells::DEPTH)) } else { at_point() })
+        };
+        let make = || (0..self.points().len()).into_par_iter().map(at_pixel).collect::<Vec<u8>>().into();
+        match self {
+            Self::Globe(_) => make(),
+            Self::Fine(own) => own.countries.get_or_init(make).clone(),
+        }
+    }
+
+    /// The logs of the likelihood of evidence at its points.
+    pub(crate) fn log_likelihoods(&self, evidence: &Evidence) -> Vec<f64> {
+        let (points, numbers) = (self.points(), self.country_numbers());
+        if evidence.is_of_countries() {
+            let Some(any) = points.first() else { return Vec::new() };
+            let logs: Vec<f64> = (0..=u8::MAX).map(|country| evidence.likelihood_in(country, *any).ln()).collect();
+            return numbers.iter().map(|country| logs[usize::from(*country)]).collect();
+        }
+        let pairs = points.par_iter().zip(&*numbers);
+        pairs.map(|(point, country)| evidence.likelihood_in(*country, *point).ln()).collect()
     }
 
     /// Area of the widest pixels.
