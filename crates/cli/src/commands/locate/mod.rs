@@ -244,6 +244,8 @@ fn say_what_answers(locator: &Locator, count: usize) {
         verbosity::note("this model is not calibrated, so its probabilities may be wrong: see `locdiff calibrate`");
     }
     if calibration.gallery.as_ref().is_some_and(|mix| locator.has_gallery() && !mix.is_fitted()) {
-        verbosity::note("the gallery's share is not calibrated: `locdiff calibrate --model FOLDER --gallery FILE …` does that for a model of your own");
+        verbosity::note(
+            "the gallery's share is not calibrated: `locdiff calibrate --model FOLDER --gallery FILE …` does that for a model of your own",
+        );
     }
 }
