@@ -308,26 +308,11 @@ impl Locator {
     ) -> Result<Vec<f64>> {
         let pairs: Vec<_> = photos.iter().zip(self.ask(photos, options)?).collect();
         let at_place = |(photo, said): (&&EmbeddedPhoto, PhotoEvidence)| {
-            let (_, _, given) = self.given(photo, &said, options)?;
+            let (_, _, given) = given(photo, &said, options)?;
             let (density, _) = self.density(photo, &said, &given, options)?.ok_or(Failure::NoDensity)?;
             Ok(density.log_density(&[place.to_unit()])[0])
         };
         pairs.into_par_iter().map(at_place).collect()
-    }
-
-    /// The text that counts, the line that each piece of its evidence is from, and all evidence: the text's, then that of clues.
-    fn given(
-        &self,
-        photo: &EmbeddedPhoto,
-        said: &PhotoEvidence,
-        options: &LocateOptions,
-    ) -> Result<(Vec<ReadText>, Vec<usize>, Vec<Evidence>)> {
-        // A location from samples or from a gallery knows no text.
-        let uses_text = options.text && said.retrieved.place().is_none();
-        let text: Vec<ReadText> = if uses_text { unignored(&photo.text, &options.ignore_text) } else { Vec::new() };
-        let (lines, mut given) = ReadText::all_evidence(&text);
-        given.extend(options.clues(photo.clue_time())?);
-        Ok((text, lines, given))
     }
 
     /// The density for what the model says of a photo and other evidence, and the probability that the photo is out of domain.
@@ -354,7 +339,7 @@ impl Locator {
 
     fn read_off(&self, photo: &EmbeddedPhoto, said: &PhotoEvidence, options: &LocateOptions) -> Result<Answer> {
         let settled = said.retrieved.place();
-        let (text, lines, given) = self.given(photo, said, options)?;
+        let (text, lines, given) = given(photo, said, options)?;
         let mut answer = match self.density(photo, said, &given, options)? {
             Some((density, ood)) => self.reader.answer_from(density, ood, settled, &options.reading()),
             None => Answer::place_alone(settled.ok_or_else(|| self.no_densities())?),
@@ -435,6 +420,20 @@ impl Locator {
             _ => Ok(()),
         }
     }
+}
+
+/// The text that counts, the line that each piece of its evidence is from, and all evidence: the text's, then that of clues.
+fn given(
+    photo: &EmbeddedPhoto,
+    said: &PhotoEvidence,
+    options: &LocateOptions,
+) -> Result<(Vec<ReadText>, Vec<usize>, Vec<Evidence>)> {
+    // A location from samples or from a gallery knows no text.
+    let uses_text = options.text && said.retrieved.place().is_none();
+    let text: Vec<ReadText> = if uses_text { unignored(&photo.text, &options.ignore_text) } else { Vec::new() };
+    let (lines, mut given) = ReadText::all_evidence(&text);
+    given.extend(options.clues(photo.clue_time())?);
+    Ok((text, lines, given))
 }
 
 /// A model's folder, or its name in the data folder, with its calibration, if it has one.

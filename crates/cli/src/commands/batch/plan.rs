@@ -51,7 +51,7 @@ impl Plan {
     pub(super) fn run(self) -> Result<()> {
         output::claim_file(&self.out.join(Job::FILE))?;
         if let Some(list) = self.photos.iter().find(|path| path.extension().is_some_and(|it| it == "txt")) {
-            return output::misuse(&format!("{0} is no photo: for a list of photos write @{0}", list.display()));
+            return output::misuse(format!("{0} is no photo: for a list of photos write @{0}", list.display()));
         }
         let mut photos = self.reading.gather(&self.photos)?;
         if self.located {
