@@ -26,6 +26,24 @@ fn an_interrupt_leaves_complete_rows() {
     assert!(read(path.join("a.csv")).ends_with('\n'));
 }
 
+/// A line to ignore that no photo has is said; one that it has changes the answer.
+#[cfg(feature = "bundled")]
+#[test]
+fn lines_to_ignore_are_those_that_are_read() {
+    let path = &*common::scratch();
+    fs::copy(common::root().join("fixtures/vision/thun.jpg"), path.join("thun.jpg")).unwrap();
+    let ignoring = |line: &str| {
+        let output =
+            command(path, "locate thun.jpg --device cpu --json").args(["--ignore-text", line]).output().unwrap();
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (found["text"].as_array().map_or(0, Vec::len), stderr(&output))
+    };
+    let (lines, said) = ignoring("GARE DE LYON");
+    assert!(said.contains("note: --ignore-text \"GARE DE LYON\" changes nothing"), "{said}");
+    let (fewer, said) = ignoring("GARE DE THUN LE PARADIS");
+    assert!(fewer < lines && !said.contains("--ignore-text"), "{fewer} of {lines}: {said}");
+}
+
 /// A folder of many photos: a line each, how many of what, and where to go on.
 #[cfg(feature = "bundled")]
 #[test]

@@ -142,4 +142,26 @@ mod tests {
         assert_eq!(changed, [1, 2, 5, 6]);
         assert_eq!(mean_colour(&[0, 10, 20, 2, 20, 40]), [1, 15, 30]);
     }
+
+    /// A part's effect is what a whole answer for the painted photo would lose there.
+    #[cfg(feature = "bundled")]
+    #[test]
+    fn a_part_is_worth_what_the_density_loses() {
+        let path = "../../fixtures/vision/china.jpg";
+        let photo = Photo::open(path.as_ref(), &locdiff_vision::PhotoLimits::default()).unwrap();
+        let (locator, options) = (Locator::bundled().unwrap(), LocateOptions::default().text(false));
+        let parts = locator.occlusion(&photo, &options).unwrap();
+        let (width, height) = (photo.width() as usize, photo.height() as usize);
+        // The first part, with half of its neighbours.
+        let end = |side: usize, count: usize| (3 * side).div_ceil(2 * count);
+        let (x, y) = ((0, end(width, parts.columns)), (0, end(height, parts.rows)));
+        let without = painted(&photo, x, y, mean_colour(photo.rgb())).unwrap();
+        let log = |photo: &Photo| {
+            let answer = locator.answer(&locator.embed(photo, &options).unwrap(), &options).unwrap();
+            answer.from_density.unwrap().density.log_density(&[parts.at.to_unit()])[0]
+        };
+        let lost = log(&photo) - log(&without);
+        assert!((parts.nats[0] - lost).abs() < 1e-9, "{} and {lost}", parts.nats[0]);
+        assert!(parts.nats.iter().any(|nats| (nats - lost).abs() > 1e-3));
+    }
 }

@@ -132,14 +132,17 @@ impl Locator {
                 _ => Vec::new(),
             });
             let has_time = photo.as_ref().is_ok_and(|photo| photo.own_time().is_moment());
-            rest.push((origin, thumbnail, has_time));
+            let is_there =
+                |line: &&String| photo.as_ref().is_ok_and(|own| own.text.iter().any(|read| read.text == **line));
+            let ignored_text: Vec<String> = options.ignore_text.iter().filter(is_there).cloned().collect();
+            rest.push((origin, thumbnail, has_time, ignored_text));
             photos.push(photo);
         }
         let answers = self.answer_each(photos, options);
         let all = rest.into_iter().zip(answers).zip(traces);
-        all.map(|(((origin, thumbnail, has_time), answer), trace)| match answer {
+        all.map(|(((origin, thumbnail, has_time, ignored_text), answer), trace)| match answer {
             Err(error) if !error.is_about_photo() => Err(error),
-            answer => Ok(Located { trace, has_time, ..Located::new(origin, answer, thumbnail) }),
+            answer => Ok(Located { trace, has_time, ignored_text, ..Located::new(origin, answer, thumbnail) }),
         })
         .collect()
     }
@@ -188,11 +191,14 @@ pub struct Located<A = Answer> {
     pub trace: Vec<TraceStep>,
     /// Whether the photo, or its name, states when it was taken.
     pub has_time: bool,
+    /// Lines of text in the photo that [`LocateOptions::ignore_text`] left out.
+    pub ignored_text: Vec<String>,
 }
 
 impl<A> Located<A> {
     pub(crate) fn new(origin: Origin, answer: Result<A, LocateError>, thumbnail: Option<Vec<u8>>) -> Self {
-        Self { name: origin.called().to_owned(), origin, answer, thumbnail, trace: Vec::new(), has_time: false }
+        let name = origin.called().to_owned();
+        Self { name, origin, answer, thumbnail, trace: Vec::new(), has_time: false, ignored_text: Vec::new() }
     }
 
     pub(crate) fn json(&self, answer: fn(&A) -> Value) -> Value {

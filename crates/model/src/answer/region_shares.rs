@@ -325,7 +325,9 @@ impl Density {
 mod tests {
     use super::*;
     use crate::answer::density::Mixture;
-    use crate::answer::{CandidatePlaces, Globe, Kernels, PlaceField, PlaceSettings};
+    use crate::answer::map_factors::MapFactors;
+    use crate::answer::surroundings::softmax_by_attribute;
+    use crate::answer::{CandidatePlaces, Globe, Kernels, PlaceField, PlaceSettings, Surroundings};
     use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
 
     /// The pixels of a depth within a distance of a point.
@@ -338,14 +340,20 @@ mod tests {
         }
     }
 
-    /// A wide density, one as narrow as a gallery's, and one like GeoCLIP's, about towns where three or two countries meet:
-    /// half a point against a sum over fine pixels whose countries are those of their centres.
+    /// A wide density, one as narrow as a gallery's, one like GeoCLIP's, and one with map factors on the cells, about towns where three or two
+    /// countries meet: half a point against a sum over fine pixels whose countries are those of their centres.
     #[test]
     fn probabilities_of_countries_are_integrals() {
         let globe = Arc::new(Globe::new(23).unwrap());
-        for (lat, lon, width_km, depth, is_of_places) in
-            [(47.56, 7.59, 500.0, 8, false), (47.56, 7.59, 100.0, 10, false), (48.57, 7.8, 20.0, 12, true)]
-        {
+        let logits: Vec<f32> = (0..Surroundings::classes()).map(|k| (k as f32).sin()).collect();
+        let predicted = softmax_by_attribute(&logits);
+        for (lat, lon, width_km, depth, is_of_places, has_factors) in [
+            (47.56, 7.59, 500.0, 8, false, false),
+            (47.56, 7.59, 100.0, 10, false, false),
+            (48.57, 7.8, 20.0, 12, true, false),
+            (47.56, 7.59, 500.0, 10, false, true),
+            (48.57, 7.8, 150.0, 10, false, true),
+        ] {
             let at = LatLon::new(lat, lon).unwrap();
             let settings = PlaceSettings { width_km, share: 1.0, ..PlaceSettings::unfitted(0.01) };
             let field = Arc::new(PlaceField::new(&CandidatePlaces::new([at]), &[0.5], &[], &settings));
@@ -353,7 +361,14 @@ mod tests {
             let places = is_of_places.then_some((field, 1.0));
             let gallery = (!is_of_places).then_some((kernels, 0.0));
             let mixture = Mixture { parts: Vec::new(), floor: 0.0, places, gallery };
-            let density = Density::new(globe.clone(), mixture, None, None);
+            let density = if has_factors {
+                let grid = globe.cells().unwrap();
+                let smooth = mixture.smooth_densities(grid);
+                let factors = MapFactors::new(&predicted, [0.5; 3], grid.histogram(&smooth));
+                Density::with_factors(&globe, mixture, None, (factors, &smooth))
+            } else {
+                Density::new(globe.clone(), mixture, None, None)
+            };
             let mut points = Vec::new();
             let reach = 4.5 * width_km / EARTH_RADIUS_KM;
             (0..12).for_each(|index| pixels(Pixel { depth: 0, index }, depth, at.to_unit(), reach, &mut points));
@@ -366,7 +381,8 @@ mod tests {
             let total: f64 = wanted.values().sum();
             for own in density.region_masses().by_country() {
                 let wanted = wanted.get(own.0.name()).map_or(0.0, |sum| sum / total);
-                assert!((own.1 - wanted).abs() < 0.005, "{width_km} km, {}: {} for {wanted}", own.0.name(), own.1);
+                let said = format!("{width_km} km, factors {has_factors}, {}: {} for {wanted}", own.0.name(), own.1);
+                assert!((own.1 - wanted).abs() < 0.005, "{said}");
             }
         }
     }

@@ -25,10 +25,16 @@ const AROUND: f64 = 8.0;
 const WANDERED: f64 = 2.0;
 /// Those that the window may reach are chosen again after a move of so many.
 const STRAYED: f64 = 0.2;
+/// So many possible pixels next to an impossible mode are compared.
+const CANDIDATES: usize = 64;
+/// So many deviations from a mode, mean shift ends there.
+const JOINED: f64 = 0.3;
 /// More pixels than this are lumped for the polish, too.
 const MOST_POLISHED: usize = 60_000;
 /// The Gaussian counts nothing where it is below e to the power of this.
 const FAR: f64 = -18.0;
+/// An exponential that adds nothing, and that [`exp_all`] still takes in vectors.
+const NOTHING: f64 = -500.0;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
@@ -83,7 +89,10 @@ impl Window {
         let (depth, narrow) = sums(support, masses, LUMP * self.deviation_rad());
         let seeds = self.seeds(depth, &narrow).into_iter();
         let lumps = heavy(unit_length(narrow));
-        let mut modes: Vec<Mode> = seeds.map(|seed| climb(&lumps, sharpness, seed, STEPS)).collect();
+        let mut modes: Vec<Mode> = Vec::new();
+        for seed in seeds {
+            modes.extend(climb(&lumps, sharpness, seed, STEPS, &modes));
+        }
         modes.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut kept: Vec<Mode> = Vec::new();
         for mode in modes {
@@ -95,7 +104,7 @@ impl Window {
         let is_rough = support.is_even() && support.points().len() <= MOST_POLISHED;
         let whole = if is_rough { heavy(unit_length(sums(support, masses, 0.0).1)) } else { lumps };
         for mode in &mut kept {
-            *mode = climb(&whole, sharpness, mode.0, POLISH);
+            *mode = climb(&whole, sharpness, mode.0, POLISH, &[]).unwrap_or(*mode);
             if !is_possible(mode.0) {
                 *mode = nearest_possible(&whole, sharpness, *mode, is_possible);
             }
@@ -173,9 +182,10 @@ fn nearest_possible(lumps: &[Lump], sharpness: f64, mode: Mode, is_possible: &dy
     let points = lumps.iter().filter_map(Lump::point);
     let mut near: Vec<(f64, UnitVec)> = points.map(|point| (point.angle_rad(mode.0), point)).collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let possible = near.into_iter().map(|(_, point)| point).filter(|point| is_possible(*point)).take(400);
-    let mut room = Room::default();
-    let best = possible.map(|point| (point, value(lumps, sharpness, point, &mut room).1));
+    let possible: Vec<_> = near.into_iter().filter(|(_, point)| is_possible(*point)).take(CANDIDATES).collect();
+    let farthest = possible.last().map_or(0.0, |(angle, _)| *angle);
+    let (around, mut weights) = (gather(lumps, mode.0, reach_of(sharpness) + farthest), Vec::new());
+    let best = possible.into_iter().map(|(_, point)| (point, value(&around, sharpness, point, &mut weights).1));
     best.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(mode)
 }
 
@@ -224,48 +234,49 @@ fn heavy(lumps: Vec<Lump>) -> Vec<Lump> {
     lumps.into_iter().filter(|lump| lump.mass >= LIGHT * top).collect()
 }
 
-/// Room to work in: lumps within the window, and their weights.
-#[derive(Default)]
-struct Room {
-    near: Vec<u32>,
-    weights: Vec<f64>,
-}
-
-/// Where the window's centre of mass lies, not of unit length, and what the window holds.
-fn value(lumps: &[Lump], sharpness: f64, here: UnitVec, Room { near, weights }: &mut Room) -> ([f64; 3], f64) {
+/// Where the window's centre of mass lies, not of unit length, and what the window holds. `weights` is room to work in.
+fn value(lumps: &[Lump], sharpness: f64, here: UnitVec, weights: &mut Vec<f64>) -> ([f64; 3], f64) {
     let [x, y, z] = here.to_array();
-    near.resize(near.len().max(lumps.len()), 0);
-    weights.resize(lumps.len(), 0.0);
-    let mut count = 0;
-    for (lump, Lump { at, .. }) in lumps.iter().enumerate() {
+    let exponent = |Lump { at, .. }: &Lump| {
         let exponent = sharpness * (at[0] * x + at[1] * y + at[2] * z - 1.0);
-        (near[count], weights[count]) = (lump as u32, exponent);
-        count += usize::from(exponent > FAR);
-    }
-    exp_all(&mut weights[..count]);
+        if exponent > FAR { exponent } else { NOTHING }
+    };
+    weights.clear();
+    weights.extend(lumps.iter().map(exponent));
+    exp_all(weights);
     let (mut sum, mut held) = ([0.0; 3], 0.0);
-    for (lump, weight) in near.iter().zip(&weights[..count]) {
-        let Lump { at, mass } = &lumps[*lump as usize];
-        let weight = mass * weight;
+    for (Lump { at, mass }, weight) in lumps.iter().zip(weights) {
+        let weight = mass * *weight;
         held += weight;
         sum.iter_mut().zip(at).for_each(|(sum, x)| *sum += weight * x);
     }
     (sum, held)
 }
 
+/// How far the Gaussian reaches.
+fn reach_of(sharpness: f64) -> f64 {
+    (1.0 + FAR / sharpness).max(-1.0).acos() + 1e-9
+}
+
+/// The lumps within a distance.
+fn gather(lumps: &[Lump], here: UnitVec, reach_rad: f64) -> Vec<Lump> {
+    let ([x, y, z], nearest) = (here.to_array(), reach_rad.min(std::f64::consts::PI).cos());
+    lumps.iter().copied().filter(|l| l.at[0] * x + l.at[1] * y + l.at[2] * z >= nearest).collect()
+}
+
 /// Mean shift: to the centre of mass of the window, again and again. Only lumps around count, gathered after a move, and of
-/// these only those that the window may reach.
-fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize) -> (UnitVec, f64) {
+/// these only those that the window may reach. `None` if it comes near one of the modes that are known.
+fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize, known: &[Mode]) -> Option<Mode> {
     let deviation_rad = sharpness.powf(-0.5);
-    let reached_rad = (1.0 + FAR / sharpness).max(-1.0).acos() + STRAYED * deviation_rad + 1e-9;
-    let gather = |lumps: &[Lump], here: UnitVec, reach_rad: f64| -> Vec<Lump> {
-        let ([x, y, z], nearest) = (here.to_array(), reach_rad.min(std::f64::consts::PI).cos());
-        lumps.iter().copied().filter(|l| l.at[0] * x + l.at[1] * y + l.at[2] * z >= nearest).collect()
-    };
-    let (mut here, mut held, mut centres, mut room) = (from, 0.0, [from; 2], Room::default());
+    let reached_rad = reach_of(sharpness) + STRAYED * deviation_rad;
+    let joined = (JOINED * deviation_rad).cos();
+    let (mut here, mut held, mut centres, mut weights) = (from, 0.0, [from; 2], Vec::new());
     let mut around = gather(lumps, from, AROUND * deviation_rad);
     let mut reached = gather(&around, from, reached_rad);
     for _ in 0..steps {
+        if known.iter().any(|mode| mode.0.dot(here) > joined) {
+            return None;
+        }
         let is_out = here.angle_rad(centres[0]) > WANDERED * deviation_rad;
         if is_out {
             centres[0] = here;
@@ -275,7 +286,7 @@ fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize) -> (UnitVe
             centres[1] = here;
             reached = gather(&around, here, reached_rad);
         }
-        let (sum, now) = value(&reached, sharpness, here, &mut room);
+        let (sum, now) = value(&reached, sharpness, here, &mut weights);
         held = now;
         let Ok(next) = UnitVec::new(sum[0], sum[1], sum[2]) else { break };
         let moved = next.angle_rad(here);
@@ -284,7 +295,7 @@ fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize) -> (UnitVe
             break;
         }
     }
-    (here, held)
+    Some((here, held))
 }
 
 /// For each pixel that a disc touches, how much of it lies inside.

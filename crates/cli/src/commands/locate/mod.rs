@@ -12,8 +12,7 @@ use crate::{embeddings::read_truth, hints, output, photos::PhotoArgs, progress, 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use locdiff::{
-    AnswerFiles, AnswerScore, Control, FlatOptions, GalleryRule, Inputs, LatLon, LocateOptions, Located, Locator,
-    Progress,
+    AnswerFiles, AnswerScore, Control, FlatOptions, GalleryRule, Inputs, LatLon, LocateOptions, Locator, Progress,
 };
 use locdiff_base::counted;
 use locdiff_io::data::RowFile;
@@ -163,7 +162,7 @@ impl Locate {
                     let reason = located.origin.reason(error);
                     bar.suspend(|| say::error(&(reason.clone() + &hint(error))));
                     if self.output.json {
-                        bar.suspend(|| print_line(&located))?;
+                        bar.suspend(|| output::Out.write_all(print::line(&located).as_bytes()))?;
                     }
                     if let Some(files) = &mut files {
                         files.add_failure(name, &reason)?;
@@ -177,7 +176,7 @@ impl Locate {
             if let Some((truth, score)) = &mut score {
                 score.add(answer, truth[located.origin.row], locator.reader());
             }
-            summary.add(answer, located.has_time);
+            summary.add(answer, &located);
             if !is_quiet {
                 let text = print::text(answer, form);
                 // One write per photo: a reader, or an interrupt, gets whole answers.
@@ -200,6 +199,7 @@ impl Locate {
             written.extend(done);
             write_documents(documents, &mut written)?;
         }
+        summary.tell_unread(&options.ignore_text);
         if !is_quiet && matches!(form, Form::Short) {
             summary.tell();
         }
@@ -222,10 +222,6 @@ fn write_documents(documents: Vec<(PathBuf, Vec<u8>, bool)>, written: &mut Vec<P
         written.push(path);
     }
     Ok(())
-}
-
-fn print_line(located: &Located) -> std::io::Result<()> {
-    output::Out.write_all(format!("{}\n", located.to_json()).as_bytes())
 }
 
 /// The flag that helps a photo that could not be used.

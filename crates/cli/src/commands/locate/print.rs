@@ -1,5 +1,6 @@
 //! Answers for people and for programs.
 
+use locdiff::Located;
 use locdiff_model::answer::Answer;
 
 /// How an answer is printed.
@@ -19,4 +20,9 @@ pub(super) fn text(answer: &Answer, form: Form) -> String {
         Form::Long => answer.to_text(),
         Form::Short => answer.to_line(),
     }
+}
+
+/// A line for programs, of a photo that could not be used too.
+pub(super) fn line(located: &Located) -> String {
+    format!("{}\n", located.to_json())
 }

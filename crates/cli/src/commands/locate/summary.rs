@@ -1,7 +1,7 @@
 //! The end of a run over many photos: how many of what, and what to do with them.
 
 use crate::verbosity;
-use locdiff::{Answer, get::Published};
+use locdiff::{Answer, Located, get::Published};
 use locdiff_base::counted;
 
 /// How many photos of each kind there were; each is of one.
@@ -12,16 +12,25 @@ pub(super) struct Summary {
     already_tagged: usize,
     pub(super) unreadable: usize,
     with_time: usize,
+    ignored_text: Vec<String>,
 }
 
 impl Summary {
-    pub(super) fn add(&mut self, answer: &Answer, has_time: bool) {
-        self.with_time += usize::from(has_time);
+    pub(super) fn add(&mut self, answer: &Answer, located: &Located) {
+        self.with_time += usize::from(located.has_time);
+        self.ignored_text.extend_from_slice(&located.ignored_text);
         *match (answer.gps, answer.can_tell) {
             (Some(_), _) => &mut self.already_tagged,
             (None, true) => &mut self.answered,
             (None, false) => &mut self.cannot_tell,
         } += 1;
+    }
+
+    /// Says which lines that were to be ignored no photo has.
+    pub(super) fn tell_unread(&self, ignored: &[String]) {
+        for line in ignored.iter().filter(|line| !self.ignored_text.contains(line)) {
+            verbosity::note(&format!("--ignore-text \"{line}\" changes nothing: no photo has a line that is read so"));
+        }
     }
 
     /// Says, once a run, what helps if the bundled model can tell few of ten photos or more.
@@ -39,7 +48,7 @@ impl Summary {
 
     /// Says it on standard error, with a hint at albums where they help.
     pub(super) fn tell(&self) {
-        let Self { answered, cannot_tell, already_tagged, unreadable, with_time } = *self;
+        let Self { answered, cannot_tell, already_tagged, unreadable, with_time, .. } = *self;
         let photos = counted(answered + cannot_tell + already_tagged + unreadable, "photo");
         verbosity::note(&format!(
             "{photos}: {answered} answered, {cannot_tell} can't tell, {already_tagged} already tagged, {unreadable} unreadable"
