@@ -26,9 +26,9 @@ const WANDERED: f64 = 2.0;
 /// Those that the window may reach are chosen again after a move of so many.
 const STRAYED: f64 = 0.2;
 /// So many possible pixels next to an impossible mode are compared.
-const CANDIDATES: usize = 64;
+const CANDIDATES: usize = 400;
 /// So many deviations from a mode, mean shift ends there.
-const JOINED: f64 = 0.3;
+const JOINED: f64 = 0.1;
 /// More pixels than this are lumped for the polish, too.
 const MOST_POLISHED: usize = 60_000;
 /// The Gaussian counts nothing where it is below e to the power of this.
