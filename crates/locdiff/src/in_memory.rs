@@ -58,3 +58,12 @@ pub(crate) fn bundled() -> FilesInMemory<'static> {
     let (encoder, model) = ([encoder, encoder_weights], [config, weights, calibration]);
     FilesInMemory { called: "the bundled", encoder, model }
 }
+
+/// The paper's network, if its name is given and no folder has that name.
+#[cfg(feature = "bundled")]
+pub(crate) fn bundled_cs_unet(given: &Path) -> Option<FilesInMemory<'static>> {
+    let is_meant = given == Path::new(locdiff_bundled_cs_unet::NAME) && !crate::home::by_name(given).exists();
+    is_meant.then(|| {
+        FilesInMemory { called: "the bundled CS-UNet", model: locdiff_bundled_cs_unet::files(), ..bundled() }
+    })
+}
