@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Embeddings with what retrieval says beside them, for a diffusion that is given its neighbours' codes (the paper's future work).
 
-    neighbour_codes.py DATA OUT          (numpy)
+    neighbour_codes.py DATA OUT [COPIES]          (numpy)
     locdiff-lab compare --methods locdiff,locdiff-cs-unet --embeddings OUT/embeddings.safetensors …
+    neighbour_table.py test.csv COMPARE-SEED… -- OUT/SEED…
 
 Beside the 512 numbers of each photo stand the similarity-weighted means of the training photos' SHDD codes of degree 7, at three temperatures:
-192 numbers. For a training photo, photos within 25 km of it and pictures with a cosine above 0.995 are left out. The encoder was
+192 numbers, COPIES times: training adds noise of deviation 1 to every number of
+the standardised embeddings, and several copies let the codes through it. For a training photo, photos within 25 km of it and pictures with a cosine above 0.995 are left out. The encoder was
 tuned on the training photos, so that their neighbours are better than those of new photos; nothing is cross-fitted, and validation chooses
 the step and the calibration.
 """
@@ -74,7 +76,7 @@ def unit(rows):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def main(data, out):
+def main(data, out, copies):
     tensors, places = read(data / "embeddings.safetensors"), directions(data / "train.csv")
     known, of_known = unit(tensors["train"]), codes(places)
     assert np.allclose((of_known**2).sum(1), (DEGREE + 1) ** 2 / (4 * np.pi), rtol=1e-4)
@@ -92,9 +94,9 @@ def main(data, out):
                 weights = np.exp((cosines - top) / temperature)
                 mean = weights @ of_known / weights.sum(1, keepdims=True)
                 means[here, k * of_known.shape[1] : (k + 1) * of_known.shape[1]] = mean
-        found[name] = np.concatenate([rows, means], 1)
+        found[name] = np.concatenate([rows] + [means] * copies, 1)
     out.mkdir(parents=True, exist_ok=True)
     write(out / "embeddings.safetensors", found)
 
 
-main(Path(sys.argv[1]), Path(sys.argv[2]))
+main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1)

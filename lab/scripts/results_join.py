@@ -40,7 +40,8 @@ for name, title in ORDER:
         print(f"\n## {title.strip()}\n\nNot made yet.")
         continue
     section = found[0].strip()
-    if "Not made again since" not in section and was and was.group(1) != date:
+    says_its_date = re.search(r"\(\d+ [A-Z][a-z]+ 20\d\d", section[:2000])
+    if "Not made again since" not in section and not says_its_date and was and was.group(1) != date:
         head, rest = section.split("\n", 1)
         section = f"{head}\n\n{NOTE.format(was.group(1))}\n{rest}"
     print("\n" + section)

@@ -90,7 +90,9 @@ several = len(folders) > 1
 main = next(name for name in reversed(found))
 moran = " / ".join(f"{value:+.2f}" for value in morans_i(found[main]["hits"][750][0], truths))
 print(
-    f"n = {len(truths)} photos, {len(folders)} seeds. NLL in nats per steradian (uniform: 2.53). Every choice is made on validation photos of the test photos' collection (a): of places (step, sizes, window, decoder) by accuracy, "
+    f"n = {len(truths)}.\n"
+    if ROWS or IS_APART
+    else f"n = {len(truths)} photos, {len(folders)} seeds. NLL in nats per steradian (uniform: 2.53). Every choice is made on validation photos of the test photos' collection (a): of places (step, sizes, window, decoder) by accuracy, "
     "of densities (step, sizes, kernels, exponent, floor) by likelihood, of all methods alike; the default is as shipped. A range whose end is chosen is widened. Flows have the likelihood of their differential equation; their areas are not computed. "
     '"constant" never looks at the photo: the best place of the validation photos, and the density of the training places. "area": the densest million km² that hold the truth of 10, 50 and 90 % of '
     'the photos; "in 50 % / 90 %": how many true places lie in the regions said to hold so many; density and coverage of the answers among the truths (three neighbours, first seed). '

@@ -58,3 +58,32 @@ pub(crate) fn bundled() -> FilesInMemory<'static> {
     let (encoder, model) = ([encoder, encoder_weights], [config, weights, calibration]);
     FilesInMemory { called: "the bundled", encoder, model }
 }
+
+/// The paper's network, if its name is given and no folder has that name.
+#[cfg(feature = "bundled")]
+pub(crate) fn bundled_cs_unet(given: &Path) -> Option<FilesInMemory<'static>> {
+    let is_meant = given == Path::new(locdiff_bundled_cs_unet::NAME) && !crate::home::by_name(given).exists();
+    is_meant.then(|| FilesInMemory {
+        called: "the bundled CS-UNet",
+        model: locdiff_bundled_cs_unet::files(),
+        ..bundled()
+    })
+}
+
+#[cfg(all(test, feature = "bundled"))]
+mod tests {
+    use crate::{Locator, LocatorOptions};
+    use locdiff_model::NetworkKind;
+
+    #[test]
+    fn the_paper_s_network_opens_by_name() {
+        let mut options = LocatorOptions { without_encoder: true, ..LocatorOptions::default() };
+        options.device = crate::DeviceSpec::Cpu;
+        let network = |options: &LocatorOptions| Locator::open(options).map(|own| own.model().config().network);
+        assert_eq!(network(&options).unwrap(), NetworkKind::Bayes);
+        options.model = Some(locdiff_bundled_cs_unet::NAME.into());
+        assert_eq!(network(&options).unwrap(), NetworkKind::CsUnet);
+        options.model = Some("cs-unet-2".into());
+        assert!(network(&options).is_err());
+    }
+}

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct LocatorOptions {
-    /// Folder of a model, or its name in the data folder. `None` is the bundled one.
+    /// Folder of a model, or its name in the data folder; `cs-unet` is the bundled model of the paper's network. `None` is the bundled default.
     pub model: Option<PathBuf>,
     /// Folder of an encoder, or its name in the data folder. `None` is the model's own.
     pub encoder: Option<PathBuf>,

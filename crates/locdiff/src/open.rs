@@ -13,7 +13,13 @@ impl LocatorOptions {
     /// Opens the model alone, with its calibration if it has one. Fails if the folder cannot be used, or there is no bundled model.
     pub fn open_model(&self, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
         match &self.model {
-            Some(folder) => open_model(folder, device),
+            Some(given) => {
+                #[cfg(feature = "bundled")]
+                if let Some(files) = crate::in_memory::bundled_cs_unet(given) {
+                    return files.model(device);
+                }
+                open_model(given, device)
+            }
             #[cfg(feature = "bundled")]
             None => crate::in_memory::bundled().model(device),
             #[cfg(not(feature = "bundled"))]

@@ -51,12 +51,16 @@ impl FactorStudy<'_> {
         let globe = Globe::new(READ_DEGREE)?;
         let mut judging = Judging { study: self, globe, classes: self.classes()?, rows: Vec::new() };
         let data = FitData { training: self.training, validation: &self.sets[0].1 };
-        if Method::for_columns(Vec::new(), self.training.columns()) == [Method::Bundled] {
-            tell(Method::Bundled.name());
-            judging.add_bundled(data)?;
-        }
+        let fits_bundled = !Method::for_columns(Vec::new(), self.training.columns()).is_empty();
         for method in self.methods {
             tell(method.name());
+            if *method == Method::Bundled {
+                // Nothing of it is trained: embeddings of other encoders go without it.
+                if fits_bundled {
+                    judging.add_bundled(data)?;
+                }
+                continue;
+            }
             let fitted = method.build(self.device, self.effort, self.seeds[0])(data, &mut |_| ())?;
             judging.add_rival(method.name(), &*fitted, *method == Method::Constant)?;
         }
@@ -133,7 +137,7 @@ impl Judging<'_> {
             });
             Ok(seen.collect::<Vec<_>>())
         };
-        self.add("bundled", &[&[LAND][..], &SINGLE, &[ALL]].concat(), true, &see)?;
+        self.add("bundled", &[&[LAND][..], &SINGLE, &[ALL]].concat(), &see)?;
         let with_all = self.rows.last().into_iter().flat_map(|row| &row.sets[0][0]);
         let logs: Vec<f64> = with_all.map(|own| own.log_density).collect();
         let retrieval = NearestNeighbours::fit(self.study.device, data, Some(&logs), &mut |_| ())?;
@@ -154,7 +158,7 @@ impl Judging<'_> {
             );
             Ok(mixed.collect::<Vec<_>>())
         };
-        self.add(&format!("bundled and {:.0} % kNN", 100.0 * share), &[LAND, ALL], true, &see_both)
+        self.add(&format!("bundled and {:.0} % kNN", 100.0 * share), &[LAND, ALL], &see_both)
     }
 
     /// A rival: plain as in `compare`, on land, and with all factors.
@@ -185,18 +189,18 @@ impl Judging<'_> {
             });
             Ok(seen.collect::<Vec<_>>())
         };
-        self.add(name, &[LAND, ALL], false, &see)
+        self.add(name, &[LAND, ALL], &see)
     }
 
     /// Adds a row for each choice of factors; `see` evaluates the densities of photos before factors.
-    fn add(&mut self, name: &str, factors: &[(&str, [f64; 3])], is_calibrated: bool, see: &See<'_>) -> Result<()> {
+    fn add(&mut self, name: &str, factors: &[(&str, [f64; 3])], see: &See<'_>) -> Result<()> {
         let (globe, chosen_by) = (&self.globe, &self.study.sets[0].1);
         let seen = see(chosen_by.photos(), chosen_by.points())?;
         let choose = |&(factors, on): &(&str, [f64; 3])| {
             // Without factors all seeds are the same.
             let seeds = self.classes[0].iter().take(if on == LAND.1 { 1 } else { usize::MAX });
             let settings: Vec<Setting> =
-                seeds.map(|classes| Setting::choose(globe, (&seen, classes), on, is_calibrated)).collect();
+                seeds.map(|classes| Setting::choose(globe, (&seen, classes), on, false)).collect();
             let chosen = settings.iter().map(Setting::words).collect::<Vec<_>>().join("; ");
             (FactorRow { name: format!("{name}, {factors}"), chosen, sets: Vec::new() }, settings)
         };

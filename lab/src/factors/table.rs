@@ -22,6 +22,12 @@ impl Judged {
     pub(super) fn new((place, truth): (LatLon, LatLon), [log_density, level, area_km2]: [f64; 3]) -> Self {
         Self { error_km: Rules::default().distance_km(place, truth), log_density, level, area_km2 }
     }
+
+    /// Error, log density, level and area, for `factor_leads.py`.
+    fn numbers(&self) -> [f64; 4] {
+        let round = |value: f64, digits: f64| (value * digits).round() / digits;
+        [round(self.error_km, 10.0), round(self.log_density, 1e4), round(self.level, 1e4), round(self.area_km2, 1.0)]
+    }
 }
 
 /// A method with some factors: its photos by set and seed.
@@ -62,6 +68,7 @@ impl FactorRow {
         let figures = json!({
             "name": self.name, "n": seeds[0].len(), "nll": nll, "nll_standard_error": error, "nll_by_seed": by_seed, "within": within,
             "region_50": held[0], "region_90": held[1], "median_area_50_km2": area, "chosen": self.chosen,
+            "photos": seeds.iter().map(|photos| photos.iter().map(Judged::numbers).collect()).collect::<Vec<Vec<_>>>(),
         });
         (cells, figures)
     }

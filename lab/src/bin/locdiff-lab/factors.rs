@@ -12,8 +12,8 @@ const CHOSEN_BY: &str = "a";
 
 #[derive(Debug, Args)]
 pub(crate) struct Factors {
-    /// Rivals that get the same factors, with commas between them
-    #[arg(long, value_name = "LIST", default_value = "constant,knn,cells,geoclip-gallery")]
+    /// Methods that get the same factors, with commas between them
+    #[arg(long, value_name = "LIST", default_value = "bundled,constant,knn,cells,geoclip-gallery")]
     methods: String,
     /// Folder of a trained model that gets the same factors. Repeat for several.
     #[arg(long, value_name = "FOLDER")]
