@@ -59,7 +59,7 @@ def words(row, least):
 
 def compare(options):
     theirs, ours = load(options.theirs), load(options.ours)
-    names = [name for name in theirs if name in ours]
+    names = [name for name in theirs if name in ours and name not in options.without]
     wanted = shared = extra = loose = 0
     times = collections.defaultdict(list)
     for name in names:
@@ -92,6 +92,7 @@ def main():
     both.add_argument("theirs")
     both.add_argument("ours")
     both.add_argument("--least", type=float, default=0.8)
+    both.add_argument("--without", nargs="+", default=[], help="photos that do not count")
     both.add_argument("--verbose", action="store_true")
     both.set_defaults(call=compare)
     options = parser.parse_args()

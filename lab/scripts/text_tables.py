@@ -55,13 +55,13 @@ ca Catalan ca ca|da Danish da da|sv Swedish sv sv|no Norwegian nb,no,nn no|fi Fi
 lt Lithuanian lt lt|pl Polish pl pl|cs Czech cs cs|sk Slovak sk sk|sl Slovenian sl sl|hr Serbo-Croatian hr,bs,sr_Latn hr
 hu Hungarian hu hu|ro Romanian ro ro|sq Albanian sq sq|tr Turkish tr,az tr|id Malay_or_Indonesian id,ms id|vi Vietnamese vi vi
 tl Filipino fil tl|sw Swahili sw sw|so Somali so so|af Afrikaans af af|cy Welsh cy cy"""
-OTHER = """el Greek el el 370-3ff,1f00-1fff|ru Russian ru,be,kk,ky ru 400-52f|uk Ukrainian uk uk 400-52f|bg Bulgarian bg bg 400-52f
+OTHER = """el Greek el el 370-3ff,1f00-1fff|ru Russian ru,be,kk,ky,tg ru 400-52f|uk Ukrainian uk uk 400-52f|bg Bulgarian bg bg 400-52f
 mk Serbian_or_Macedonian mk,sr mk 400-52f|he Hebrew he he 590-5ff|ar Arabic ar,arz,ary ar 600-6ff|fa Persian fa,fa_AF,ps,ckb fa 600-6ff
 ur Urdu ur,pa_Arab,sd ur 600-6ff|hi Hindi hi hi 900-97f|ne Nepali ne ne 900-97f|mr Marathi mr mr 900-97f|bn Bengali bn bn 980-9ff
 pa Punjabi pa pa a00-a7f|gu Gujarati gu gu a80-aff|ta Tamil ta ta b80-bff|te Telugu te te c00-c7f|kn Kannada kn kn c80-cff
 ml Malayalam ml ml d00-d7f|si Sinhala si - d80-dff|th Thai th th e00-e7f|lo Lao lo - e80-eff|my Burmese my - 1000-109f
 ka Georgian ka - 10a0-10ff|hy Armenian hy - 530-58f|am Amharic am,ti - 1200-137f|km Khmer km - 1780-17ff
-mn Mongolian mn - 1800-18af|ko Korean ko - ac00-d7af,1100-11ff|ja Japanese ja ja 3040-30ff,4e00-9fff
+mn Mongolian mn - 400-52f,1800-18af|ko Korean ko - ac00-d7af,1100-11ff|ja Japanese ja ja 3040-30ff,4e00-9fff
 zh Chinese_(simplified) zh,zh_Hans zh-cn 4e00-9fff|zt Chinese_(traditional) zh_Hant,yue,yue_Hant zh-tw 4e00-9fff"""
 # Words of signs, by language; "-" begins the end of a word.
 SIGNS = """en the and of for with your open closed exit entrance street road avenue welcome please parking no sale free

@@ -20,8 +20,9 @@ const WORD_NATS: f64 = 2.0;
 const MOST_OF_LINE: f64 = 6.0;
 const MOST_OF_PHOTO: f64 = 12.0;
 const LEAST_CONFIDENCE: f64 = 0.5;
-/// Fewer nats for English, for another language, say nothing; nor does a language that is less probable.
-const LEAST_NATS: [f64; 2] = [2.6, 2.45];
+/// Fewer nats for English, for another language in Latin letters, for one of another script, say nothing; nor does a language that is
+/// less probable.
+const LEAST_NATS: [f64; 3] = [2.6, 2.45, 3.45];
 const LEAST_PROBABILITY: f64 = 0.3;
 
 /// The number of English among the languages.
@@ -58,8 +59,10 @@ fn probabilities() -> &'static (Vec<f64>, Vec<Vec<f64>>) {
 /// Scripts that the reader tells but cannot read, each with one of its letters.
 const SCRIPTS: &str = "Cyrillic ж Arabic ع Hebrew ש Thai ก Lao ກ Khmer ក Burmese က Devanagari क Bengali ক Gurmukhi ਕ Gujarati ક Tamil க \
     Telugu క Kannada ಕ Malayalam ക Sinhala ක Hangul 가 Georgian ა Armenian ա Ethiopic አ";
-/// Nats for the languages of such a script, and letters that it counts for.
+/// Nats for the languages of such a script, for those of a script that is found too often, and letters that it counts for.
 const SCRIPT_NATS: f64 = 5.0;
+const RARE_SCRIPT_NATS: f64 = 2.5;
+const USUAL_SCRIPTS: &str = "Cyrillic Arabic Hebrew Thai Hangul";
 const SCRIPT_LETTERS: usize = 6;
 
 /// The script of a line that says "(Thai letters)", and one of its letters.
@@ -78,9 +81,10 @@ fn in_languages(line: &str) -> (Vec<f64>, usize) {
     let tables = Tables::bundled();
     let step = |byte: u8| GRAM_EXPONENT * f64::from(i16::from(byte) - i16::from(b'm')) / 4.0;
     let (mut sum, mut letters) = (vec![0.0; tables.languages.len()], 0);
-    if let Some((_, letter)) = unread(line) {
+    if let Some((script, letter)) = unread(line) {
         let has = |(from, to, _): &&(char, char, usize)| (*from..=*to).contains(&letter);
-        tables.letters.iter().filter(has).for_each(|one| sum[one.2] = SCRIPT_NATS);
+        let nats = if USUAL_SCRIPTS.contains(script) { SCRIPT_NATS } else { RARE_SCRIPT_NATS };
+        tables.letters.iter().filter(has).for_each(|one| sum[one.2] = nats);
         return (sum, SCRIPT_LETTERS);
     }
     let lower = line.to_lowercase();
@@ -172,9 +176,10 @@ pub(super) fn evidence(lines: &[(usize, String, f64)]) -> Vec<(usize, Evidence)>
     // Languages of one script may be alike.
     let alike = posterior.iter().zip(&total).filter(|(_, nats)| **nats >= total[best] - ALIKE).map(|one| one.0);
     let is_sure = alike.sum::<f64>() >= LEAST_PROBABILITY * posterior.iter().sum::<f64>();
+    let first_other = Tables::bundled().letters.first().map_or(usize::MAX, |first| first.2);
     let inscriptions = lines.iter().filter(|(_, text, _)| is_inscription(text)).count();
     if !is_sure
-        || total[best] < LEAST_NATS[usize::from(best != ENGLISH)]
+        || total[best] < LEAST_NATS[usize::from(best != ENGLISH) + usize::from(best >= first_other)]
         || all_letters < LEAST_LETTERS[1]
         || inscriptions >= 2
     {

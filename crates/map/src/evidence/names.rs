@@ -93,6 +93,8 @@ fn find(line: usize, text: &str, confidence: f64) -> Vec<FoundName> {
     /// Shorter words are not mended.
     const LONG: usize = 8;
     const SURE: f64 = 0.7;
+    /// Patterns are read as Chinese characters, with a low confidence.
+    const SURE_DENSE: f64 = 0.8;
     let tables = Tables::bundled();
     let is_name = |key: &str| tables.named(key).next().is_some();
     let read = words(text);
@@ -141,7 +143,7 @@ fn find(line: usize, text: &str, confidence: f64) -> Vec<FoundName> {
         for part in (2..=6).rev().flat_map(|size| dense.windows(size)).filter(|part| part.iter().copied().all(is_dense))
         {
             let key: String = part.iter().collect();
-            if is_name(&key) {
+            if confidence >= SURE_DENSE && is_name(&key) {
                 found(key, part.len(), 1, false, 0.0);
             }
         }
@@ -158,13 +160,17 @@ fn joined(first: &(usize, String, f64), second: &(usize, String, f64)) -> Option
     let (count, key) = (parts[0].len() + parts[1].len(), parts.concat().concat());
     let is_fit = |word: &String| word.len() >= SHORTEST && word.bytes().all(|byte| byte.is_ascii_lowercase());
     let tables = Tables::bundled();
-    let is_name = || tables.named(&key).next().is_some() && tables.level(&key) < 3;
+    let is_own = |named| !matches!(named, Named::Town(_, false));
+    let is_name = || tables.named(&key).any(is_own) && tables.level(&key) < 3;
     let fits = count <= MOST_WORDS && first.2.min(second.2) >= SURE && parts.iter().all(|part| !part.is_empty());
     (fits && parts.iter().flatten().all(is_fit) && is_name()).then(|| {
         let confidence = first.2.min(second.2);
         FoundName { line: first.0, key, is_whole: true, words: count, confidence, is_mended: false, beside: 0.0 }
     })
 }
+
+/// More names than this share the effect of so many: boards of departures and maps name places far away.
+const MOST_NAMES: f64 = 2.0;
 
 /// What the names in lines say. A name counts once. Lines are numbers, texts and confidences.
 pub(super) fn evidence(lines: &[(usize, String, f64)]) -> Vec<(usize, Evidence)> {
@@ -175,7 +181,13 @@ pub(super) fn evidence(lines: &[(usize, String, f64)]) -> Vec<(usize, Evidence)>
     let rank = |name: &FoundName| f64::from(u8::from(name.is_whole)) + name.confidence / 2.0;
     all.sort_by(|a, b| a.key.cmp(&b.key).then(rank(b).total_cmp(&rank(a))));
     all.dedup_by(|a, b| a.key == b.key);
-    all.iter().filter_map(|name| Some((name.line, of_name(name)?))).collect()
+    let mut found: Vec<(usize, Evidence)> = all.iter().filter_map(|name| Some((name.line, of_name(name)?))).collect();
+    let share = (MOST_NAMES / found.len() as f64).min(1.0);
+    for (_, Evidence { countries, kernels, .. }) in &mut found {
+        let weights = countries.iter_mut().chain(kernels.iter_mut().map(|kernel| &mut kernel.weight));
+        weights.for_each(|weight| *weight = weight.powf(share));
+    }
+    found
 }
 
 /// Logarithms of weights of names, fitted on 1,000 photos: of a town of 30,000 people, an area, a country, a landmark.
@@ -250,14 +262,14 @@ impl Meant {
             (None, _) if self.at.is_none() => !name.is_mended && level < 5,
             (None, _) => length >= 5 && (level < 4 || level == 4 && name.is_whole),
             (Some(people), _) => {
-                let is_common = level > 4 || level == 4 && !(name.is_whole && self.is_own && people >= 2e4);
+                let is_common = level > 4 || level > 2 && people < 3e5 || level == 4 && !(name.is_whole && self.is_own);
                 // "WIEN", "METZ" on a line of their own.
                 let is_large = people >= if self.is_own { 5e5 } else { 1e6 };
                 let is_sign = name.is_whole && level < 2 && (is_large || self.is_own && people >= 8e4);
                 let is_short = length <= 4 && !(is_sign || self.is_own && is_large && level == 0);
-                let is_far = length <= 5 && !self.is_own && people < 1e5;
-                let is_mended = name.is_mended && !(self.is_own && people >= 2e4);
-                let is_small = people < 5e3 && !(length >= 7 && (name.is_whole || name.words > 1));
+                let is_far = !self.is_own && people < if length <= 5 { 1e5 } else { 3e4 };
+                let is_mended = name.is_mended && !(self.is_own && people >= 1e5);
+                let is_small = people < 5e3 && length < 7 || !name.is_whole && people < 1.5e4;
                 !(is_common || is_short || is_far || is_mended || is_small)
             }
         }
