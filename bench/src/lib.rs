@@ -65,7 +65,6 @@ mod readmes {
         Vision "../../crates/vision/README.md"
         Model "../../crates/model/README.md"
         Retrieval "../../crates/retrieval/README.md"
-        BundledCsUnet "../../crates/bundled-cs-unet/README.md"
         BundledEncoder "../../crates/bundled-encoder/README.md"
         BundledModel "../../crates/bundled-model/README.md"
         Locdiff "../../crates/locdiff/README.md"

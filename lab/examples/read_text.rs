@@ -16,7 +16,7 @@ fn processor_seconds() -> f64 {
 fn main() -> Result<(), Box<dyn Error>> {
     let mut photos: Vec<String> = std::env::args().skip(1).collect();
     let mut model =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/bundled-model/reading/reading.safetensors").to_owned();
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/vision/reading/reading.safetensors").to_owned();
     if photos.first().is_some_and(|first| first == "--model") {
         model = photos.drain(..2).next_back().unwrap_or_default();
     }

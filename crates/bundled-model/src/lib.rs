@@ -1,4 +1,4 @@
-//! The default model, `streetview-l31`, inside the binary, in a crate of its own because of the registry's limit of 10 MB. The default model, LocDiff-Bayes (`bayes`), is a density given the image, and its denoiser follows by Bayes' rule; the paper's network is the CS-UNet (`cs-unet`).
+//! The default model, `streetview-l31`, and a compact one of the paper's network, `cs-unet`, inside the binary, in a crate of its own because of the registry's limit of 10 MB. The default model, LocDiff-Bayes (`bayes`), is a density given the image, and its denoiser follows by Bayes' rule; the paper's network is the CS-UNet (`cs-unet`).
 
 /// The files of a model's folder.
 #[derive(Debug, Clone, Copy)]
@@ -14,10 +14,8 @@ pub struct ModelFiles {
 /// What the default model is called.
 pub const NAME: &str = "streetview-l31";
 
-/// The networks that read text in photos (PP-OCRv6 tiny and small, Apache-2.0), as `lab/scripts/reading_model.py` writes them.
-pub fn reading() -> &'static [u8] {
-    include_bytes!("../reading/reading.safetensors")
-}
+/// What the model of the paper's network is called.
+pub const CS_UNET: &str = "cs-unet";
 
 /// The default model.
 ///
@@ -30,5 +28,18 @@ pub fn model() -> ModelFiles {
         config: include_bytes!("../streetview-l31/config.json"),
         weights: include_bytes!("../streetview-l31/model.safetensors"),
         calibration: include_bytes!("../streetview-l31/calibration.json"),
+    }
+}
+
+/// The model of the paper's network, as `lab/scripts/train_cs_unet.sh` makes it: a diffusion that can be watched. Its weights are compressed by gzip.
+///
+/// ```
+/// assert!(locdiff_bundled_model::cs_unet().weights.len() < 4_000_000);
+/// ```
+pub fn cs_unet() -> ModelFiles {
+    ModelFiles {
+        config: include_bytes!("../cs-unet/config.json"),
+        weights: include_bytes!("../cs-unet/model.safetensors.gz"),
+        calibration: include_bytes!("../cs-unet/calibration.json"),
     }
 }

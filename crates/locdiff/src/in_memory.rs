@@ -5,6 +5,8 @@ use locdiff_model::{Model, answer::Calibration};
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
 use std::path::Path;
+#[cfg(feature = "bundled")]
+use std::{io::Read as _, sync::OnceLock};
 
 /// The contents of a model's and an encoder's files.
 pub(crate) struct FilesInMemory<'a> {
@@ -62,12 +64,16 @@ pub(crate) fn bundled() -> FilesInMemory<'static> {
 /// The paper's network, if its name is given and no folder has that name.
 #[cfg(feature = "bundled")]
 pub(crate) fn bundled_cs_unet(given: &Path) -> Option<FilesInMemory<'static>> {
-    let is_meant = given == Path::new(locdiff_bundled_cs_unet::NAME) && !crate::home::by_name(given).exists();
-    is_meant.then(|| FilesInMemory {
-        called: "the bundled CS-UNet",
-        model: locdiff_bundled_cs_unet::files(),
-        ..bundled()
-    })
+    let is_meant = given == Path::new(locdiff_bundled_model::CS_UNET) && !crate::home::by_name(given).exists();
+    static WEIGHTS: OnceLock<Vec<u8>> = OnceLock::new();
+    let locdiff_bundled_model::ModelFiles { config, weights, calibration } = locdiff_bundled_model::cs_unet();
+    let inflated = || {
+        let mut all = Vec::new();
+        flate2::read::GzDecoder::new(weights).read_to_end(&mut all).expect("the weights in the binary are whole");
+        all
+    };
+    let model = [config, WEIGHTS.get_or_init(inflated), calibration];
+    is_meant.then(|| FilesInMemory { called: "the bundled CS-UNet", model, ..bundled() })
 }
 
 #[cfg(all(test, feature = "bundled"))]
@@ -81,7 +87,7 @@ mod tests {
         options.device = crate::DeviceSpec::Cpu;
         let network = |options: &LocatorOptions| Locator::open(options).map(|own| own.model().config().network);
         assert_eq!(network(&options).unwrap(), NetworkKind::Bayes);
-        options.model = Some(locdiff_bundled_cs_unet::NAME.into());
+        options.model = Some(locdiff_bundled_model::CS_UNET.into());
         assert_eq!(network(&options).unwrap(), NetworkKind::CsUnet);
         options.model = Some("cs-unet-2".into());
         assert!(network(&options).is_err());

@@ -9,7 +9,7 @@ pub(crate) fn read_text(photo: &Photo) -> Vec<ReadText> {
     use locdiff_vision::TextReader;
     use std::sync::OnceLock;
     static READER: OnceLock<Option<TextReader>> = OnceLock::new();
-    let reader = READER.get_or_init(|| TextReader::new(locdiff_bundled_model::reading()).ok());
+    let reader = READER.get_or_init(|| TextReader::new(locdiff_vision::reader_weights()).ok());
     let lines = reader.as_ref().map_or_else(Vec::new, |reader| reader.read(photo));
     lines.into_iter().map(|line| ReadText::new(line.text, line.confidence, line.corners)).collect()
 }

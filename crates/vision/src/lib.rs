@@ -43,4 +43,4 @@ pub use locdiff_io::tags::{PhotoFacts, Taken};
 pub use network::ReadTensor;
 pub use photo::{Photo, PhotoLimits, libheif_version};
 pub use preprocessing::{Augmentation, CentreCrop, Crop, CropRounding, Preprocessing, ResizeRule, resize};
-pub use reading::{TextLine, TextReader};
+pub use reading::{TextLine, TextReader, reader_weights};

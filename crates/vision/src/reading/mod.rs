@@ -58,12 +58,16 @@ pub struct TextLine {
     pub corners: [[f32; 2]; 4],
 }
 
+/// The networks that read text in photos (PP-OCRv6 tiny and small, Apache-2.0), as `lab/scripts/reading_model.py` writes them.
+pub fn reader_weights() -> &'static [u8] {
+    include_bytes!("../../reading/reading.safetensors")
+}
+
 /// Finds and reads text in photos.
 ///
 /// ```
 /// use locdiff_vision::{Photo, TextReader};
-/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../bundled-model/reading/reading.safetensors");
-/// let reader = TextReader::new(&std::fs::read(path)?)?;
+/// let reader = TextReader::new(locdiff_vision::reader_weights())?;
 /// let blank = Photo::from_rgb(64, 64, vec![128; 3 * 64 * 64])?;
 /// assert!(reader.read(&blank).is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

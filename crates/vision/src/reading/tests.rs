@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 static READER: LazyLock<TextReader> = LazyLock::new(|| TextReader::new(&model()).unwrap());
 
 fn model() -> Vec<u8> {
-    std::fs::read(locdiff_testing::root().join("crates/bundled-model/reading/reading.safetensors")).unwrap()
+    std::fs::read(locdiff_testing::root().join("crates/vision/reading/reading.safetensors")).unwrap()
 }
 
 fn fixture(name: &str) -> Photo {
