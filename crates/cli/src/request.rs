@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// Which model, which encoder, and where they run.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ModelArgs {
-    /// Use this model: a folder, or a name such as geoclip (see `locdiff get`) [default: streetview-l31, bundled]
+    /// Use this model: a folder, cs-unet (bundled), or a name such as geoclip (see `locdiff get`) [default: streetview-l31, bundled]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_MODEL", hide_env_values = true)]
     model: Option<PathBuf>,
     #[command(flatten)]
