@@ -15,8 +15,7 @@ fn processor_seconds() -> f64 {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut photos: Vec<String> = std::env::args().skip(1).collect();
-    let mut model =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/vision/reading/reading.safetensors").to_owned();
+    let mut model = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/vision/reading/reading.safetensors").to_owned();
     if photos.first().is_some_and(|first| first == "--model") {
         model = photos.drain(..2).next_back().unwrap_or_default();
     }
