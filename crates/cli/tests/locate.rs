@@ -26,7 +26,7 @@ fn an_interrupt_leaves_complete_rows() {
     assert!(read(path.join("a.csv")).ends_with('\n'));
 }
 
-/// A line to ignore that no photo has is said; one that it has changes the answer.
+/// If no photo has a line to ignore, a note says so. A line that a photo has is left out.
 #[cfg(feature = "bundled")]
 #[test]
 fn lines_to_ignore_are_those_that_are_read() {

@@ -64,8 +64,10 @@ pub(crate) fn bundled() -> FilesInMemory<'static> {
 /// The paper's network, if its name is given and no folder has that name.
 #[cfg(feature = "bundled")]
 pub(crate) fn bundled_cs_unet(given: &Path) -> Option<FilesInMemory<'static>> {
-    let is_meant = given == Path::new(locdiff_bundled_model::CS_UNET) && !crate::home::by_name(given).exists();
     static WEIGHTS: OnceLock<Vec<u8>> = OnceLock::new();
+    if given != Path::new(locdiff_bundled_model::CS_UNET) || crate::home::by_name(given).exists() {
+        return None;
+    }
     let locdiff_bundled_model::ModelFiles { config, weights, calibration } = locdiff_bundled_model::cs_unet();
     let inflated = || {
         let mut all = Vec::new();
@@ -73,7 +75,7 @@ pub(crate) fn bundled_cs_unet(given: &Path) -> Option<FilesInMemory<'static>> {
         all
     };
     let model = [config, WEIGHTS.get_or_init(inflated), calibration];
-    is_meant.then(|| FilesInMemory { called: "the bundled CS-UNet", model, ..bundled() })
+    Some(FilesInMemory { called: "the bundled CS-UNet", model, ..bundled() })
 }
 
 #[cfg(all(test, feature = "bundled"))]

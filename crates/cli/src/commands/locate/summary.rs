@@ -29,7 +29,7 @@ impl Summary {
     /// Says which lines that were to be ignored no photo has.
     pub(super) fn tell_unread(&self, ignored: &[String]) {
         for line in ignored.iter().filter(|line| !self.ignored_text.contains(line)) {
-            verbosity::note(&format!("--ignore-text \"{line}\" changes nothing: no photo has a line that is read so"));
+            verbosity::note(&format!("--ignore-text \"{line}\" changes nothing: no photo has this line"));
         }
     }
 
