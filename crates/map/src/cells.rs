@@ -142,6 +142,11 @@ impl Cells {
         self.find(Pixel::holding(location, Self::DEPTH).index)
     }
 
+    /// Whether photos are taken at a location: on land, or at most 12 km from the shore.
+    pub fn is_ashore(&self, location: LatLon) -> bool {
+        self.at(location).is_some_and(|cell| self.classes(MapAttribute::Coast)[cell] > 0)
+    }
+
     /// The class of each active cell.
     pub fn classes(&self, attribute: MapAttribute) -> &[u8] {
         &self.classes[attribute as usize]

@@ -1,6 +1,7 @@
 //! How far a model's output can be trusted, measured on photos it has not seen, and stored with it.
 
-use crate::answer::density::{Density, Mixture, log_sum};
+use crate::answer::density::Density;
+use crate::answer::mixture::{Mixture, log_sum};
 use crate::answer::support::{Support, heights, largest};
 use crate::answer::{
     ClassProbabilities, GalleryMix, Globe, Kernels, Knowledge, LEVELS, Neighbour, PlaceField, PlaceSettings, Probe,

@@ -1,10 +1,10 @@
 //! Map factors for any density that is given by its values: other methods get the same factors as the network.
 
 use crate::answer::cell_grid::CellGrid;
-use crate::answer::density::is_ashore;
 use crate::answer::smallest_region::smallest_regions;
 use crate::answer::{ClassProbabilities, Density, DensityRegion, Globe, Peak};
 use crate::answer::{map_factors::MapFactors, support::Support, window::Window};
+use locdiff_map::cells::Cells;
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 
 /// A density with map factors, summed over the map's cells. The density before factors may have any integral.
@@ -57,7 +57,8 @@ impl CellDensity {
 
     /// The most probable places, as [`Density::peaks`].
     pub fn peaks(&self, window_km: f64, most: usize) -> Vec<Peak> {
-        let found = Window::new(window_km).places((&self.support, &self.masses), (None, most), &is_ashore);
+        let found = Window::new(window_km)
+            .places((&self.support, &self.masses), (None, most), &|at| Cells::bundled().is_ashore(at.to_latlon()));
         found.into_iter().map(Peak::from).collect()
     }
 

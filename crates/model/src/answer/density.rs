@@ -2,99 +2,19 @@
 
 use crate::answer::cell_grid::{CellGrid, KM_BINS, joint_count};
 use crate::answer::map_factors::{FactorEffect, MapFactors};
+use crate::answer::mixture::Mixture;
 use crate::answer::smallest_region::{DensityRegion, smallest_regions};
 use crate::answer::support::{Support, reach_rad, smooth};
 use crate::answer::window::{Window, WindowMass, mass_within};
-use crate::answer::{Globe, Kernels, Knowledge, PlaceField, Sureness};
-use locdiff_map::cells::{Cells, MapAttribute};
+use crate::answer::{Globe, Knowledge, Sureness};
+use locdiff_map::cells::Cells;
 use locdiff_map::evidence::Evidence;
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, UnitVec, exp_all};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, UnitVec};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
 /// The distance that locatability is about.
 const COUNTRY_KM: f64 = 750.0;
-
-/// A sum of `exp(e·Y + log_scale)` and a floor, with scales and floor such that the integral over the sphere is 1.
-#[derive(Debug, Clone)]
-pub(crate) struct Mixture {
-    /// e·Y, and the log of its scale.
-    pub(crate) parts: Vec<(Field, f64)>,
-    /// The floor, per steradian.
-    pub(crate) floor: f64,
-    /// The density of a model that gives places scores, and its share.
-    pub(crate) places: Option<(Arc<PlaceField>, f64)>,
-    /// A gallery's density, and the log of its share.
-    pub(crate) gallery: Option<(Kernels, f64)>,
-}
-
-impl Mixture {
-    pub(crate) fn log_densities(&self, support: &Support) -> Vec<f64> {
-        self.log_densities_by(support.points(), |field| support.values(field))
-    }
-
-    /// The log densities at points, given how to evaluate a field there.
-    fn log_densities_by(&self, points: &[UnitVec], values: impl Fn(&Field) -> Vec<f64>) -> Vec<f64> {
-        let with_floor = |(field, share): &(Arc<PlaceField>, f64)| {
-            field.densities(points).into_iter().map(|density| (self.floor + share * density).ln()).collect()
-        };
-        let mut sum = self.places.as_ref().map_or_else(|| vec![self.floor.ln(); points.len()], with_floor);
-        for (field, log_scale) in &self.parts {
-            let values = values(field);
-            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum = log_sum(*sum, value + log_scale));
-        }
-        if let Some(found) = self.gallery_log_densities(points) {
-            sum.iter_mut().zip(found).for_each(|(sum, value)| *sum = log_sum(*sum, value));
-        }
-        sum
-    }
-
-    /// The log densities at points.
-    pub(crate) fn log_at(&self, points: &[UnitVec]) -> Vec<f64> {
-        self.log_densities_by(points, |field| field.values(points))
-    }
-
-    /// The densities at the points where a cell grid evaluates what is smooth.
-    pub(crate) fn smooth_densities(&self, grid: &CellGrid) -> Vec<f64> {
-        self.densities_by(grid.smooth_points().len(), grid.smooth_points(), |field| grid.smooth_values(field))
-    }
-
-    /// The densities at so many points, given how to evaluate a field there, without those of a model that gives places scores.
-    /// Only a gallery asks for the points.
-    fn densities_by(&self, count: usize, points: &[UnitVec], values: impl Fn(&Field) -> Vec<f64>) -> Vec<f64> {
-        let mut sum = vec![self.floor; count];
-        for (field, log_scale) in &self.parts {
-            let mut values = values(field);
-            values.iter_mut().for_each(|value| *value += log_scale);
-            exp_all(&mut values);
-            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
-        }
-        if let Some((kernels, log_share)) = &self.gallery {
-            let share = log_share.exp();
-            sum.iter_mut().zip(kernels.densities(points)).for_each(|(sum, value)| *sum += share * value);
-        }
-        sum.iter_mut().for_each(|sum| *sum = sum.max(f64::MIN_POSITIVE));
-        sum
-    }
-
-    pub(crate) fn smooth_logs(&self, grid: &CellGrid) -> Vec<f64> {
-        self.smooth_densities(grid).iter().map(|density| density.ln()).collect()
-    }
-
-    /// Where to sum it: on the globe's pixels, or those of a region that is known, cut where a model's places have narrow kernels.
-    fn support(&self, globe: &Arc<Globe>, knowledge: Option<&Arc<Knowledge>>) -> Support {
-        let known = knowledge.map(|knowledge| knowledge.on(globe).support.clone());
-        let whole = known.unwrap_or_else(|| Support::Globe(globe.clone()));
-        let Some((field, _)) = &self.places else { return whole };
-        let gallery = self.gallery.iter().flat_map(|(kernels, _)| kernels.centres());
-        whole.cut_about(field.centres().chain(gallery))
-    }
-
-    fn gallery_log_densities(&self, points: &[UnitVec]) -> Option<Vec<f64>> {
-        let (kernels, log_share) = self.gallery.as_ref()?;
-        Some(kernels.log_densities(points).into_iter().map(|value| value + log_share).collect())
-    }
-}
 
 /// A probability density on Earth: the exponential of a field and a uniform floor, times what is also known.
 ///
@@ -524,7 +444,7 @@ impl Density {
     pub fn peaks_after(&self, first: Option<LatLon>, window_km: f64, most: usize) -> Vec<Peak> {
         let is_possible = |at: UnitVec| {
             let is_known = || self.knowledge.as_ref().is_none_or(|k| k.log_weight(at) > f64::NEG_INFINITY);
-            self.factors.as_ref().is_none_or(|_| is_ashore(at)) && is_known()
+            self.factors.as_ref().is_none_or(|_| Cells::bundled().is_ashore(at.to_latlon())) && is_known()
         };
         let settled = first.map(LatLon::to_unit);
         let found = Window::new(window_km).places((self.support(), self.masses()), (settled, most), &is_possible);
@@ -554,12 +474,6 @@ impl Globe {
     }
 }
 
-/// Whether photos are taken there, on land or at most 12 km from the shore.
-pub(crate) fn is_ashore(at: UnitVec) -> bool {
-    let cells = Cells::bundled();
-    cells.at(at.to_latlon()).is_some_and(|cell| cells.classes(MapAttribute::Coast)[cell] > 0)
-}
-
 /// The radii that hold shares, given what lies in each kilometre of distance.
 fn radii_of(spread: &[f64], shares: &[f64]) -> Vec<f64> {
     let (mut sum, mut bin, mut radii) = (0.0, 0, Vec::new());
@@ -572,10 +486,4 @@ fn radii_of(spread: &[f64], shares: &[f64]) -> Vec<f64> {
         radii.push(bin as f64 + part.clamp(0.0, 1.0));
     }
     radii
-}
-
-/// log(exp(a) + exp(b)).
-pub(crate) fn log_sum(a: f64, b: f64) -> f64 {
-    let (top, low) = if a > b { (a, b) } else { (b, a) };
-    if low == f64::NEG_INFINITY { top } else { top + (low - top).exp().ln_1p() }
 }

@@ -1,6 +1,6 @@
 //! Why here: what each factor of a density did to the best location and to the probabilities of countries.
 
-use crate::answer::{Density, FactorEffect, cell_grid::joint_count, density::Mixture, window::Window};
+use crate::answer::{Density, FactorEffect, cell_grid::joint_count, mixture::Mixture, window::Window};
 use locdiff_base::{kilometres, one_line};
 use locdiff_map::places::{Countries, Country, describe};
 use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};

@@ -18,6 +18,7 @@ mod kernels;
 mod knowledge;
 mod ledger;
 mod map_factors;
+mod mixture;
 mod place_field;
 mod probe;
 mod read_text;

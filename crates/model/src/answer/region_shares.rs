@@ -324,8 +324,8 @@ impl Density {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::density::Mixture;
     use crate::answer::map_factors::MapFactors;
+    use crate::answer::mixture::Mixture;
     use crate::answer::surroundings::softmax_by_attribute;
     use crate::answer::{CandidatePlaces, Globe, Kernels, PlaceField, PlaceSettings, Surroundings};
     use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
