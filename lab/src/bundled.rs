@@ -46,8 +46,9 @@ impl Bundled {
         let density = |(said, photo): (&_, &Embedding)| {
             let said = self.reader.calibration().model_output(said, [photo.values()]);
             let said = if with_factors { said } else { said.without_factors() };
-            let window_km = self.reader.window_km(&ReadOptions::default(), said.ood);
-            Ok(Shipped { density: self.reader.density(said, None)?.compact(), window_km, ood: said.ood })
+            let (density, ood) = (self.reader.density(said, None)?, said.ood);
+            let window_km = self.reader.peaks(&density, ood, None, &ReadOptions::default().with_hypotheses(1)).0;
+            Ok(Shipped { density: density.compact(), window_km, ood })
         };
         evidence.par_iter().zip(&photos).map(density).collect()
     }

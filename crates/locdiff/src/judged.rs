@@ -42,7 +42,8 @@ impl LocatorOptions {
         predictor.coefficients_of_rows(file, &rows, options, |row, embedding, evidence| {
             let said = reader.calibration().model_output(&evidence, [embedding.values()]);
             let density = reader.density(said, None)?;
-            let place = density.peaks(reader.window_km(&ReadOptions::default(), said.ood), 1)[0].place;
+            let options = ReadOptions::default().with_hypotheses(1);
+            let place = reader.peaks(&density, said.ood, None, &options).1[0].place;
             let verdict = truths[row].map(|truth| reader.judge(&density, said.ood, place, truth));
             found.push((place, verdict));
             control.advance(Progress::Read);

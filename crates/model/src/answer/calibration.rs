@@ -32,6 +32,8 @@ pub struct Calibration {
     pub factors: Factors,
     /// The radius of the window that the density is seen through: the place that is answered is where it holds most.
     pub window_km: f64,
+    /// A narrower window for densities that are narrow enough.
+    pub narrow_window: Option<NarrowWindow>,
     /// Answers whose locatability is lower say "I can't tell".
     pub can_tell_from: f64,
     /// For 10, 20 … 90 %, the probability that the density must hold within a radius for the radius to hold that share
@@ -56,6 +58,16 @@ pub struct Calibration {
     pub encoder: Option<Fingerprint>,
     /// e₀.
     pub background: Coefficients,
+}
+
+/// A window that an answer is read through if it holds enough of the probability.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NarrowWindow {
+    /// Its radius.
+    pub km: f64,
+    /// The probability that it must hold at the most probable place.
+    pub share: f64,
 }
 
 /// The model that a calibration belongs to: what both must agree on.
@@ -131,6 +143,7 @@ impl Calibration {
         Self {
             factors: Factors { evidence: 1.0, background_weight: 0.0, floor: FLOOR, map_exponent: MAP_EXPONENT },
             window_km: WINDOW_KM,
+            narrow_window: None,
             can_tell_from: 0.0,
             radius_levels: LEVELS,
             levels_by_radius: SureLevels::default(),
@@ -154,7 +167,7 @@ impl Calibration {
     #[must_use]
     pub fn with_gallery(mut self, mix: GalleryMix) -> Self {
         if mix.is_fitted() {
-            self.window_km = mix.window_km;
+            (self.window_km, self.narrow_window) = (mix.window_km, None);
             self.can_tell_from = mix.can_tell_from;
             self.radius_levels = mix.radius_levels;
             self.levels_by_radius = SureLevels::default();

@@ -1,8 +1,8 @@
 //! A calibration's file in its model's folder, and what it says about itself.
 
 use crate::answer::{
-    AnswerError, Calibration, Factors, FitReport, GalleryMix, LEVELS, ModelShape, OutOfDomain, PlaceSettings, Probe,
-    Result, SureLevels, Surroundings, calibration::WINDOW_KM, kernels::out_of_range,
+    AnswerError, Calibration, Factors, FitReport, GalleryMix, LEVELS, ModelShape, NarrowWindow, OutOfDomain,
+    PlaceSettings, Probe, Result, SureLevels, Surroundings, calibration::WINDOW_KM, kernels::out_of_range,
 };
 use locdiff_base::{AtomicFile, one_line, read_bounded};
 use locdiff_io::data::Fingerprint;
@@ -32,6 +32,8 @@ struct Stored {
     map_exponent: f64,
     #[serde(default = "window_km")]
     window_km: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    narrow_window: Option<NarrowWindow>,
     can_tell_from: f64,
     radius_levels: [f64; 9],
     #[serde(default, skip_serializing_if = "SureLevels::is_empty")]
@@ -85,7 +87,13 @@ impl Stored {
         if let Some(met) = met.filter(|met| *met != wanted) {
             return Some(format!("its heads take embeddings of {met} numbers, but the model takes {wanted}"));
         }
-        let ranges = [("window_km", self.window_km, 1.0, 20_000.0), ("can_tell_from", self.can_tell_from, 0.0, 1.0)];
+        let narrow = self.narrow_window.unwrap_or(NarrowWindow { km: WINDOW_KM, share: 1.0 });
+        let ranges = [
+            ("window_km", self.window_km, 1.0, 20_000.0),
+            ("narrow_window: km", narrow.km, 1.0, 20_000.0),
+            ("narrow_window: share", narrow.share, 0.0, 1.0),
+            ("can_tell_from", self.can_tell_from, 0.0, 1.0),
+        ];
         factors_fault(&self.factors())
             .or_else(|| levels_fault(&self.radius_levels))
             .or_else(|| self.levels_by_radius.fault(levels_fault))
@@ -162,6 +170,7 @@ impl Calibration {
         Ok(Self {
             factors,
             window_km: stored.window_km,
+            narrow_window: stored.narrow_window,
             can_tell_from: stored.can_tell_from,
             radius_levels: stored.radius_levels,
             levels_by_radius: stored.levels_by_radius,
@@ -186,6 +195,7 @@ impl Calibration {
             floor: self.factors.floor,
             map_exponent: self.factors.map_exponent,
             window_km: self.window_km,
+            narrow_window: self.narrow_window,
             can_tell_from: self.can_tell_from,
             radius_levels: self.radius_levels,
             levels_by_radius: self.levels_by_radius.clone(),
@@ -209,7 +219,7 @@ impl Calibration {
         json!({
             "evidence": self.factors.evidence, "background_weight": self.factors.background_weight,
             "floor": self.factors.floor, "map_exponent": self.surroundings.as_ref().map(|_| self.factors.map_exponent),
-            "window_km": self.window_km, "can_tell_from": self.can_tell_from, "fit": self.fit,
+            "window_km": self.window_km, "narrow_window": self.narrow_window, "can_tell_from": self.can_tell_from, "fit": self.fit,
             "out_of_domain": self.out_of_domain.as_ref().map(|other| other.factors), "gallery": self.gallery,
             "places": self.places,
             // The name of earlier releases.
@@ -231,7 +241,10 @@ impl Calibration {
         };
         let mut text = self.places.as_ref().map_or_else(network, places_text);
         let (window, least) = (self.window_km, self.can_tell_from);
-        let _ = writeln!(text, ", window {window:.0} km; \"I can't tell\" below a locatability of {least:.2}");
+        let narrow = self.narrow_window.map_or_else(String::new, |NarrowWindow { km, share }| {
+            format!(" ({km:.0} km if that holds {:.0} %)", 100.0 * share)
+        });
+        let _ = writeln!(text, ", window {window:.0} km{narrow}; \"I can't tell\" below a locatability of {least:.2}");
         let (nll, without, n) = (report.nll_nats, report.background_nll_nats, report.n);
         let _ = writeln!(text, "−log density {nll:.3} nats per photo ({without:.3} without the photo), n = {n}");
         let _ = writeln!(text, "said          {} %", percent(&LEVELS));

@@ -34,7 +34,7 @@ mod text;
 mod window;
 
 pub use answer::{Answer, AnsweredBy, FromDensity, GalleryContribution, Hypothesis, Match};
-pub use calibration::{Calibration, Factors, FitReport, ModelOutput, ModelShape, OutOfDomain};
+pub use calibration::{Calibration, Factors, FitReport, ModelOutput, ModelShape, NarrowWindow, OutOfDomain};
 pub use calibration_file::CALIBRATION_FILE;
 pub use cell_density::CellDensity;
 pub use density::{Density, Peak};

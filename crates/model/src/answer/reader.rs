@@ -2,14 +2,13 @@
 
 use crate::answer::{
     Answer, AnswerError, Calibration, Density, FromDensity, Globe, Hypothesis, Knowledge, LEVELS, ModelOutput,
-    RegionShare, Result, Sureness,
+    NarrowWindow, Peak, RegionShare, Result, Sureness,
 };
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use std::sync::Arc;
 
-/// Windows about a place that evidence names, the narrowest first, and what one must hold.
-const NAMED_KM: [f64; 2] = [35.0, 100.0];
-const NAMED_SHARE: f64 = 0.3;
+/// Windows about a place that evidence names, the narrowest first.
+const NAMED: [NarrowWindow; 2] = [NarrowWindow { km: 35.0, share: 0.3 }, NarrowWindow { km: 100.0, share: 0.3 }];
 
 /// Reads answers off a calibrated model's output.
 #[derive(Debug)]
@@ -100,20 +99,24 @@ impl Reader {
         Ok(self.answer_from(self.density(output, knowledge)?, output.ood, None, options))
     }
 
-    /// The window that options ask for, or the calibration's for a photo that is out of domain with this probability.
-    pub fn window_km(&self, options: &ReadOptions, ood: f64) -> f64 {
-        options.window_km.unwrap_or_else(|| self.calibration.window_km_for(ood))
+    /// The most probable places of a density, and the radius of the window that they are read through: the narrowest that holds
+    /// enough, if neither the options nor a settled place decide.
+    pub fn peaks(&self, density: &Density, ood: f64, place: Option<LatLon>, options: &ReadOptions) -> (f64, Vec<Peak>) {
+        let through = |km: f64| (km, density.peaks_after(place, km, options.hypotheses.max(1)));
+        if let Some(km) = options.window_km {
+            return through(km);
+        }
+        let is_named = || density.evidence().any(|own| !own.kernels.is_empty());
+        let named = NAMED.into_iter().filter(|_| is_named());
+        let mut narrow = named.chain(self.calibration.narrow_window).filter(|_| place.is_none());
+        let found = narrow
+            .find_map(|window| Some(through(window.km)).filter(|(_, peaks)| peaks[0].probability >= window.share));
+        found.unwrap_or_else(|| through(self.calibration.window_km_for(ood)))
     }
 
     /// The answer that a density gives. If its place is settled already, everything else is read off around that place.
     pub fn answer_from(&self, density: Density, ood: f64, place: Option<LatLon>, options: &ReadOptions) -> Answer {
-        let mut window_km = self.window_km(options, ood);
-        if place.is_none() && options.window_km.is_none() && density.evidence().any(|own| !own.kernels.is_empty()) {
-            // A place that evidence names is read through a narrow window if that holds enough.
-            let holds = |km: &f64| density.peaks(*km, 1)[0].probability >= NAMED_SHARE;
-            window_km = NAMED_KM.into_iter().find(holds).unwrap_or(window_km);
-        }
-        let peaks = density.peaks_after(place, window_km, options.hypotheses.max(1));
+        let (window_km, peaks) = self.peaks(&density, ood, place, options);
         let hypotheses: Vec<_> = peaks.iter().map(|peak| Hypothesis::new(peak.place, peak.probability)).collect();
         let best = hypotheses[0].at;
         let locatability = density.locatability(best);

@@ -93,7 +93,7 @@ pub fn fit(
     }
     let levels = read_levels(globe, &calibration, (observations, chosen_by), out_of_domain)?;
     (calibration.window_km, calibration.can_tell_from) = (levels.window_km, levels.can_tell_from);
-    calibration.radius_levels = levels.own;
+    (calibration.radius_levels, calibration.narrow_window) = (levels.own, levels.narrow);
     if let (Some(kept), Some((theirs, window_km))) = (&mut calibration.out_of_domain, levels.out_of_domain) {
         kept.radius_levels = theirs;
         kept.window_km = (window_km != levels.window_km).then_some(window_km);

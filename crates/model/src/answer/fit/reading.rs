@@ -1,7 +1,8 @@
 //! The window, the radii about the place that it gives, and when to say "I can't tell".
 
 use crate::answer::{
-    Calibration, Density, Globe, LEVELS, ModelOutput, Neighbour, PlaceField, Result, SureLevels, Sureness,
+    Calibration, Density, Globe, LEVELS, ModelOutput, NarrowWindow, Neighbour, Peak, PlaceField, Result, SureLevels,
+    Sureness,
 };
 use locdiff_shdd::{Coefficients, sphere::LatLon, sphere::haversine_km};
 use rayon::prelude::*;
@@ -11,6 +12,8 @@ use std::sync::Arc;
 const WINDOWS_KM: [f64; 6] = [300.0, 450.0, 600.0, 800.0, 1000.0, 1300.0];
 /// Windows that are tried for a model that gives places scores, which may know a town.
 const NARROW_WINDOWS_KM: [f64; 6] = [50.0, 100.0, 200.0, 300.0, 450.0, 800.0];
+/// Probabilities that a narrower window must hold to be used, which are tried.
+const NARROW_SHARES: [f64; 4] = [0.15, 0.2, 0.25, 0.3];
 /// A window is as good as the mean share of its places that are right to within these, of a model that gives places scores the narrow one, too.
 const RIGHT_KM: [f64; 3] = [200.0, 750.0, 2500.0];
 const NARROW_RIGHT_KM: f64 = 25.0;
@@ -28,6 +31,8 @@ const FEWEST_SILENT: usize = 10;
 #[derive(Debug, Clone, Copy)]
 struct Outcome {
     km: f64,
+    /// Probability within the window.
+    held: f64,
     /// Probability of everything nearer to the place than the truth.
     nearer: f64,
     locatability: f64,
@@ -52,19 +57,49 @@ fn read_windows(
 }
 
 fn outcome(density: &Density, seen: &Observation, window_km: f64) -> Outcome {
-    let place = density.peaks(window_km, 1)[0].place;
+    let Peak { place, probability: held } = density.peaks(window_km, 1)[0];
     let (km, sure) = (haversine_km(place, seen.truth), density.sureness(place));
-    Outcome { km, nearer: density.mass_within_km(place, km), locatability: density.locatability(place), sure }
+    Outcome { km, held, nearer: density.mass_within_km(place, km), locatability: density.locatability(place), sure }
 }
 
-fn choose_window(calibration: &Calibration, outcomes: &[Vec<Outcome>], weights: &[f64]) -> usize {
-    let narrow = calibration.places.as_ref().map(|_| NARROW_RIGHT_KM);
-    let score = |window: usize| -> f64 {
-        let within = RIGHT_KM.into_iter().chain(narrow);
-        let right = |photo: &[Outcome]| within.clone().filter(|km| photo[window].km <= *km).count() as f64;
-        outcomes.iter().zip(weights).map(|(photo, weight)| weight * right(photo)).sum()
-    };
-    (0..outcomes.first().map_or(0, Vec::len)).max_by(|&a, &b| score(a).total_cmp(&score(b))).unwrap_or(0)
+/// Which of the windows that were tried is used, and a narrower one that is used instead if it holds a share.
+#[derive(Debug, Clone, Copy)]
+struct Windows {
+    usual: usize,
+    narrow: Option<(usize, f64)>,
+}
+
+impl Windows {
+    fn read(self, photo: &[Outcome]) -> Outcome {
+        let narrow = self.narrow.filter(|(narrow, share)| photo[*narrow].held >= *share);
+        photo[narrow.map_or(self.usual, |(narrow, _)| narrow)]
+    }
+
+    /// The best of the `tried` ones, of equally good ones the last.
+    fn choose(tried: Vec<Self>, calibration: &Calibration, outcomes: &[Vec<Outcome>], weights: &[f64]) -> Self {
+        let narrow = calibration.places.as_ref().map(|_| NARROW_RIGHT_KM);
+        let score = |windows: &Self| {
+            let within = RIGHT_KM.into_iter().chain(narrow);
+            let right = |photo: &[Outcome]| within.clone().filter(|km| windows.read(photo).km <= *km).count() as f64;
+            let score: f64 = outcomes.iter().zip(weights).map(|(photo, weight)| weight * right(photo)).sum();
+            (1e9 * score).round() as u64 // weights do not add up to the last bit
+        };
+        tried.into_iter().max_by_key(score).expect("there are windows")
+    }
+}
+
+/// All windows, and with map factors all pairs of them: plain densities are too smooth for narrow windows.
+fn all_windows(calibration: &Calibration) -> Vec<Windows> {
+    let count = windows_km(calibration).len();
+    let mut tried: Vec<Windows> = (0..count).map(|usual| Windows { usual, narrow: None }).collect();
+    if calibration.surroundings.is_some() && calibration.gallery.is_none() {
+        for narrow in 0..count {
+            for usual in narrow + 1..count {
+                tried.extend(NARROW_SHARES.map(|share| Windows { usual, narrow: Some((narrow, share)) }));
+            }
+        }
+    }
+    tried
 }
 
 /// The shares of true places within the radii that the density alone says hold 10, 20 … 90 %, and the levels that hold so many.
@@ -120,6 +155,7 @@ fn threshold(outcomes: &[(Outcome, f64)]) -> f64 {
 
 pub(super) struct Levels {
     pub(super) window_km: f64,
+    pub(super) narrow: Option<NarrowWindow>,
     pub(super) can_tell_from: f64,
     /// The levels of radii, for photos of the model's kind and for out of domain, where there are any.
     pub(super) own: [f64; 9],
@@ -142,22 +178,23 @@ pub(super) fn read_levels(
     let chooses = |seen: &Observation| f64::from(u8::from(chosen_by.is_none_or(|group| seen.group == group)));
     let choosing: Vec<f64> = weights.iter().zip(observations).map(|(weight, seen)| weight * chooses(seen)).collect();
     let windows = read_windows(globe, calibration, observations, &windows_km(calibration))?;
-    let window = choose_window(calibration, &windows, &choosing);
-    let window_km = windows_km(calibration)[window];
-    let mut read: Vec<(Outcome, f64)> = windows.iter().map(|photo| photo[window]).zip(weights).collect();
+    let chosen = Windows::choose(all_windows(calibration), calibration, &windows, &choosing);
+    let window_km = windows_km(calibration)[chosen.usual];
+    let narrow = chosen.narrow.map(|(narrow, share)| NarrowWindow { km: windows_km(calibration)[narrow], share });
+    let mut read: Vec<(Outcome, f64)> = windows.iter().map(|photo| chosen.read(photo)).zip(weights).collect();
     let ((radii_held, own), by_radius) = (radii(&read), radii_by_sureness(&read));
-    let mut levels = Levels { window_km, can_tell_from: 0.0, own, out_of_domain: None, radii: radii_held, by_radius };
+    let mut levels =
+        Levels { window_km, narrow, can_tell_from: 0.0, own, out_of_domain: None, radii: radii_held, by_radius };
     if !out_of_domain.is_empty() {
         let weight = 1.0 / out_of_domain.len() as f64;
         // A window of their own only with map factors: plain densities out of domain are too smooth to tell windows apart. It is no
         // narrower: less is known of these photos.
-        let mut tried = windows_km(calibration).to_vec();
-        tried.retain(|km| *km == window_km || *km > window_km && calibration.surroundings.is_some());
-        let theirs = read_windows(globe, calibration, out_of_domain, &tried)?;
-        let equal = vec![weight; out_of_domain.len()];
-        let best = if tried.len() > 1 { choose_window(calibration, &theirs, &equal) } else { 0 };
-        let theirs: Vec<(Outcome, f64)> = theirs.iter().map(|outcomes| (outcomes[best], weight)).collect();
-        levels.out_of_domain = Some((radii(&theirs).1, tried[best]));
+        let widest = if calibration.surroundings.is_some() { windows_km(calibration).len() } else { chosen.usual + 1 };
+        let tried: Vec<_> = (chosen.usual..widest).map(|usual| Windows { usual, ..chosen }).collect();
+        let theirs = read_windows(globe, calibration, out_of_domain, &windows_km(calibration)[..widest])?;
+        let best = Windows::choose(tried, calibration, &theirs, &vec![weight; out_of_domain.len()]);
+        let theirs: Vec<(Outcome, f64)> = theirs.iter().map(|photo| (best.read(photo), weight)).collect();
+        levels.out_of_domain = Some((radii(&theirs).1, windows_km(calibration)[best.usual]));
         // Half of all photos are out of domain, as the probe takes it.
         read.extend(theirs);
     }
