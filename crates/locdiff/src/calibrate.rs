@@ -1,7 +1,7 @@
 //! Makes a model's probabilities hold: the one way that every interface calibrates.
 
 use crate::{Control, LocateError, Progress, error::Result, locator::open_model};
-use locdiff_base::{BadSetting, setting};
+use locdiff_base::{BadSetting, ensure, setting};
 use locdiff_io::data::{RowFile, TableReader};
 use locdiff_model::answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, Surroundings};
 use locdiff_model::answer::{FitOptions, fit, fit_surroundings};
@@ -103,7 +103,7 @@ impl CalibrateRequest {
 
     /// Fits a calibration and writes it; a stopped run leaves the old one. Fails if files cannot be used or do not belong together, there are too
     /// few rows, the device fails, or the run is stopped.
-    pub fn run(&self, control: Control<'_>) -> Result<Calibration, LocateError> {
+    pub fn run(&self, control: Control<'_>) -> Result<Calibration> {
         let (file, truth, order) = self.embeddings.open()?;
         let (groups, names) = groups(self, file.rows(), order.as_deref())?;
         let number = |name: &String| {
@@ -161,7 +161,7 @@ impl CalibrateRequest {
         };
         let (file, truth, _) = photos.open()?;
         let rows = (0..file.rows()).map(|row| Ok(file.embedding(row)?.values().to_vec()));
-        Ok(Some(fit_surroundings(&rows.collect::<Result<Vec<_>, LocateError>>()?, &truth)?))
+        Ok(Some(fit_surroundings(&rows.collect::<Result<Vec<_>>>()?, &truth)?))
     }
 }
 
@@ -189,9 +189,7 @@ fn calibrate_geoclip(
 }
 
 fn save(calibration: Calibration, folder: &Path, control: Control<'_>) -> Result<Calibration> {
-    if control.is_stopped() {
-        return Err(LocateError::stopped());
-    }
+    ensure!(!control.is_stopped(), LocateError::stopped());
     calibration.save(folder)?;
     Ok(calibration)
 }

@@ -1,7 +1,7 @@
 //! Photos in, an answer for each, in blocks.
 
 use crate::pipeline::{EmbedSources, Read};
-use crate::{Control, LocateError, LocateOptions, Locator, Source, control::Thumbnails, source::Origin};
+use crate::{Control, LocateError, LocateOptions, Locator, Source, control::Thumbnails, error::Result, source::Origin};
 use locdiff_model::{TraceStep, answer::Answer};
 use serde_json::Value;
 use std::{collections::VecDeque, sync::Arc};
@@ -21,7 +21,7 @@ type Boxed<'a> = Box<dyn Iterator<Item = Source> + Send + 'a>;
 
 impl Locator {
     /// Answers a photo, with the default options. Fails if the file cannot be read or is not a photo, or the device fails.
-    pub fn locate(&self, photo: impl Into<Source>) -> Result<Answer, LocateError> {
+    pub fn locate(&self, photo: impl Into<Source>) -> Result<Answer> {
         self.locate_with(photo, &LocateOptions::default())
     }
 
@@ -36,7 +36,7 @@ impl Locator {
     /// # }
     /// # Ok::<(), locdiff::LocateError>(())
     /// ```
-    pub fn locate_with(&self, photo: impl Into<Source>, options: &LocateOptions) -> Result<Answer, LocateError> {
+    pub fn locate_with(&self, photo: impl Into<Source>, options: &LocateOptions) -> Result<Answer> {
         let first = self.locate_all([photo.into()], options)?.next();
         first.map_or_else(|| Err(LocateError::stopped()), |photo| photo.answer)
     }
@@ -59,7 +59,7 @@ impl Locator {
         &'a self,
         photos: impl IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
         options: &LocateOptions,
-    ) -> Result<Run<'a>, LocateError> {
+    ) -> Result<Run<'a>> {
         let options = options.resolved()?;
         self.check(&options)?;
         let sources: Boxed<'a> = Box::new(photos.into_iter().map(Into::into));
@@ -86,7 +86,7 @@ impl Locator {
         photos: impl IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
         options: &LocateOptions,
         control: Control<'a>,
-    ) -> Result<Answer, LocateError> {
+    ) -> Result<Answer> {
         let options = options.resolved()?;
         let sources: Boxed<'a> = Box::new(photos.into_iter().map(Into::into));
         let photo = self.read(sources, Arc::new(options.clone()), control).together()?;
@@ -110,7 +110,7 @@ impl<'a> Run<'a> {
 
     /// Returns the next block of photos, or `None` after the last or if the run was stopped. Fails for reasons that concern no single photo:
     /// options, knowledge that leaves no location, the device.
-    pub fn next_block(&mut self) -> Result<Option<Vec<Located>>, LocateError> {
+    pub fn next_block(&mut self) -> Result<Option<Vec<Located>>> {
         if self.is_over {
             return Ok(None);
         }
@@ -123,7 +123,7 @@ impl<'a> Run<'a> {
 }
 
 impl Locator {
-    pub(crate) fn answer_read(&self, read: Vec<Read>, options: &LocateOptions) -> Result<Vec<Located>, LocateError> {
+    pub(crate) fn answer_read(&self, read: Vec<Read>, options: &LocateOptions) -> Result<Vec<Located>> {
         let mut traces = Vec::with_capacity(read.len());
         let (mut rest, mut photos) = (Vec::with_capacity(read.len()), Vec::with_capacity(read.len()));
         for Read { origin, photo, thumbnail } in read {
@@ -184,7 +184,7 @@ pub struct Located<A = Answer> {
     /// Source of the photo.
     pub origin: Origin,
     /// The answer. An error of which [`LocateError::is_about_photo`] is false ended the run.
-    pub answer: Result<A, LocateError>,
+    pub answer: Result<A>,
     /// A small JPEG of the photo, if the run makes them.
     pub thumbnail: Option<Vec<u8>>,
     /// The backward process, if the run records it.
@@ -196,7 +196,7 @@ pub struct Located<A = Answer> {
 }
 
 impl<A> Located<A> {
-    pub(crate) fn new(origin: Origin, answer: Result<A, LocateError>, thumbnail: Option<Vec<u8>>) -> Self {
+    pub(crate) fn new(origin: Origin, answer: Result<A>, thumbnail: Option<Vec<u8>>) -> Self {
         let name = origin.called().to_owned();
         Self { name, origin, answer, thumbnail, trace: Vec::new(), has_time: false, ignored_text: Vec::new() }
     }

@@ -1,6 +1,6 @@
 //! `locdiff decode`: coefficient vectors in, places out.
 
-use crate::args::{DecoderArgs, DeviceArg, VectorsInput, parse_format, read_vectors};
+use crate::args::{DecoderArgs, DeviceArg, VectorsInput, read_vectors};
 use crate::{output, progress};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -24,7 +24,7 @@ pub(crate) struct Decode {
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Output format, if the extension does not tell: csv, jsonl, npy or safetensors
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    #[arg(long, value_name = "FORMAT")]
     to: Option<Format>,
     /// Print one JSON object per vector instead of the table
     #[arg(long, conflicts_with = "out")]

@@ -8,19 +8,12 @@ use super::call::Call;
 use anyhow::{Result, bail};
 pub(crate) use locdiff_base::StandardOutput as Out;
 use locdiff_base::{AtomicFile, WriteError};
-use std::{fmt, io, io::Write, path::Path, path::PathBuf, sync::PoisonError, sync::atomic::Ordering};
+use std::{io, io::Write, path::Path, path::PathBuf, sync::PoisonError, sync::atomic::Ordering};
 
 /// Flags that do not go together: exit code 2.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
-
-impl fmt::Display for Usage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
 
 /// Refuses flags that do not go together.
 pub(crate) fn misuse<T>(message: impl Into<String>) -> Result<T> {
@@ -142,7 +135,7 @@ pub(crate) fn was_closed() -> Option<String> {
 }
 
 /// What it means that standard output cannot be written: nothing for files, which are finished. See [`Out::on_failure`].
-pub(super) fn on_failure(error: io::Error) -> io::Result<()> {
+pub(crate) fn on_failure(error: io::Error) -> io::Result<()> {
     if !writes_files() {
         return Err(error);
     }
@@ -196,6 +189,11 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
         return Ok(Out.write_all(bytes).and_then(|()| Out.flush())?);
     }
     Ok(AtomicFile::write_whole(path, bytes)?)
+}
+
+/// Writes what a file that was asked for shall hold.
+pub(crate) fn write_asked(path: Option<&PathBuf>, bytes: impl FnOnce() -> Result<Vec<u8>>) -> Result<()> {
+    path.map_or(Ok(()), |path| write_file(path, &bytes()?))
 }
 
 /// Says which files were written.

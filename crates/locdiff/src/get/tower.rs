@@ -3,7 +3,7 @@
 use super::error::{GetError, unreadable, unwritable};
 use super::remote::{Head, Place, Remote};
 use half::f16;
-use locdiff_base::{AtomicFile, Element, TensorHeader, TensorPlace};
+use locdiff_base::{AtomicFile, Element, TensorHeader, TensorPlace, ensure};
 use serde_json::{Map, json};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::{fs::File, ops::Range, path::Path};
@@ -20,9 +20,7 @@ impl Tower {
         let bad = |reason: String| GetError::Tensors { file: place.to_string(), reason };
         let cut = |error: std::io::Error| bad(format!("it breaks off in its header ({error})"));
         let mut length = [0; 8];
-        if head.bytes < 8 {
-            return Err(bad("it is too short for a safetensors file".to_owned()));
-        }
+        ensure!(head.bytes >= 8, bad("it is too short for a safetensors file".to_owned()));
         remote.open(place, head, 0, 8)?.input.read_exact(&mut length).map_err(cut)?;
         let end = u64::from_le_bytes(length).saturating_add(8);
         if end > LONGEST_HEADER.min(head.bytes) {
@@ -39,9 +37,7 @@ impl Tower {
         };
         let mut tensors: Vec<_> = header.names().into_iter().filter(is_wanted).filter_map(tensor).collect();
         tensors.sort_by_key(|(_, place, _)| place.offset);
-        if tensors.is_empty() {
-            return Err(bad(format!("it has no tensor whose name begins with {}", wanted.join(" or "))));
-        }
+        ensure!(!tensors.is_empty(), bad(format!("it has no tensor whose name begins with {}", wanted.join(" or "))));
         Ok(Self { tensors })
     }
 

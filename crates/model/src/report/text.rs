@@ -1,9 +1,7 @@
 //! The report on a terminal.
 
-use crate::eval::{
-    Bootstrap, CountryScores, DistanceRule, Estimate, Lag, Likelihood, Prdc, RADIUS_NAMES, ReliabilityCurve,
-    ReliabilityPoint,
-};
+use crate::eval::{Bootstrap, CountryScores, DistanceRule, Estimate, Lag, Likelihood, Prdc, RADIUS_NAMES};
+use crate::eval::{ReliabilityCurve, ReliabilityPoint};
 use crate::report::{Breakdown, Report, Rival};
 use std::fmt::Write;
 

@@ -2,11 +2,10 @@
 
 use crate::answer::{Globe, Tempered};
 use crate::train::checkpoint::{Checkpoints, Standing};
-use crate::train::{
-    Result, Rows, RunConfig, TrainError, TrainSettings, batches::Batch, error::folder, step::TrainStep,
-};
+use crate::train::step::TrainStep;
+use crate::train::{Result, Rows, RunConfig, TrainError, TrainSettings, batches::Batch, error::folder};
 use crate::{Model, Predictor, Query, Reading, SampleOptions, eval::Accuracy};
-use locdiff_base::OutputLock;
+use locdiff_base::{OutputLock, ensure};
 use locdiff_nn::{Device, Snapshot};
 use locdiff_shdd::{Coefficients, sphere::LatLon};
 use serde_json::json;
@@ -176,9 +175,7 @@ impl Course<'_> {
         self.keeper.metrics.write(&json!({
             "step": step, "loss": loss, "lr": lr, "grad_norm": grad_norm, "steps_per_second": steps_per_second,
         }))?;
-        if !loss.is_finite() {
-            return Err(TrainError::Diverged { step, loss });
-        }
+        ensure!(loss.is_finite(), TrainError::Diverged { step, loss });
         (self.on_event)(Event::Progress { step, loss, lr, grad_norm, steps_per_second });
         Ok(())
     }

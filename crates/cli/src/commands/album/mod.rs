@@ -7,9 +7,8 @@ pub(crate) mod print;
 use super::locate::tag_args::{TagArgs, untagged_is_bad};
 use super::locate::tagging::{Tagging, of_album};
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::{
-    hints, output, output::Out, photos::PhotoArgs, progress, request::ModelArgs, request::open, say, verbosity,
-};
+use crate::verbosity;
+use crate::{hints, output, output::Out, photos::PhotoArgs, progress, request::ModelArgs, request::open, say};
 use anyhow::{Context, Result};
 use clap::Args;
 use files::FileArgs;

@@ -3,7 +3,7 @@
 mod plan;
 
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::{args::DeviceArg, args::parse_dtype, output, output::status, progress, verbosity};
+use crate::{args::DeviceArg, output, output::status, progress, verbosity};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use locdiff::batch::{Job, Runs, ShardChoice, Task, Worker};
@@ -44,7 +44,7 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "JOB")]
     job: PathBuf,
     /// Run these shards: a number, a range such as 0-9, or 2/10 for every tenth from 2 on. Repeat for several [default: all]
-    #[arg(long, value_name = "SHARD", value_parser = parse_shards)]
+    #[arg(long, value_name = "SHARD")]
     shard: Vec<ShardChoice>,
     /// Folder that relative photo paths start from [default: where the job was planned]
     #[arg(long, value_name = "FOLDER")]
@@ -54,10 +54,6 @@ pub(crate) struct RunArgs {
     /// Print a JSON summary
     #[arg(long)]
     json: bool,
-}
-
-fn parse_shards(text: &str) -> Result<ShardChoice, String> {
-    text.parse().map_err(|error: locdiff::batch::BatchError| error.to_string())
 }
 
 impl RunArgs {
@@ -133,7 +129,7 @@ pub(crate) struct MergeArgs {
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
     /// Number type of embeddings: f16, f32 or f64
-    #[arg(long, value_name = "TYPE", default_value = "f32", value_parser = parse_dtype)]
+    #[arg(long, value_name = "TYPE", default_value = "f32")]
     dtype: Dtype,
     /// Print a JSON summary
     #[arg(long)]

@@ -7,10 +7,8 @@ use crate::{args::DeviceArg, args::named, output, output::status, progress, say}
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
-use locdiff_model::train::{
-    Dataset, EmbeddingSource, Event, Outcome, Rows, RunConfig, TrainPreset, TrainingJob, clear_run, split_by_blocks,
-    train,
-};
+use locdiff_model::train::{Dataset, EmbeddingSource, Event, Outcome, Rows, RunConfig, TrainPreset, TrainingJob};
+use locdiff_model::train::{clear_run, split_by_blocks, train};
 use locdiff_model::{ModelConfig, eval::Accuracy};
 use locdiff_nn::Device;
 use serde_json::json;
