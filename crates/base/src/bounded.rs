@@ -1,8 +1,7 @@
 //! Reading files that a user named: regular ones only, and never more than was agreed on.
 
 use crate::ensure;
-use std::fs::{File, FileType};
-use std::{fs, io, io::Read, path::Path};
+use std::{fs, fs::File, fs::FileType, io, io::Read, path::Path};
 
 /// What a thing on the disk is that is neither a regular file nor a folder: reading it may never end.
 pub fn special_kind(kind: FileType) -> Option<&'static str> {

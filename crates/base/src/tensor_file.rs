@@ -2,8 +2,7 @@
 
 use crate::{Element, ensure, excerpt};
 use safetensors::{Dtype, tensor::Metadata};
-use std::collections::HashMap;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::{collections::HashMap, io, io::Read, io::Seek, io::SeekFrom};
 
 /// Bytes before the header: its length.
 const LENGTH_BYTES: u64 = 8;

@@ -15,8 +15,7 @@ pub(crate) use terminal::{args, output, progress, say, verbosity};
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
-use terminal::manual::{Completions, Man};
-use terminal::{examples, program, program::Everywhere};
+use terminal::{examples, manual::Completions, manual::Man, program, program::Everywhere};
 
 /// Find where on Earth a photo was taken, with calibrated probabilities, on your own machine
 #[derive(Debug, Parser)]

@@ -1,9 +1,8 @@
 //! Answers into files: a table, and maps of all photos or of each.
 
-use crate::maps::{PICTURE, places_folder, shown, words};
 use crate::maps::{Shown, add_places, crowd_page, crowd_photo, crowd_png, labelled, photos_title};
 use crate::table::{ANSWER_COLUMNS, AnswerRow, TAG_COLUMNS};
-use crate::{Answer, AnswerMap, error::Result};
+use crate::{Answer, AnswerMap, error::Result, maps::PICTURE, maps::places_folder, maps::shown, maps::words};
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_io::data::TableWriter;
 use locdiff_map::{CrowdMap, CrowdPhoto, FeatureCollection, GpxPoint, KmlDocument, MapImage, gpx, photos_png};

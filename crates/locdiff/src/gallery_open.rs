@@ -1,8 +1,7 @@
 //! A locator with a gallery, or with GeoCLIP's places.
 
-use crate::geoclip_model::GeoClipModel;
-use crate::hybrid::{Hybrid, open_retriever};
 use crate::{GalleryRule, HybridChanges, Locator, LocatorOptions, error::Result, gallery_use::GalleryUse};
+use crate::{geoclip_model::GeoClipModel, hybrid::Hybrid, hybrid::open_retriever};
 use locdiff_base::{Named, setting};
 use locdiff_io::data::TableReader;
 use locdiff_model::answer::{GalleryMix, Reader};

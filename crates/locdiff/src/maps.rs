@@ -11,8 +11,7 @@ use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Polygon, UnitVec, haversine_km};
 use locdiff_vision::{Photo, PhotoLimits};
 use rayon::prelude::*;
-use std::io::{Read, Seek, Write};
-use std::sync::OnceLock;
+use std::{io::Read, io::Seek, io::Write, sync::OnceLock};
 
 const PROBABILITIES: [f64; 2] = [0.5, 0.9];
 /// Densities this far below the top are the same to the eye, and to a contour.

@@ -1,10 +1,8 @@
 //! The one way from photos to embeddings, a block at a time. On the CPU a photo is decoded and embedded on one thread, as many photos at
 //! a time as there are threads. In batches, the next block is read while the encoder works on those before.
 
-use crate::reading::read_text;
-use crate::source::{Known, Origin};
 use crate::{Control, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Progress, Source, control::Thumbnails};
-use crate::{error::Failure, error::Result};
+use crate::{error::Failure, error::Result, reading::read_text, source::Known, source::Origin};
 use locdiff_base::{ensure, timed};
 use locdiff_vision::{Augmentation, Begun, Encoder, Photo, PhotoFacts, PhotoLimits, Prepared, VisionError};
 use rayon::prelude::*;

@@ -2,8 +2,7 @@
 //! and is then of the same origin for the browser: only the `Host` tells.
 
 use crate::problem::{Kind, Problem};
-use hyper::header::{HOST, HeaderName, HeaderValue, ORIGIN};
-use hyper::{Version, http::request::Parts};
+use hyper::{Version, header::HOST, header::HeaderName, header::HeaderValue, header::ORIGIN, http::request::Parts};
 use locdiff_base::ensure;
 use std::net::IpAddr;
 

@@ -1,8 +1,7 @@
 //! Bodies as photos or embeddings.
 
-use crate::problem::{Kind, Problem, Result};
 use crate::work::{AlbumFacts, GivenFacts, Upload, Work};
-use crate::{multipart, multipart::Part};
+use crate::{multipart, multipart::Part, problem::Kind, problem::Problem, problem::Result};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::Bytes;
 use locdiff::{EmbeddedPhoto, Embedding, LatLon, LocateError, Photo, PhotoLimits, StatedPlace};

@@ -1,7 +1,6 @@
 //! `locdiff decode`: coefficient vectors in, places out.
 
-use crate::args::{DecoderArgs, DeviceArg, VectorsInput, read_vectors};
-use crate::{output, progress};
+use crate::{args::DecoderArgs, args::DeviceArg, args::VectorsInput, args::read_vectors, output, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_io::data::{Format, PointWriter};

@@ -1,7 +1,6 @@
 //! `locdiff encode`: places in, coefficient vectors out.
 
-use crate::args::{DegreeArg, PointsInput};
-use crate::{output, progress};
+use crate::{args::DegreeArg, args::PointsInput, output, progress};
 use anyhow::Result;
 use clap::Args;
 use locdiff_io::data::{Dtype, Format, MatrixWriter};

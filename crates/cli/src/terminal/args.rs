@@ -1,6 +1,6 @@
 //! Arguments that several commands share, each defined once.
 
-use super::output::misuse;
+use super::output::ensure_usage;
 use anyhow::{Context, Result};
 use clap::{Args, builder::PossibleValue, builder::PossibleValuesParser, builder::TypedValueParser};
 use locdiff_base::Named;
@@ -156,9 +156,8 @@ pub(crate) enum DecoderKind {
 impl DecoderArgs {
     /// The decoder.
     pub(crate) fn decoder(&self) -> Result<Decoder> {
-        if self.decoder == DecoderKind::Kl && self.window_km.is_some() {
-            return misuse("--window-km has no effect with --decoder kl: leave it out");
-        }
+        let is_idle = self.decoder == DecoderKind::Kl && self.window_km.is_some();
+        ensure_usage!(!is_idle, "--window-km has no effect with --decoder kl: leave it out");
         let window_rad = self.window_km.map(|km| km / EARTH_RADIUS_KM);
         Ok(match self.decoder {
             DecoderKind::Exact => Decoder::Exact { window_rad },

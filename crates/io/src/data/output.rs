@@ -2,8 +2,7 @@
 
 use crate::data::{DataError, Format};
 use locdiff_base::{AtomicFile, StandardOutput, display_name, ensure};
-use std::io::{BufWriter, Cursor, Seek, Write};
-use std::{fs::File, path::Path};
+use std::{fs::File, io::BufWriter, io::Cursor, io::Seek, io::Write, path::Path};
 
 /// An opened output. Nothing counts as written before [`Output::finish`].
 #[derive(Debug)]

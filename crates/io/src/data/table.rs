@@ -1,7 +1,7 @@
 //! CSV files as columns of text: lists of photos, reasons, sources.
 
-use crate::data::csv_text::{CsvRows, guarded, push_record, unguarded};
-use crate::data::{DataError, Format};
+use crate::data::csv_text::unguarded;
+use crate::data::{DataError, Format, csv_text::CsvRows, csv_text::guarded, csv_text::push_record};
 use crate::{data::error::At, data::error::list_names, data::input::Input, data::output::Output};
 use locdiff_base::{ensure, excerpt};
 use std::path::Path;

@@ -1,9 +1,8 @@
 //! EXIF data in the files that hold it.
 
-use crate::tags::blocks::{PREFIX, is_tiff};
-use crate::tags::heif::{Heif, heif_kind};
 use crate::tags::reader::{has_location, has_xmp_location};
 use crate::tags::{GeoTag, Overwrite, Result, TagError, error::Refusal, gps_ifd, raw::raw_kind, tiff::Tiff};
+use crate::tags::{blocks::PREFIX, blocks::is_tiff, heif::Heif, heif::heif_kind};
 use img_parts::{Bytes, DynImage, ImageEXIF};
 use locdiff_base::ensure;
 

@@ -1,9 +1,8 @@
 //! The GPS directory of EXIF 2.32.
 
-use crate::tags::exif::rationals;
 use crate::tags::exif::{DATE_STAMP, GPS_POINTER, LATITUDE, LATITUDE_REF, LONGITUDE, LONGITUDE_REF, TIME_STAMP, place};
 use crate::tags::tiff::{ASCII, BYTE, ByteOrder, Directory, Entry, LONG, RATIONAL, Reason, Tiff, UNDEFINED};
-use crate::tags::{GeoTag, Overwrite, error::Refusal, tag::DATUM};
+use crate::tags::{GeoTag, Overwrite, error::Refusal, exif::rationals, tag::DATUM};
 use locdiff_base::ensure;
 
 const VERSION: u16 = 0;

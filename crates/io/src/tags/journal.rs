@@ -3,8 +3,7 @@
 use crate::tags::{Result, TagError};
 use locdiff_base::{AtomicFile, WriteError, ensure, excerpt, inside, make_folder};
 use serde::{Deserialize, Serialize};
-use std::path::{Component, Path, PathBuf};
-use std::{ffi::OsString, fs, io::ErrorKind, io::Write};
+use std::{ffi::OsString, fs, io::ErrorKind, io::Write, path::Component, path::Path, path::PathBuf};
 use twox_hash::XxHash3_128;
 
 /// The name of a journal in a folder.

@@ -1,7 +1,6 @@
 //! A job's folder, and photos into shards.
 
-use crate::batch::{BatchError, Result, manifest, sealed};
-use crate::{FlatOptions, batch::sealed::sum};
+use crate::{FlatOptions, batch::BatchError, batch::Result, batch::manifest, batch::sealed, batch::sealed::sum};
 use locdiff_base::{OutputLock, WriteError, ensure, named, setting};
 use locdiff_vision::sources::Photos;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,6 @@
 //! The photos of a shard: a line of JSON each.
 
-use crate::batch::{BatchError, Result, sealed};
-use crate::{LatLon, batch::sealed::Opened, batch::sealed::damaged};
+use crate::{LatLon, batch::BatchError, batch::Result, batch::sealed, batch::sealed::Opened, batch::sealed::damaged};
 use locdiff_base::ensure;
 use locdiff_vision::sources::{PhotoSource, PlaceSource};
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,8 @@
 //! Parts into one file.
 
 use crate::batch::{BatchError, Job, Result, Task, manifest};
-use crate::embed::{EmbedFiles, EmbedTables};
-use crate::table::{ANSWER_COLUMNS, AnswerRow, TAG_COLUMNS};
 use crate::{LatLon, batch::part::Origin, batch::part::Part, batch::sealed::damaged};
+use crate::{embed::EmbedFiles, embed::EmbedTables, table::ANSWER_COLUMNS, table::AnswerRow, table::TAG_COLUMNS};
 use locdiff_base::{AtomicFile, WriteError, ensure};
 use locdiff_io::data::{Dtype, MatrixWriter, TableWriter};
 use locdiff_vision::sources::PlaceSource;

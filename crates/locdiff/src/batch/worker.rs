@@ -1,8 +1,7 @@
 //! What makes parts: a locator or an encoder, opened once for any number of shards.
 
 use crate::batch::{Job, Result, Task, part::Part, sealed::sum};
-use crate::pipeline::EmbedSources;
-use crate::{Control, DeviceSpec, LocateError, LocateOptions, Locator, Origin, Read, Source};
+use crate::{Control, DeviceSpec, LocateError, LocateOptions, Locator, Origin, Read, Source, pipeline::EmbedSources};
 use locdiff_io::data::Fingerprint;
 use locdiff_nn::Device;
 use locdiff_vision::{Encoder, sources::PhotoSource};

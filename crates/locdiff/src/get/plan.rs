@@ -6,9 +6,8 @@ use super::table::{At, GEOCLIP_ENCODER, Kept, Published, PublishedFile, TABLE};
 use super::{error::GetError, error::unwritable, tower::Tower, transfer::Transfer, transfer::sha256_of};
 use locdiff_base::ensure;
 use locdiff_nn::Device;
-use locdiff_retrieval::gallery::VectorType;
-use locdiff_retrieval::geoclip::open_geoclip_gallery;
 use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClip, GeoClipCache, SETTINGS_FILE, Sources, WEIGHTS_FILE, import};
+use locdiff_retrieval::{gallery::VectorType, geoclip::open_geoclip_gallery};
 use locdiff_vision::{Encoder, Inspection, sources::PhotoList};
 use std::{ops::Range, path::Path, path::PathBuf, time::Duration};
 

@@ -1,12 +1,10 @@
 //! The tensors that are wanted of a safetensors file, kept as f16.
 
-use super::error::{GetError, unreadable, unwritable};
-use super::remote::{Head, Place, Remote};
+use super::{error::GetError, error::unreadable, error::unwritable, remote::Head, remote::Place, remote::Remote};
 use half::f16;
 use locdiff_base::{AtomicFile, Element, TensorHeader, TensorPlace, ensure};
 use serde_json::{Map, json};
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::{fs::File, ops::Range, path::Path};
+use std::{fs::File, io::Read, io::Seek, io::SeekFrom, io::Write, ops::Range, path::Path};
 
 const LONGEST_HEADER: u64 = 16 << 20;
 

@@ -5,8 +5,7 @@ use super::remote::{Head, Opened, Place, Remote};
 use locdiff_base::{AtomicFile, ensure, own_file, read_bounded};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
-use std::{fs, io::Read, io::Write, ops::Range, path::Path, path::PathBuf, time::Duration};
+use std::{fs, fs::File, fs::OpenOptions, io::Read, io::Write, ops::Range, path::Path, path::PathBuf, time::Duration};
 
 const PIECE: u64 = 64 << 20;
 /// Tries without a byte of progress.

@@ -7,8 +7,7 @@ use crate::review::{ReviewResult, ReviewWork, answer_json};
 use crate::{Control, Progress, album_read::PlacedTrips, album_read::ReadAlbum, immich::write::Journal};
 use locdiff_album::PhotoTime;
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, atomic::AtomicBool, atomic::AtomicUsize, atomic::Ordering};
 use std::{collections::BTreeMap, collections::HashMap, collections::hash_map::Entry, path::Path, path::PathBuf};
 
 /// Suggestions of a file for a [`ReviewSession`](crate::review::ReviewSession). Every decision is written to the file at once, so that `apply`

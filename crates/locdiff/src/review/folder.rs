@@ -9,8 +9,7 @@ use locdiff_album::{Track, WrongClock};
 use locdiff_io::tags::{JOURNAL_NAME, Overwrite, TagPlace, TagPlan, TagRule, Tagger, Undo, adobe_sidecar_path};
 use locdiff_io::tags::{sidecar_path, undo};
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock, atomic::AtomicBool, atomic::AtomicUsize, atomic::Ordering};
 use std::{collections::BTreeMap, collections::HashMap, fmt::Write, fs, path::Path, path::PathBuf};
 
 /// Where a session keeps its files, inside the folder.

@@ -2,9 +2,8 @@
 
 use crate::eval::{Bootstrap, Correlogram, CountryScores, DistanceScores, Likelihood, Nearby, PRDC_CHUNKS};
 use crate::eval::{PRDC_NEIGHBOURS, Paired, Prdc, Preset, RecallArea, ReliabilityCurve, best_constant, by_label};
-use crate::eval::{by_novelty, country_at};
 use crate::report::report::{Breakdown, PrdcReport, Report, Rival};
-use crate::report::{ReportError, Result, System};
+use crate::{eval::by_novelty, eval::country_at, report::ReportError, report::Result, report::System};
 use locdiff_base::{Named, ensure, named};
 use locdiff_map::places::continent;
 use locdiff_shdd::sphere::LatLon;

@@ -7,8 +7,7 @@ use locdiff_base::{AtomicFile, OutputLock, ensure, setting};
 use locdiff_io::data::{Fingerprint, RowFile};
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
-use std::io::{BufWriter, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::{io::BufWriter, io::ErrorKind, io::Write, path::Path, path::PathBuf};
 
 /// Rows that are made and written at a time: memory stays at one block.
 const BLOCK: usize = 2048;

@@ -1,8 +1,7 @@
 //! A gallery's folder: what it is (`gallery.json`), where its rows lie (`index.bin`), their vectors in one byte per number
 //! (`codes.bin`) and in full (`vectors.bin`). All rows are in the order of the index.
 
-use crate::gallery::{GalleryError, Result};
-use crate::{gallery::cells::Entry, gallery::quantised::QuantisedQuery, gallery::quantised::RowBound};
+use crate::gallery::{GalleryError, Result, cells::Entry, quantised::QuantisedQuery, quantised::RowBound};
 use half::{f16, slice::HalfFloatSliceExt};
 use locdiff_base::{ensure, named, one_line};
 use locdiff_io::data::{Fingerprint, PositionedFile};

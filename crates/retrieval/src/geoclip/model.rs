@@ -1,7 +1,6 @@
 //! A GeoCLIP model and its folder.
 
-use crate::geoclip::location::{LocationEncoder, LocationSizes};
-use crate::geoclip::{GeoClipError, Result};
+use crate::geoclip::{GeoClipError, Result, location::LocationEncoder, location::LocationSizes};
 use locdiff_base::{AtomicFile, ensure};
 use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, layers::Linear, ops, ops::Activation};
 use locdiff_shdd::sphere::LatLon;

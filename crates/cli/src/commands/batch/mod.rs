@@ -6,8 +6,7 @@ use crate::interrupt::{InterruptGuard, Interrupted};
 use crate::{args::DeviceArg, output, output::status, progress, verbosity};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
-use locdiff::batch::{Job, Runs, ShardChoice, Task, Worker};
-use locdiff::{Progress, embed::EmbedFiles};
+use locdiff::{Progress, batch::Job, batch::Runs, batch::ShardChoice, batch::Task, batch::Worker, embed::EmbedFiles};
 use locdiff_base::{counted, one_line};
 use locdiff_io::data::Dtype;
 use plan::Plan;
@@ -88,10 +87,7 @@ impl RunArgs {
         bar.finish_and_clear();
         let runs = runs?;
         self.tell(&runs, begin.elapsed().as_secs_f64())?;
-        if runs.is_stopped {
-            return Err(Interrupted.into());
-        }
-        Ok(())
+        if runs.is_stopped { Err(Interrupted.into()) } else { Ok(()) }
     }
 
     fn tell(&self, runs: &Runs, seconds: f64) -> Result<()> {

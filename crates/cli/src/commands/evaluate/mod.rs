@@ -12,9 +12,8 @@ use codes::judge_codes;
 use locdiff_album::Judging;
 use locdiff_base::Named;
 use locdiff_io::data::{PlaceTable, PointColumns, read_points};
-use locdiff_model::eval::{Benchmark, Bootstrap, Preset};
 use locdiff_model::report::{Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order};
-use locdiff_model::report::{match_rows, names_beside};
+use locdiff_model::{eval::Benchmark, eval::Bootstrap, eval::Preset, report::match_rows, report::names_beside};
 use model::{ModelArgs, short_name};
 use std::{io::Write, path::Path, path::PathBuf};
 

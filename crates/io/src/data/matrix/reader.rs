@@ -1,8 +1,7 @@
 //! Reading matrices row by row.
 
 use crate::data::json_lines::{JsonLines, json_reason};
-use crate::data::safetensors_header::TensorChoice;
-use crate::data::{DataError, Fingerprint, Format};
+use crate::data::{DataError, Fingerprint, Format, safetensors_header::TensorChoice};
 use crate::{data::csv_dialect::Dialect, data::csv_text::CsvRows, data::input::Input, data::rows::Rows};
 use locdiff_base::{ensure, excerpt};
 use std::path::Path;

@@ -1,10 +1,8 @@
 //! Places with names and numbers beside them: the predictions of any system.
 
-use super::columns::{NotFound, PointColumns, Wanted};
-use super::{json, reader::PointReader, reader::header};
-use crate::data::error::{At, list_names};
-use crate::data::json_lines::{JsonLines, json_reason};
+use super::{columns::NotFound, columns::PointColumns, columns::Wanted, json, reader::PointReader, reader::header};
 use crate::data::{DataError, Format, Result, csv_text::CsvRows, csv_text::unguarded, input::Input};
+use crate::data::{error::At, error::list_names, json_lines::JsonLines, json_lines::json_reason};
 use locdiff_base::{ensure, excerpt};
 use locdiff_shdd::sphere::{LatLon, SphereError};
 use serde_json::{Map, Value};
