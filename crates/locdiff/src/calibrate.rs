@@ -146,9 +146,7 @@ impl CalibrateRequest {
         let folder = crate::home::by_name(&self.model);
         save(calibration, self.export.as_ref().unwrap_or(&folder), control)
     }
-}
 
-impl CalibrateRequest {
     /// The heads for map factors: fitted, those of the folder, or none.
     fn heads(&self) -> Result<Option<Surroundings>> {
         if self.surroundings.is_some() && self.without_factors {
@@ -257,10 +255,7 @@ fn groups(request: &CalibrateRequest, count: usize, order: Option<&[usize]>) -> 
             names.len() - 1
         }));
     }
-    let groups = match order {
-        Some(order) => order.iter().map(|row| groups[*row]).collect(),
-        None => groups,
-    };
+    let groups = if let Some(order) = order { order.iter().map(|row| groups[*row]).collect() } else { groups };
     Ok((groups, names))
 }
 

@@ -81,10 +81,7 @@ impl Locator {
 
     /// Returns LocDiff-H, if the gallery's rule uses it.
     pub fn hybrid(&self) -> Option<&Hybrid> {
-        match &self.gallery {
-            Some(GalleryUse::Settle { hybrid, .. }) => Some(hybrid),
-            _ => None,
-        }
+        if let Some(GalleryUse::Settle { hybrid, .. }) = &self.gallery { Some(hybrid) } else { None }
     }
 
     /// Returns whether a gallery is used.

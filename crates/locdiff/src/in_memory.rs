@@ -37,6 +37,10 @@ impl FilesInMemory<'_> {
 }
 
 impl Locator {
+    /// Name of the bundled model.
+    #[cfg(feature = "bundled")]
+    pub const BUNDLED_MODEL: &'static str = locdiff_bundled_model::NAME;
+
     /// Opens a locator from files in memory, on the CPU. The encoder is `encoder.json` and `model.safetensors`; the model is `config.json`,
     /// `model.safetensors` and `calibration.json`. Messages call them "`called` encoder" and "`called` model". Fails if files cannot be used, or
     /// do not belong together.
@@ -45,12 +49,6 @@ impl Locator {
         let (model, calibration) = files.model(&device)?;
         Self::new(model, calibration, Some(files.encoder(&device)?))
     }
-}
-
-#[cfg(feature = "bundled")]
-impl Locator {
-    /// Name of the bundled model.
-    pub const BUNDLED_MODEL: &'static str = locdiff_bundled_model::NAME;
 }
 
 #[cfg(feature = "bundled")]

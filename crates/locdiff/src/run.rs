@@ -93,6 +93,30 @@ impl Locator {
         let samples = options.samples.max(photo.views.len());
         self.answer(&photo, &options.samples(samples))
     }
+
+    pub(crate) fn answer_read(&self, read: Vec<Read>, options: &LocateOptions) -> Result<Vec<Located>> {
+        let mut traces = Vec::with_capacity(read.len());
+        let (mut rest, mut photos) = (Vec::with_capacity(read.len()), Vec::with_capacity(read.len()));
+        for Read { origin, photo, thumbnail } in read {
+            traces.push(match &photo {
+                Ok(photo) if options.with_trace => self.trace(photo, options)?,
+                _ => Vec::new(),
+            });
+            let has_time = photo.as_ref().is_ok_and(|photo| photo.own_time().is_moment());
+            let is_there =
+                |line: &&String| photo.as_ref().is_ok_and(|own| own.text.iter().any(|read| read.text == **line));
+            let ignored_text: Vec<String> = options.ignore_text.iter().filter(is_there).cloned().collect();
+            rest.push((origin, thumbnail, has_time, ignored_text));
+            photos.push(photo);
+        }
+        let answers = self.answer_each(photos, options);
+        let all = rest.into_iter().zip(answers).zip(traces);
+        all.map(|(((origin, thumbnail, has_time, ignored_text), answer), trace)| match answer {
+            Err(error) if !error.is_about_photo() => Err(error),
+            answer => Ok(Located { trace, has_time, ignored_text, ..Located::new(origin, answer, thumbnail) }),
+        })
+        .collect()
+    }
 }
 
 impl<'a> Run<'a> {
@@ -119,32 +143,6 @@ impl<'a> Run<'a> {
         let block = read.and_then(|read| read.map(answer).transpose());
         self.is_over = !matches!(block, Ok(Some(_)));
         block
-    }
-}
-
-impl Locator {
-    pub(crate) fn answer_read(&self, read: Vec<Read>, options: &LocateOptions) -> Result<Vec<Located>> {
-        let mut traces = Vec::with_capacity(read.len());
-        let (mut rest, mut photos) = (Vec::with_capacity(read.len()), Vec::with_capacity(read.len()));
-        for Read { origin, photo, thumbnail } in read {
-            traces.push(match &photo {
-                Ok(photo) if options.with_trace => self.trace(photo, options)?,
-                _ => Vec::new(),
-            });
-            let has_time = photo.as_ref().is_ok_and(|photo| photo.own_time().is_moment());
-            let is_there =
-                |line: &&String| photo.as_ref().is_ok_and(|own| own.text.iter().any(|read| read.text == **line));
-            let ignored_text: Vec<String> = options.ignore_text.iter().filter(is_there).cloned().collect();
-            rest.push((origin, thumbnail, has_time, ignored_text));
-            photos.push(photo);
-        }
-        let answers = self.answer_each(photos, options);
-        let all = rest.into_iter().zip(answers).zip(traces);
-        all.map(|(((origin, thumbnail, has_time, ignored_text), answer), trace)| match answer {
-            Err(error) if !error.is_about_photo() => Err(error),
-            answer => Ok(Located { trace, has_time, ignored_text, ..Located::new(origin, answer, thumbnail) }),
-        })
-        .collect()
     }
 }
 

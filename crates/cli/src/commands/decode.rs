@@ -49,16 +49,12 @@ impl Sink {
         let spread = mode.spread_km().min(FARTHEST_KM);
         let (lat, lon, peak) = (place.lat_deg(), place.lon_deg(), mode.value);
         match self {
-            Self::File(writer) => {
-                writer.write(place, &[row as f64, peak, spread])?;
-            }
+            Self::File(writer) => writer.write(place, &[row as f64, peak, spread])?,
             Self::Json => {
                 let object = serde_json::json!({"row": row, "lat": lat, "lon": lon, "peak": peak, "spread_km": spread});
                 writeln!(output::Out, "{object}")?;
             }
-            Self::Table => {
-                writeln!(output::Out, "{row:>8} {lat:>11.6} {lon:>12.6} {peak:>10.3} {spread:>10.2}")?;
-            }
+            Self::Table => writeln!(output::Out, "{row:>8} {lat:>11.6} {lon:>12.6} {peak:>10.3} {spread:>10.2}")?,
         }
         Ok(())
     }

@@ -310,9 +310,7 @@ fn import(file: &mut File, tree: &UseTree, module: &[String], path: &[String], e
     let below = |name: &dyn ToString| [path, &[name.to_string()]].concat();
     let (path, alias) = match tree {
         UseTree::Path(tree) => return import(file, &tree.tree, module, &below(&tree.ident), exported),
-        UseTree::Group(group) => {
-            return group.items.iter().for_each(|tree| import(file, tree, module, path, exported));
-        }
+        UseTree::Group(group) => return group.items.iter().for_each(|tree| import(file, tree, module, path, exported)),
         UseTree::Glob(_) => (path.to_vec(), None),
         UseTree::Name(tree) if tree.ident == "self" => (path.to_vec(), path.last().cloned()),
         UseTree::Name(tree) => (below(&tree.ident), Some(tree.ident.to_string())),

@@ -125,9 +125,7 @@ impl Job {
         let shards = self.shards();
         if shard < shards { Ok(()) } else { Err(BatchError::NoShard { shard: shard.into(), shards }) }
     }
-}
 
-impl Job {
     /// Creates a job folder: the photos in their order, `per_shard` in each shard. Fails with [`BatchError::Exists`] if the folder holds a
     /// job. Fails if another run uses the folder, it cannot be written, a photo is in no file, or an option is out of range.
     pub fn plan(photos: &Photos, folder: &Path, task: Task, settings: FlatOptions, per_shard: usize) -> Result<Self> {

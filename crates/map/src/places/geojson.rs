@@ -53,9 +53,7 @@ fn ring(value: &Value) -> Result<Ring, String> {
     let mut last_lon = None;
     for value in list(value, "ring")? {
         let number = |index: usize| value.get(index).and_then(Value::as_f64);
-        let (Some(lon), Some(lat)) = (number(0), number(1)) else {
-            return Err(format!("{value} is not a position"));
-        };
+        let (Some(lon), Some(lat)) = (number(0), number(1)) else { return Err(format!("{value} is not a position")) };
         if !(-90.0..=90.0).contains(&lat) || lon.abs() > 540.0 {
             return Err(format!("[{lon}, {lat}] is not a longitude and latitude"));
         }
