@@ -4,10 +4,8 @@ use divan::{Bencher, black_box, counter::ItemsCount};
 use locdiff_bench::numbers;
 use locdiff_model::diffusion::{Denoiser, PredictionKind, SampleState, Sampler, SamplerPlan, Schedule, sample};
 use locdiff_nn::layers::{Conditioning, CsUnet, CsUnetConfig, ForwardMode, SamplingWorkspace};
-use locdiff_nn::{
-    Adam, AdamConfig, Device, Gradients, NnError, Params, ParamsBuilder, RowNoise, Tensor, View, ViewMut,
-    losses::Quadrature, ops, ops::Transpose,
-};
+use locdiff_nn::{Adam, AdamConfig, Device, Gradients, NnError, Params, ParamsBuilder, RowNoise, Tensor, View};
+use locdiff_nn::{ViewMut, losses::Quadrature, ops, ops::Transpose};
 
 /// Codes of degree 23 and the bundled encoder's embeddings.
 const CODE: usize = 576;

@@ -5,9 +5,8 @@
 //! `seeds/NAME/` holds sound inputs of each.
 
 use locdiff::batch::fuzzing::{batch_job, batch_manifest, batch_part};
-use locdiff_io::data::fuzzing::{format, matrix, points};
 use locdiff_io::data::{Format, PlaceTable, PointColumns, RowFile, TableReader};
-use locdiff_io::tags::{GeoTag, Overwrite};
+use locdiff_io::{data::fuzzing::format, data::fuzzing::matrix, data::fuzzing::points, tags::GeoTag, tags::Overwrite};
 use locdiff_map::places::Region;
 use locdiff_model::{Model, ModelConfig, answer::Calibration, answer::ModelShape};
 use locdiff_nn::Device;

@@ -2,8 +2,7 @@
 
 use crate::pool::{Watch, compute};
 use crate::{errors::OrRaise, errors::batch, options::Taker, options::options, places::from_json};
-use locdiff::Progress;
-use locdiff::batch::{BatchError, Job, Task, Worker};
+use locdiff::{Progress, batch::BatchError, batch::Job, batch::Task, batch::Worker};
 use locdiff_base::Named;
 use locdiff_io::data::Dtype;
 use locdiff_nn::DeviceSpec;

@@ -2,8 +2,7 @@
 
 use crate::places::{Numbers, array, degrees};
 use crate::{density::Density, errors::OrRaise, errors::SettingError, pool::compute};
-use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, LatLon, UnitVec};
-use locdiff_shdd::{Coefficients, Decoder};
+use locdiff_shdd::{Coefficients, Decoder, sphere::Degree, sphere::EARTH_RADIUS_KM, sphere::LatLon, sphere::UnitVec};
 use numpy::{AllowTypeChange, Element, PyArray2, PyArrayLike1, PyArrayLikeDyn, PyArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;

@@ -4,10 +4,8 @@ use crate::errors::{DataError, DeviceError, OrRaise, PhotoError, SettingError, l
 use crate::options::{Taker, options as flat_options, value_of};
 use crate::pool::{Watch, compute};
 use crate::{album::with_known, answer::Answer, input::source, input::sources, places::Matrix, places::record};
-use locdiff::{
-    Control, EmbeddedPhoto, Embedding, FlatOptions, LocateError, LocateOptions, Located, LocatorOptions, Origin,
-    Progress, Source,
-};
+use locdiff::{Control, EmbeddedPhoto, Embedding, FlatOptions, LocateError, LocateOptions, Located, LocatorOptions};
+use locdiff::{Origin, Progress, Source};
 use locdiff_base::Named;
 use locdiff_nn::{Device, DeviceSpec};
 use numpy::PyArray1;

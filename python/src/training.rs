@@ -5,9 +5,8 @@ use crate::{options::value_of, places::from_json, places::record, pool::Watch};
 use locdiff::{CalibrateRequest, Control, EmbeddingRows, Progress};
 use locdiff_base::Named;
 use locdiff_io::data::RowFile;
-use locdiff_model::train::{
-    Dataset, EmbeddingSource, Event, Rows, RunConfig, TrainError, TrainPreset, TrainingJob, split_by_blocks,
-};
+use locdiff_model::train::split_by_blocks;
+use locdiff_model::train::{Dataset, EmbeddingSource, Event, Rows, RunConfig, TrainError, TrainPreset, TrainingJob};
 use locdiff_nn::DeviceSpec;
 use pyo3::{prelude::*, types::PyDict};
 use serde_json::{Value, json};

@@ -4,11 +4,9 @@ use crate::answer::{AlbumAnswer, Outlier};
 use crate::chain::{Chain, PhotoPosterior};
 use crate::explain::{because, duration};
 use crate::likelihood::{EVEN, LikelihoodRatio};
+use crate::settings::AlbumSettings;
 use crate::soft::{SoftPlace, SoftRegion};
-use crate::{
-    PhotoTime, Result, cloud::Cloud, earth::Earth, message::Message, photo::AlbumPhoto, prior::KnownPlace,
-    settings::AlbumSettings,
-};
+use crate::{PhotoTime, Result, cloud::Cloud, earth::Earth, message::Message, photo::AlbumPhoto, prior::KnownPlace};
 use locdiff_base::distance;
 use locdiff_map::places::{Region, describe};
 use locdiff_model::answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict};

@@ -1,8 +1,7 @@
 //! Cameras whose clocks are off: the hours by which an album makes most sense.
 
-use crate::likelihood::{one_moment, weights};
-use crate::likeness::{Similarities, odds_of};
 use crate::{AlbumSettings, PhotoTime, Result, album::Album, photo::AlbumPhoto, prior::KnownPlace};
+use crate::{likelihood::one_moment, likelihood::weights, likeness::Similarities, likeness::odds_of};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

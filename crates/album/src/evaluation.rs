@@ -1,8 +1,7 @@
 //! Albums with known places, judged beside what photo managers do. Intervals resample persons where they are known, else albums, not photos.
 
-use crate::{
-    AlbumAnswer, AlbumPhoto, Result, WrongClock, album::Album, baselines::by_time, earth::is_land, set_clocks,
-};
+use crate::set_clocks;
+use crate::{AlbumAnswer, AlbumPhoto, Result, WrongClock, album::Album, baselines::by_time, earth::is_land};
 use locdiff_model::{answer::LEVELS, eval::Bootstrap, eval::Estimate, eval::ReliabilityCurve};
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use serde::Serialize;

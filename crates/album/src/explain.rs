@@ -1,8 +1,7 @@
 //! Why an answer is what it is, in one sentence.
 
-use crate::{
-    chain::PhotoPosterior, likeness::most_alike, likeness::odds_of, photo::AlbumPhoto, settings::AlbumSettings,
-};
+use crate::settings::AlbumSettings;
+use crate::{chain::PhotoPosterior, likeness::most_alike, likeness::odds_of, photo::AlbumPhoto};
 use locdiff_base::distance;
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 

@@ -1,9 +1,8 @@
 //! Likeness inside the album: a photo that looks like a tagged one is probably near it, also days apart. Where hours leave open in which
 //! neighbourhood a photo was taken, its likeness to the photos tagged there decides.
 
-use crate::likelihood::{NEIGHBOURS, one_moment};
-use crate::message::{NEIGHBOURHOOD_KM, Return};
 use crate::{blob::Blob, photo::AlbumPhoto, prior::KnownPlace, settings::AlbumSettings};
+use crate::{likelihood::NEIGHBOURS, likelihood::one_moment, message::NEIGHBOURHOOD_KM, message::Return};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use crate::{AlbumError, Result, track::Track, track_gpx, track_json, track_nmea, track_points::LogPoints};
 use flate2::read::MultiGzDecoder;
-use locdiff_base::special_kind;
+use locdiff_base::{ensure, special_kind};
 use std::{fs::File, io::BufRead, io::BufReader, io::Read, path::Path};
 
 /// The largest files: GPX, NMEA and what was compressed are read as a text, JSON as a stream.
@@ -19,9 +19,7 @@ impl Track {
         let name = path.display().to_string();
         let bad = |reason: String| AlbumError::Track { file: name.clone(), reason };
         let kind = std::fs::metadata(path).map_err(|error| bad(error.to_string()))?;
-        if kind.is_dir() {
-            return Err(bad("it is a folder, not a file".to_owned()));
-        }
+        ensure!(!kind.is_dir(), bad("it is a folder, not a file".to_owned()));
         if let Some(kind) = special_kind(kind.file_type()) {
             return Err(bad(format!("it is {kind}, not a regular file")));
         }
@@ -66,9 +64,7 @@ fn text_of(from: impl Read) -> Result<(String, bool), String> {
         Err(error) if bytes.is_empty() => return Err(error.to_string()),
         Err(_) => true,
     };
-    if bytes.len() as u64 > MOST_TEXT {
-        return Err(format!("it is larger than {} MiB", MOST_TEXT >> 20));
-    }
+    ensure!(bytes.len() as u64 <= MOST_TEXT, format!("it is larger than {} MiB", MOST_TEXT >> 20));
     // A name in another encoding, or a damaged byte, is not a point.
     Ok((String::from_utf8_lossy(&bytes).into_owned(), is_cut))
 }

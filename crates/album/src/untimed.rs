@@ -1,11 +1,9 @@
 //! Photos without a moment: by their own image, with the places of the album as a weak prior. They are in no trip, and are sure only where
 //! their image alone is.
 
-use crate::answer::AlbumAnswer;
-use crate::likelihood::LikelihoodRatio;
-use crate::likeness::most_alike;
 use crate::prior::{Anchor, Anchors, KnownPlace, Prior};
 use crate::{PhotoTime, Result, TimeSource, album::Album, cloud::Cloud, message::Message, photo::AlbumPhoto};
+use crate::{answer::AlbumAnswer, likelihood::LikelihoodRatio, likeness::most_alike};
 use locdiff_shdd::sphere::haversine_km;
 
 /// Moments at which one asks where the album was, at the most.

@@ -1,9 +1,8 @@
 //! What is known beside tags: logs of positions, places of other times, towns, countries and time zones.
 
 use flate2::{Compression, write::GzEncoder};
-use locdiff_album::{
-    Album, AlbumAnswer, AlbumPhoto, AlbumSettings, KnownPlace, PhotoTime, SoftPlace, TimeSource, Track, set_clocks,
-};
+use locdiff_album::{Album, AlbumAnswer, AlbumPhoto, AlbumSettings, KnownPlace, PhotoTime, SoftPlace, TimeSource};
+use locdiff_album::{Track, set_clocks};
 use locdiff_map::places::Region;
 use locdiff_model::answer::{Calibration, Globe};
 use locdiff_shdd::{Coefficients, sphere::LatLon, sphere::haversine_km};

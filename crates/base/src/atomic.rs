@@ -1,11 +1,9 @@
 //! An output file that appears whole or not at all.
 
 use crate::{display_name, mode::no_wider};
-use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicU64, atomic::Ordering};
 use std::{collections::BTreeMap, collections::BTreeSet, fs, io, path::Path, path::PathBuf};
+use std::{fs::File, fs::OpenOptions, io::Seek, io::SeekFrom, io::Write};
 
 /// Temporary files and locks that exist right now, for [`AtomicFile::remove_all_pending`].
 static PENDING: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());

@@ -1,7 +1,7 @@
 //! Reading files that a user named: regular ones only, and never more than was agreed on.
 
-use std::fs::{File, FileType};
-use std::{fs, io, io::Read, path::Path};
+use crate::ensure;
+use std::{fs, fs::File, fs::FileType, io, io::Read, path::Path};
 
 /// What a thing on the disk is that is neither a regular file nor a folder: reading it may never end.
 pub fn special_kind(kind: FileType) -> Option<&'static str> {
@@ -23,15 +23,11 @@ pub fn special_kind(kind: FileType) -> Option<&'static str> {
 /// The whole of a regular file of at most `most` bytes; links are followed. Fails for anything else.
 pub fn read_bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let metadata = fs::metadata(path)?;
-    if metadata.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
+    ensure!(!metadata.is_dir(), io::ErrorKind::IsADirectory.into());
     if let Some(kind) = special_kind(metadata.file_type()) {
         return Err(io::Error::other(format!("it is {kind}, not a regular file")));
     }
-    if metadata.len() > most {
-        return Err(too_large(most));
-    }
+    ensure!(metadata.len() <= most, too_large(most));
     let mut contents = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
     // The file may grow while it is read.
     File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut contents)?;

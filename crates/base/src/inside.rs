@@ -1,6 +1,6 @@
 //! Names of files in a file of ours, such as a journal. They stay inside their folder, even if somebody else wrote the file.
 
-use crate::special_kind;
+use crate::{ensure, special_kind};
 use std::{fs, io, path::Path, path::PathBuf};
 
 /// The file that a name means inside a folder: relative, with `/` between folders, no `..`, nothing absolute, no link anywhere on the
@@ -21,9 +21,7 @@ pub fn inside(folder: &Path, name: &str) -> Result<PathBuf, String> {
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => continue,
             Err(error) => return Err(format!("'{shown}' cannot be looked at: {error}")),
         };
-        if kind.is_symlink() {
-            return Err(format!("'{shown}' leads over a link"));
-        }
+        ensure!(!kind.is_symlink(), format!("'{shown}' leads over a link"));
         if parts.peek().is_none() && (kind.is_dir() || special_kind(kind).is_some()) {
             return Err(format!("'{shown}' is not a regular file"));
         }

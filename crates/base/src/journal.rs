@@ -2,9 +2,8 @@
 
 use crate::{AtomicFile, WriteError, own_file, private, read_bounded};
 use serde::{Serialize, de::DeserializeOwned};
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
 use std::{fs, io, marker::PhantomData, path::Path, path::PathBuf};
+use std::{fs::File, fs::OpenOptions, io::Read, io::Seek, io::SeekFrom, io::Write};
 
 /// Far more than any run writes.
 const MOST_BYTES: u64 = 1 << 30;

@@ -1,9 +1,8 @@
 //! One run at a time in an output: a lock that the system takes back when its process ends, however it ends.
 
 use crate::{atomic::pending, own_file};
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::{fs, fs::File, fs::OpenOptions, fs::TryLockError, io, io::Read, io::Seek, io::Write};
 
 /// The lock's file inside a folder.
 const IN_FOLDER: &str = ".locdiff.lock";

@@ -40,3 +40,21 @@ impl BadSetting {
 pub fn setting<E: From<BadSetting>>(what: &'static str, value: impl Display, remedy: impl Into<String>) -> E {
     BadSetting::new(what, value, remedy).into()
 }
+
+/// Returns an error unless a condition holds, like `assert!`.
+///
+/// ```
+/// fn check(samples: usize) -> Result<(), String> {
+///     locdiff_base::ensure!(samples > 0, "at least 1".to_owned());
+///     Ok(())
+/// }
+/// assert!(check(0).is_err() && check(1).is_ok());
+/// ```
+#[macro_export]
+macro_rules! ensure {
+    ($condition:expr, $error:expr) => {
+        if !$condition {
+            return Err($error);
+        }
+    };
+}

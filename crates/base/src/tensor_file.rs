@@ -1,9 +1,8 @@
 //! Safetensors files, read tensor by tensor: <https://github.com/huggingface/safetensors#format>.
 
-use crate::{Element, excerpt};
+use crate::{Element, ensure, excerpt};
 use safetensors::{Dtype, tensor::Metadata};
-use std::collections::HashMap;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::{collections::HashMap, io, io::Read, io::Seek, io::SeekFrom};
 
 /// Bytes before the header: its length.
 const LENGTH_BYTES: u64 = 8;
@@ -79,9 +78,7 @@ impl TensorHeader {
         })?;
         let start = LENGTH_BYTES + length;
         let (wanted, there) = (metadata.data_len() as u64, file_bytes - start);
-        if wanted != there {
-            return Err(unsound(format!("its tensors take {wanted} bytes, but there are {there}")));
-        }
+        ensure!(wanted == there, unsound(format!("its tensors take {wanted} bytes, but there are {there}")));
         Ok(Self { metadata, start })
     }
 

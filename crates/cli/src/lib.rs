@@ -13,10 +13,9 @@ mod terminal;
 pub use terminal::interrupt;
 pub(crate) use terminal::{args, output, progress, say, verbosity};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
-use terminal::manual::{Completions, Man};
-use terminal::program::{self, Everywhere, Program, described};
+use terminal::{examples, manual::Completions, manual::Man, program, program::Everywhere};
 
 /// Find where on Earth a photo was taken, with calibrated probabilities, on your own machine
 #[derive(Debug, Parser)]
@@ -82,53 +81,40 @@ enum Command {
     Version(commands::version::Version),
 }
 
-/// Commands that were here once.
-const IN_THE_LAB: [&str; 5] = ["compare", "reproduce", "recipe", "plot", "embed-location"];
+/// What `-h` shows first, and examples.
+const EXAMPLES: &str = include_str!("examples.txt");
 
-impl Program for Cli {
-    const EXAMPLES: &'static str = include_str!("examples.txt");
+/// The description of the program, with its commands in groups and with examples.
+fn described() -> clap::Command {
+    examples::add(groups::list(Cli::command()), EXAMPLES)
+}
 
-    fn everywhere(&self) -> &Everywhere {
-        &self.everywhere
-    }
-
-    fn describe(command: clap::Command) -> clap::Command {
-        groups::list(command)
-    }
-
-    fn flag(error: &anyhow::Error) -> Option<&'static str> {
-        hints::flag(error)
-    }
-
-    fn elsewhere(command: &str) -> Option<&'static str> {
-        IN_THE_LAB.contains(&command).then_some("locdiff-lab")
-    }
-
+impl Command {
     fn run(self) -> anyhow::Result<()> {
-        match self.command {
-            Command::Locate(command) => command.run(),
-            Command::Album(command) => command.run(),
-            Command::Review(command) => command.run(),
-            Command::Immich(command) => command.run(),
-            Command::Batch(command) => command.run(),
-            Command::Serve(command) => command.run(),
-            Command::Expose(command) => command.run(),
-            Command::Undo(command) => command.run(),
-            Command::Embed(command) => command.run(),
-            Command::Encoder(command) => command.run(),
-            Command::Gallery(command) => command.run(),
-            Command::Get(command) => command.run(),
-            Command::Import(command) => command.run(),
-            Command::Train(command) => command.run(),
-            Command::Calibrate(command) => command.run(),
-            Command::Evaluate(command) => command.run(),
-            Command::Encode(command) => command.run(),
-            Command::Decode(command) => command.run(),
-            Command::Density(command) => command.run(),
-            Command::Sample(command) => command.run(),
-            Command::Completions(command) => command.run(described::<Self>()),
-            Command::Man(command) => command.run(described::<Self>()),
-            Command::Version(command) => command.run(),
+        match self {
+            Self::Locate(command) => command.run(),
+            Self::Album(command) => command.run(),
+            Self::Review(command) => command.run(),
+            Self::Immich(command) => command.run(),
+            Self::Batch(command) => command.run(),
+            Self::Serve(command) => command.run(),
+            Self::Expose(command) => command.run(),
+            Self::Undo(command) => command.run(),
+            Self::Embed(command) => command.run(),
+            Self::Encoder(command) => command.run(),
+            Self::Gallery(command) => command.run(),
+            Self::Get(command) => command.run(),
+            Self::Import(command) => command.run(),
+            Self::Train(command) => command.run(),
+            Self::Calibrate(command) => command.run(),
+            Self::Evaluate(command) => command.run(),
+            Self::Encode(command) => command.run(),
+            Self::Decode(command) => command.run(),
+            Self::Density(command) => command.run(),
+            Self::Sample(command) => command.run(),
+            Self::Completions(command) => command.run(described()),
+            Self::Man(command) => command.run(described()),
+            Self::Version(command) => command.run(),
         }
     }
 }
@@ -141,7 +127,13 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     if given.len() == 3 && has(["--version", "-V"]) && has(["--verbose", "-v"]) {
         given.splice(1.., ["version".into()]);
     }
-    program::run::<Cli>(given)
+    locdiff_base::StandardOutput::on_failure(output::on_failure);
+    let words: Vec<String> = given.iter().skip(1).map(|one| one.to_string_lossy().into_owned()).collect();
+    let colours = verbosity::asked_colours(&words);
+    match described().color(colours).try_get_matches_from(given).and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(Cli { command, everywhere }) => program::run(&everywhere, || command.run()),
+        Err(error) => program::refuse(&error, colours),
+    }
 }
 
 #[cfg(test)]
@@ -150,7 +142,7 @@ mod tests {
 
     #[test]
     fn examples_are_whole() {
-        let faults = crate::terminal::examples::faults(&described::<Cli>(), Cli::EXAMPLES);
+        let faults = examples::faults(&described(), EXAMPLES);
         assert!(faults.is_empty(), "{}", faults.join("\n"));
     }
 

@@ -50,9 +50,7 @@ impl PhotoArgs {
 
     /// The photos of a published list: rows that are bad or without a picture are counted, not told one by one.
     fn listed(&self, arguments: &[PathBuf]) -> Result<Photos> {
-        let [list] = arguments else {
-            return misuse("--images goes with one list of photos: name one");
-        };
+        let [list] = arguments else { return misuse("--images goes with one list of photos: name one") };
         let list = PhotoList::read(list)?;
         let photos = Photos::listed(&list, &self.images)?;
         let name = list.path.display();

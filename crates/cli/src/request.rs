@@ -1,7 +1,7 @@
 //! Options as flags: each fills its field of [`LocatorOptions`] or [`LocateOptions`], whose defaults they show.
 
 use crate::args::{DeviceArg, named, parse_positive};
-use crate::{embeddings::same_rows, output::misuse, photos::PhotoArgs, progress};
+use crate::{embeddings::same_rows, output::ensure_usage, photos::PhotoArgs, progress};
 use anyhow::Result;
 use clap::Args;
 use locdiff::Precision;
@@ -178,11 +178,9 @@ impl SamplingArgs {
     /// Fails where a sampler is named that would not be used.
     pub(crate) fn check_used(&self, has_samples: bool) -> Result<()> {
         let usual = LocateOptions::default();
-        if !has_samples && (self.sampler != usual.sampler || self.steps != usual.steps) {
-            return misuse(
-                "--sampler and --steps need --pool, --trace or --gallery-rule hybrid: add one of these, or leave them out",
-            );
-        }
+        let is_usual = self.sampler == usual.sampler && self.steps == usual.steps;
+        let needs = "--sampler and --steps need --pool, --trace or --gallery-rule hybrid";
+        ensure_usage!(has_samples || is_usual, "{needs}: add one of these, or leave them out");
         Ok(())
     }
 }
@@ -275,18 +273,14 @@ impl GalleryRuleArgs {
         changes.temperature = self.gallery_temperature;
         changes.weight = self.gallery_weight;
         changes.confidence = self.gallery_confidence;
-        if rule == GalleryRule::Mix && (*changes != HybridChanges::default() || self.gallery_embeddings.is_some()) {
-            return misuse(
-                "--gallery-around, -radius-km, -temperature, -weight, -confidence and -embeddings go with --gallery-rule hybrid or paper",
-            );
-        }
+        let is_changed = *changes != HybridChanges::default() || self.gallery_embeddings.is_some();
+        let flags = "--gallery-around, -radius-km, -temperature, -weight, -confidence and -embeddings";
+        ensure_usage!(rule != GalleryRule::Mix || !is_changed, "{flags} go with --gallery-rule hybrid or paper");
         // The paper's rule takes the one best match: there is nothing to weigh.
         let HybridChanges { temperature, weight, confidence, .. } = *changes;
-        if rule == GalleryRule::Paper && [temperature, weight, confidence].iter().any(Option::is_some) {
-            return misuse(
-                "--gallery-temperature, -weight and -confidence have no effect with --gallery-rule paper: leave them out",
-            );
-        }
+        let is_idle = rule == GalleryRule::Paper && [temperature, weight, confidence].iter().any(Option::is_some);
+        let flags = "--gallery-temperature, -weight and -confidence";
+        ensure_usage!(!is_idle, "{flags} have no effect with --gallery-rule paper: leave them out");
         Ok(())
     }
 }
@@ -302,9 +296,11 @@ pub(crate) struct RowHybrid {
 pub(crate) fn hybrid(args: &GalleryRuleArgs, file: &RowFile, device: &Device) -> Result<Option<RowHybrid>> {
     let mut options = LocatorOptions::default();
     args.fill(GalleryRule::Hybrid, &mut options)?;
-    if options.gallery.is_some() && options.gallery_rule == GalleryRule::Mix {
-        return misuse("--gallery-rule mix reads a density, samples have none: choose hybrid or paper, or `locate`");
-    }
+    let is_mix = options.gallery.is_some() && options.gallery_rule == GalleryRule::Mix;
+    ensure_usage!(
+        !is_mix,
+        "--gallery-rule mix reads a density, samples have none: choose hybrid or paper, or `locate`"
+    );
     let bar = progress::bar("embedding places", None);
     let hybrid = options.open_hybrid(device, |done| bar.set_position(done as u64));
     bar.finish_and_clear();

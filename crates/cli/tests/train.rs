@@ -5,8 +5,7 @@ use crate::common;
 
 use common::{read, stderr, write_toy};
 use locdiff_testing::wait_until;
-use std::process::{Command, Output, Stdio};
-use std::{fs, path::Path, path::PathBuf};
+use std::{fs, path::Path, path::PathBuf, process::Command, process::Output, process::Stdio};
 
 fn command(folder: &Path, out: &str, more: &[&str]) -> Command {
     let base = format!(

@@ -10,7 +10,7 @@
 //! | `$ COMMAND` | runs the program, words in '…' may hold blanks; it must end well unless the next line is one of the next three |
 //! | `exit CODE`, `misused TEXT` | it ends with this code; with 2, for a reason that holds the text |
 //! | `refused TEXT` | it ends with 1 and one line, which holds the text; notes may stand before it |
-//! | `again`, `save FILE` | the same command prints the same; standard output becomes a file |
+//! | `again`, `save FILE` | the same command prints the same; standard output, or a body, becomes a file |
 //! | `read FILE` | the file's text stands for standard output from here on |
 //! | `out TEXT`, `err TEXT`, `not TEXT` | standard output or error holds the text; neither does |
 //! | `begins TEXT`, `ends TEXT`, `lines COUNT` | standard output begins or ends with the text, or has so many lines |
@@ -140,14 +140,10 @@ impl Player {
         let part = |part: &str| {
             let (field, rest) = part.split_once(':').unwrap();
             let (name, source) = rest.split_once(':').unwrap();
-            let name = if name.is_empty() { String::new() } else { format!("; filename=\"{name}\"") };
-            let head = format!("--x\r\nContent-Disposition: form-data; name=\"{field}\"{name}\r\n\r\n");
-            [head.as_bytes(), &contents(source), b"\r\n"].concat()
+            http::part(field, Some(name).filter(|name| !name.is_empty()), &contents(source))
         };
         let (kind, body) = match (verb, more.split_once(' ').unwrap_or((more, ""))) {
-            ("form", _) => {
-                ("multipart/form-data; boundary=x", more.split(" ; ").flat_map(part).chain(*b"--x--\r\n").collect())
-            }
+            ("form", _) => (http::FORM, http::form(&more.split(" ; ").map(part).collect::<Vec<_>>())),
             (_, (kind, source)) => (kind, contents(source)),
         };
         let method = if verb == "form" { "POST".to_owned() } else { verb.to_uppercase() };
@@ -156,6 +152,7 @@ impl Player {
         let response = Response::to(self.server.as_ref().expect("a server").address(), &request);
         (self.asked, self.code) = (format!("{verb} {target} {more}"), response.status.into());
         (self.out, self.err) = (String::from_utf8_lossy(&response.body).into_owned(), response.head);
+        self.printed = response.body;
         self.code == 200
     }
 

@@ -1,14 +1,11 @@
 //! Albums: photos answered together.
 
 use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
-use crate::{
-    AlbumOptions, Control, EmbeddedPhoto, LocateError, LocateOptions, Located, Locator, Progress, Source,
-    album_known::AlbumKnowledge, error::Result, pipeline::Read, reading::unignored, source::Origin,
-};
-use locdiff_album::{
-    Album, AlbumAnswer, AlbumPhoto, AlbumPlaces, AlbumSettings, PhotoTime, TimeSource, Trip, WrongClock, cut,
-    parse_offset, parse_time, set_clocks,
-};
+use crate::{AlbumOptions, Control, EmbeddedPhoto, LocateError, LocateOptions, Located, Locator, Progress, Source};
+use crate::{album_known::AlbumKnowledge, error::Result, pipeline::Read, reading::unignored, source::Origin};
+use locdiff_album::{Album, AlbumAnswer, AlbumPhoto, AlbumPlaces, AlbumSettings, PhotoTime, TimeSource, Trip};
+use locdiff_album::{WrongClock, cut, parse_offset, parse_time, set_clocks};
+use locdiff_base::ensure;
 use locdiff_io::data::Embedding;
 use locdiff_map::evidence::Evidence;
 use locdiff_model::answer::{PlaceField, ReadText};
@@ -67,7 +64,7 @@ impl Locator {
         &self,
         photos: impl IntoIterator<Item: Into<Source>>,
         options: &AlbumOptions,
-    ) -> Result<AlbumRun, LocateError> {
+    ) -> Result<AlbumRun> {
         let sources: Vec<Source> = photos.into_iter().map(Into::into).collect();
         self.locate_album_with(sources, options, Control::new())
     }
@@ -79,7 +76,7 @@ impl Locator {
         sources: Vec<Source>,
         options: &AlbumOptions,
         control: Control<'_>,
-    ) -> Result<AlbumRun, LocateError> {
+    ) -> Result<AlbumRun> {
         let made = (options.settings != AlbumSettings::default()).then(|| self.album(options.settings.clone()));
         let made = made.transpose()?;
         let album = if let Some(made) = &made { made } else { self.usual_album()? };
@@ -114,10 +111,8 @@ impl Locator {
             block(&few);
             read.extend(few);
         }
-        if control.is_stopped() {
-            return Err(LocateError::stopped());
-        }
-        let photos = self.album_entries(&read, options.clock_offset_s, &asked)?;
+        ensure!(!control.is_stopped(), LocateError::stopped());
+        let photos = self.entries(&read, options.clock_offset_s, &asked)?;
         Ok(ReadAlbum { read, photos })
     }
 
@@ -215,18 +210,13 @@ impl Locator {
     }
 
     /// The answer of a photo by itself: as [`Locator::locate`] has it, unless its place is known.
-    fn alone(
-        &self,
-        read: &Read,
-        photo: &AlbumPhoto,
-        (album, options): (&Album, &LocateOptions),
-    ) -> Result<AlbumAnswer> {
-        if !is_unknown(photo) {
-            return Ok(album.answers_knowing(std::slice::from_ref(photo), &[], &[], |_| ())?.remove(0));
+    fn alone(&self, read: &Read, own: &AlbumPhoto, (album, options): (&Album, &LocateOptions)) -> Result<AlbumAnswer> {
+        if !is_unknown(own) {
+            return Ok(album.answers_knowing(std::slice::from_ref(own), &[], &[], |_| ())?.remove(0));
         }
         let Ok(embedded) = &read.photo else { return Err(LocateError::stopped()) };
-        let answer = self.answer(embedded, options)?.about(&*photo.name, None);
-        Ok(AlbumAnswer::without_others(answer, photo.time))
+        let answer = self.answer(embedded, options)?.about(&*own.name, None);
+        Ok(AlbumAnswer::without_others(answer, own.time))
     }
 
     pub(crate) fn usual_album(&self) -> Result<&Album> {
@@ -238,12 +228,7 @@ impl Locator {
     }
 
     /// The photos that were read as an album sees them; none for those that were not.
-    fn album_entries(
-        &self,
-        read: &[Read],
-        zone: Option<f64>,
-        options: &LocateOptions,
-    ) -> Result<Vec<Option<AlbumPhoto>>> {
+    fn entries(&self, read: &[Read], zone: Option<f64>, options: &LocateOptions) -> Result<Vec<Option<AlbumPhoto>>> {
         let good: Vec<(&Origin, &EmbeddedPhoto)> =
             read.iter().filter_map(|read| Some((&read.origin, read.photo.as_ref().ok()?))).collect();
         let mut times = album_times(good.iter().map(|(_, photo)| *photo), zone);
@@ -267,7 +252,7 @@ impl Locator {
     }
 
     /// Returns the album model with this calibration and these settings. Fails if the model's degree is out of range.
-    pub fn album(&self, settings: AlbumSettings) -> Result<Album, LocateError> {
+    pub fn album(&self, settings: AlbumSettings) -> Result<Album> {
         Ok(Album::new(self.reader().calibration().clone(), settings)?)
     }
 
@@ -308,7 +293,7 @@ impl Locator {
     )]
     fn album_places(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<Option<Arc<PlaceField>>>> {
         #[cfg(feature = "gallery")]
-        if let Some(found) = self.find_places(photos, options)? {
+        if let Some(found) = self.find_places(photos, options.refine)? {
             return Ok(found.into_iter().map(|found| Some(found.field)).collect());
         }
         Ok(vec![None; photos.len()])

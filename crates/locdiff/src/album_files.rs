@@ -1,6 +1,6 @@
 //! The answers of an album as files: a track with its uncertainty.
 
-use crate::{LocateError, maps::crowd_photo, maps::crowd_png, maps::labelled};
+use crate::{error::Result, maps::crowd_photo, maps::crowd_png, maps::labelled};
 use locdiff_album::AlbumAnswer;
 use locdiff_base::distance;
 use locdiff_io::data::TableWriter;
@@ -47,7 +47,7 @@ impl<'a> AlbumFiles<'a> {
     }
 
     /// Writes a CSV with a row for each photo, in the order of the answers. Fails if the file cannot be written.
-    pub fn write_csv(&self, path: &Path) -> Result<(), LocateError> {
+    pub fn write_csv(&self, path: &Path) -> Result<()> {
         let columns = "photo time time_from lat lon radius_50_km radius_90_km probability place country headline gps \
                        because outlier trip";
         let mut table = TableWriter::create(path, &columns.split(' ').collect::<Vec<_>>())?;
@@ -152,7 +152,7 @@ impl<'a> AlbumFiles<'a> {
     }
 
     /// Draws a PNG map of the photos with the uncertainty of each location. Fails if the map cannot be drawn.
-    pub fn png(&self) -> Result<Vec<u8>, LocateError> {
+    pub fn png(&self) -> Result<Vec<u8>> {
         crowd_png(&self.answers().map(|answer| crowd_photo(answer)).collect::<Vec<_>>(), 0)
     }
 

@@ -1,6 +1,6 @@
 //! Knowledge about an album besides its photos: logs of positions, stated places, videos.
 
-use crate::{AlbumOptions, LocateError, StatedPlace};
+use crate::{AlbumOptions, StatedPlace, error::Result};
 use locdiff_album::{Album, AlbumPhoto, KnownPlace, SoftPlace, Track, WrongClock, parse_time, set_clocks};
 use locdiff_base::setting;
 use locdiff_map::places::{Countries, Region, find_place};
@@ -20,7 +20,7 @@ pub(crate) struct AlbumKnowledge {
 }
 
 impl AlbumKnowledge {
-    pub(crate) fn of(options: &AlbumOptions, album: &Album) -> Result<Self, LocateError> {
+    pub(crate) fn of(options: &AlbumOptions, album: &Album) -> Result<Self> {
         let track = options.track()?;
         let stated = options.places.iter().map(|stated| stated_place(stated, album)).collect::<Result<_, _>>()?;
         Ok(Self { track, stated })
@@ -32,7 +32,7 @@ impl AlbumKnowledge {
         photos: &mut [AlbumPhoto],
         options: &AlbumOptions,
         album: &Album,
-    ) -> Result<Vec<WrongClock>, LocateError> {
+    ) -> Result<Vec<WrongClock>> {
         let Some(track) = self.track.as_ref().filter(|_| options.track_offset_s.is_none()) else {
             return Ok(Vec::new());
         };
@@ -65,9 +65,9 @@ impl AlbumKnowledge {
     }
 }
 
-fn stated_place(stated: &StatedPlace, album: &Album) -> Result<Stated, LocateError> {
+fn stated_place(stated: &StatedPlace, album: &Album) -> Result<Stated> {
     const DAY_S: f64 = 86_400.0;
-    let time = |text: Option<&str>, is_end: bool| -> Result<Option<(f64, bool)>, LocateError> {
+    let time = |text: Option<&str>, is_end: bool| -> Result<Option<(f64, bool)>> {
         let Some(text) = text else { return Ok(None) };
         let (seconds, is_utc) = parse_time(text, None)?;
         let is_day = text.trim().len() <= 10 && text.trim().parse::<f64>().is_err();
@@ -84,7 +84,7 @@ fn stated_place(stated: &StatedPlace, album: &Album) -> Result<Stated, LocateErr
     soft.map(|soft| (span, soft)).map_err(|error| setting("place", &stated.place, error.to_string()))
 }
 
-fn soft_place(text: &str, album: &Album) -> Result<SoftPlace, LocateError> {
+fn soft_place(text: &str, album: &Album) -> Result<SoftPlace> {
     let is_country = Countries::bundled().find(text).is_ok();
     let found = if is_country { Ok(None) } else { find_place(text) };
     // A region goes before a town that is also called so, not before one whose own name it is.

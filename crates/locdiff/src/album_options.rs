@@ -1,6 +1,6 @@
 //! Options of an album.
 
-use crate::{LocateError, LocateOptions, names::is_default};
+use crate::{LocateOptions, error::Result, names::is_default};
 use locdiff_album::{AlbumSettings, KnownPlace, PhotoTime, Track};
 use locdiff_base::setting;
 use locdiff_vision::PhotoFacts;
@@ -76,14 +76,14 @@ impl AlbumOptions {
     }
 
     /// Returns all tracks as one, in time with the photos. Fails if a file is not a track.
-    pub fn track(&self) -> Result<Option<Track>, LocateError> {
+    pub fn track(&self) -> Result<Option<Track>> {
         let opened = self.tracks.iter().map(|path| Track::open(path));
         let tracks: Vec<Track> = opened.chain(self.logs.iter().cloned().map(Ok)).collect::<Result<_, _>>()?;
         Ok((!tracks.is_empty()).then(|| Track::joined(tracks).shifted(self.track_offset_s.unwrap_or(0.0))))
     }
 
     /// What is asked of each photo, unless an album cannot honour it.
-    pub(crate) fn asked(&self) -> Result<LocateOptions, LocateError> {
+    pub(crate) fn asked(&self) -> Result<LocateOptions> {
         let (asked, usual) = (&self.photos, LocateOptions::default());
         let refused = [
             ("within", asked.within != usual.within),

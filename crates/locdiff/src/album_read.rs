@@ -3,8 +3,7 @@
 use crate::pipeline::Read;
 use locdiff_album::{AlbumAnswer, AlbumPhoto, KnownPlace, Track, WrongClock};
 use locdiff_shdd::sphere::{LatLon, interpolate};
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{collections::BTreeMap, collections::HashMap, hash::DefaultHasher, hash::Hash, hash::Hasher};
 
 /// Places that are known better than this count as GPS tags, km.
 const AS_TAG_KM: f64 = 5.0;

@@ -1,8 +1,8 @@
 //! A table of photos with times, for albums of embeddings.
 
-use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, Source};
+use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, Source, error::Result};
 use locdiff_album::AlbumTrip;
-use locdiff_base::excerpt;
+use locdiff_base::{ensure, excerpt};
 use locdiff_io::data::{RowFile, TableReader};
 use locdiff_shdd::sphere::LatLon;
 use std::{collections::HashMap, path::Path, sync::Arc};
@@ -29,7 +29,7 @@ struct AlbumRow {
 impl AlbumRow {
     /// Reads a table with the columns `time`, and where wanted `row` (of the embedding, from 0; else the table's own order), `album`,
     /// `name`, `gps_lat`, `gps_lon`, `camera`, `lat`, `lon`, `stray` and `person`.
-    fn read(path: &Path) -> Result<Vec<Self>, LocateError> {
+    fn read(path: &Path) -> Result<Vec<Self>> {
         let mut table = TableReader::open(path)?;
         let time = table.column(&["time", "datetime", "DateTimeOriginal"])?;
         let find = |names: &[&str]| table.find(names);
@@ -42,7 +42,7 @@ impl AlbumRow {
         while let Some((at, fields)) = table.next_row()? {
             let field = |column: Option<usize>| column.map(|k| fields[k].trim()).filter(|text| !text.is_empty());
             let bad = |what: &str, text: &str| LocateError::table(&at, format!("'{}' is not a {what}", excerpt(text)));
-            let place = |columns: Option<(usize, usize)>| -> Result<Option<LatLon>, LocateError> {
+            let place = |columns: Option<(usize, usize)>| -> Result<Option<LatLon>> {
                 let Some((lat, lon)) = columns.and_then(|(a, b)| Some((field(Some(a))?, field(Some(b))?))) else {
                     return Ok(None);
                 };
@@ -72,7 +72,7 @@ impl AlbumRow {
     }
 
     /// The photo with its embedding from a file. Fails on a row that the file does not have.
-    fn source(&self, file: &Arc<RowFile>) -> Result<Source, LocateError> {
+    fn source(&self, file: &Arc<RowFile>) -> Result<Source> {
         if self.row >= file.rows() {
             let reason = format!("row {} of the embeddings is wanted, there are {}", self.row, file.rows());
             return Err(LocateError::table(&self.name, reason));
@@ -90,7 +90,7 @@ impl Source {
     /// Reads the photos of an album's table, with their embeddings from a file. The table has the column `time`, and may have `row` (of the
     /// embedding, from 0), `album`, `name`, `gps_lat`, `gps_lon` and `camera`. Fails if the table cannot be read, or a row has a bad time or no
     /// embedding.
-    pub fn album_rows(table: &Path, file: &Arc<RowFile>) -> Result<Vec<Self>, LocateError> {
+    pub fn album_rows(table: &Path, file: &Arc<RowFile>) -> Result<Vec<Self>> {
         AlbumRow::read(table)?.iter().map(|row| row.source(file)).collect()
     }
 }
@@ -98,19 +98,12 @@ impl Source {
 impl Locator {
     /// Reads the albums of a table with known locations, in the order of their first rows. Fails if files cannot be read or do not belong
     /// together, a row has no location, or the table is empty.
-    pub fn album_trips(
-        &self,
-        embeddings: &Path,
-        tensor: Option<&str>,
-        table: &Path,
-    ) -> Result<Vec<AlbumTrip>, LocateError> {
+    pub fn album_trips(&self, embeddings: &Path, tensor: Option<&str>, table: &Path) -> Result<Vec<AlbumTrip>> {
         let file = Arc::new(RowFile::open(embeddings, tensor)?);
         self.model().config().check_rows(&file)?;
         let rows = AlbumRow::read(table)?;
         let at = table.display().to_string();
-        if rows.is_empty() {
-            return Err(LocateError::table(at, "it has no rows"));
-        }
+        ensure!(!rows.is_empty(), LocateError::table(at, "it has no rows"));
         let sources: Vec<Source> = rows.iter().map(|row| row.source(&file)).collect::<Result<_, _>>()?;
         let options = LocateOptions::default();
         let mut read = self.read(sources, Arc::new(options.clone()), Control::new());

@@ -1,9 +1,8 @@
 //! Answers into files: a table, and maps of all photos or of each.
 
-use crate::maps::{PICTURE, places_folder, shown, words};
 use crate::maps::{Shown, add_places, crowd_page, crowd_photo, crowd_png, labelled, photos_title};
 use crate::table::{ANSWER_COLUMNS, AnswerRow, TAG_COLUMNS};
-use crate::{Answer, AnswerMap, LocateError};
+use crate::{Answer, AnswerMap, error::Result, maps::PICTURE, maps::places_folder, maps::shown, maps::words};
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_io::data::TableWriter;
 use locdiff_map::{CrowdMap, CrowdPhoto, FeatureCollection, GpxPoint, KmlDocument, MapImage, gpx, photos_png};
@@ -122,7 +121,7 @@ pub struct AnswerFiles {
 impl AnswerFiles {
     /// Prepares the files for `count` photos, with a gallery's columns if one is used. Fails if the table or the page's pictures cannot be
     /// written.
-    pub fn new(targets: AnswerTargets, count: usize, with_gallery: bool) -> Result<Self, LocateError> {
+    pub fn new(targets: AnswerTargets, count: usize, with_gallery: bool) -> Result<Self> {
         let gallery = GALLERY_COLUMNS.split(' ').filter(|_| with_gallery);
         let columns: Vec<&str> = ANSWER_COLUMNS.split(' ').chain(gallery).chain(TAG_COLUMNS.split(' ')).collect();
         let csv = targets.csv.as_deref().map(|path| TableWriter::create(path, &columns)).transpose()?;
@@ -157,7 +156,7 @@ impl AnswerFiles {
         thumbnail: Option<&[u8]>,
         trace: &[TraceStep],
         codec: &Codec,
-    ) -> Result<Vec<Document>, LocateError> {
+    ) -> Result<Vec<Document>> {
         self.write_row(&AnswerRow::from(answer), answer.gallery())?;
         let map = self.wants_density.then(|| AnswerMap::new(answer)).transpose()?;
         if let Some((crowd, _)) = &mut self.crowd {
@@ -199,13 +198,13 @@ impl AnswerFiles {
     }
 
     /// Adds a photo that cannot be used to the table. Fails if the table cannot be written.
-    pub fn add_failure(&mut self, photo: &str, reason: &str) -> Result<(), LocateError> {
+    pub fn add_failure(&mut self, photo: &str, reason: &str) -> Result<()> {
         self.failed += 1;
         self.write_row(&AnswerRow::failed(photo, reason), None)
     }
 
     /// A photo's row with every column of the table; those of a gallery that had no part in it are empty.
-    fn write_row(&mut self, row: &AnswerRow, gallery: Option<&GalleryContribution>) -> Result<(), LocateError> {
+    fn write_row(&mut self, row: &AnswerRow, gallery: Option<&GalleryContribution>) -> Result<()> {
         let Some(csv) = &mut self.csv else { return Ok(()) };
         let none = <[String; 8]>::default;
         let fields =
@@ -214,7 +213,7 @@ impl AnswerFiles {
     }
 
     /// Each kind of map, into the photo's own file where the target is a folder, else into the one file of all.
-    fn add_maps(&mut self, map: &AnswerMap<'_>, name: &str, thumbnail: Option<&[u8]>) -> Result<(), LocateError> {
+    fn add_maps(&mut self, map: &AnswerMap<'_>, name: &str, thumbnail: Option<&[u8]>) -> Result<()> {
         let AnswerTargets { geojson, kml, map: page, png, geotiff, .. } = self.targets.clone();
         let is_folder = |path: &Path| AnswerTargets::is_folder(path);
         match geojson {
@@ -252,7 +251,7 @@ impl AnswerFiles {
     }
 
     /// Completes the table and the page. Returns the paths written and the documents about all photos. Fails if a file cannot be written.
-    pub fn finish(self) -> Result<(Vec<PathBuf>, Vec<Document>), LocateError> {
+    pub fn finish(self) -> Result<(Vec<PathBuf>, Vec<Document>)> {
         let (mut written, mut documents) = (Vec::new(), Vec::new());
         let picture = self.targets.picture_of_all(self.count).map(Path::to_owned);
         let AnswerTargets { csv: csv_path, geojson, kml, gpx: gpx_path, .. } = self.targets;

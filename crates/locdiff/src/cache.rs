@@ -1,6 +1,6 @@
 //! Embeddings of photos, kept in a file so that the next run need not read the photos again.
 
-use crate::{EmbeddedPhoto, Embedding, LatLon, LocateError};
+use crate::{EmbeddedPhoto, Embedding, LatLon, LocateError, error::Result};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use locdiff_base::{WriteError, private};
 use locdiff_model::answer::ReadText;
@@ -54,7 +54,7 @@ pub(crate) struct EmbeddingCache {
 impl EmbeddingCache {
     /// Opens or makes the file, for its owner alone. Lines of another encoder or another format are ignored, and so is a line that an interrupt cut.
     /// Fails on a file that cannot be read or written.
-    pub(crate) fn open(path: &Path, encoder: Option<&Encoder>, reads_text: bool) -> Result<Self, LocateError> {
+    pub(crate) fn open(path: &Path, encoder: Option<&Encoder>, reads_text: bool) -> Result<Self> {
         let mut name = encoder.map_or(String::new(), |encoder| encoder.fingerprint().to_string());
         if reads_text {
             name.push_str(" with text");
@@ -101,7 +101,7 @@ impl EmbeddingCache {
     pub(crate) fn add<'p>(
         &mut self,
         photos: impl IntoIterator<Item = (&'p str, Option<FileStamp>, &'p EmbeddedPhoto, Option<&'p [u8]>)>,
-    ) -> Result<(), LocateError> {
+    ) -> Result<()> {
         let failed = |reason| WriteError::new(&self.path.display().to_string(), reason);
         let mut text = Vec::new();
         for (key, stamp, photo, thumbnail) in photos {

@@ -1,12 +1,11 @@
 //! Makes a model's probabilities hold: the one way that every interface calibrates.
 
 use crate::{Control, LocateError, Progress, error::Result, locator::open_model};
-use locdiff_base::{BadSetting, setting};
+use locdiff_base::{BadSetting, ensure, setting};
 use locdiff_io::data::{RowFile, TableReader};
 use locdiff_model::answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, Surroundings};
 use locdiff_model::answer::{FitOptions, fit, fit_surroundings};
-use locdiff_model::report::places_of_rows;
-use locdiff_model::{Model, Predictor, SampleOptions};
+use locdiff_model::{Model, Predictor, SampleOptions, report::places_of_rows};
 use locdiff_nn::{Device, DeviceSpec};
 use locdiff_shdd::sphere::LatLon;
 use std::{path::Path, path::PathBuf, sync::Arc};
@@ -103,7 +102,7 @@ impl CalibrateRequest {
 
     /// Fits a calibration and writes it; a stopped run leaves the old one. Fails if files cannot be used or do not belong together, there are too
     /// few rows, the device fails, or the run is stopped.
-    pub fn run(&self, control: Control<'_>) -> Result<Calibration, LocateError> {
+    pub fn run(&self, control: Control<'_>) -> Result<Calibration> {
         let (file, truth, order) = self.embeddings.open()?;
         let (groups, names) = groups(self, file.rows(), order.as_deref())?;
         let number = |name: &String| {
@@ -147,9 +146,7 @@ impl CalibrateRequest {
         let folder = crate::home::by_name(&self.model);
         save(calibration, self.export.as_ref().unwrap_or(&folder), control)
     }
-}
 
-impl CalibrateRequest {
     /// The heads for map factors: fitted, those of the folder, or none.
     fn heads(&self) -> Result<Option<Surroundings>> {
         if self.surroundings.is_some() && self.without_factors {
@@ -161,7 +158,7 @@ impl CalibrateRequest {
         };
         let (file, truth, _) = photos.open()?;
         let rows = (0..file.rows()).map(|row| Ok(file.embedding(row)?.values().to_vec()));
-        Ok(Some(fit_surroundings(&rows.collect::<Result<Vec<_>, LocateError>>()?, &truth)?))
+        Ok(Some(fit_surroundings(&rows.collect::<Result<Vec<_>>>()?, &truth)?))
     }
 }
 
@@ -189,9 +186,7 @@ fn calibrate_geoclip(
 }
 
 fn save(calibration: Calibration, folder: &Path, control: Control<'_>) -> Result<Calibration> {
-    if control.is_stopped() {
-        return Err(LocateError::stopped());
-    }
+    ensure!(!control.is_stopped(), LocateError::stopped());
     calibration.save(folder)?;
     Ok(calibration)
 }
@@ -260,10 +255,7 @@ fn groups(request: &CalibrateRequest, count: usize, order: Option<&[usize]>) -> 
             names.len() - 1
         }));
     }
-    let groups = match order {
-        Some(order) => order.iter().map(|row| groups[*row]).collect(),
-        None => groups,
-    };
+    let groups = if let Some(order) = order { order.iter().map(|row| groups[*row]).collect() } else { groups };
     Ok((groups, names))
 }
 

@@ -2,8 +2,7 @@
 
 use crate::{EmbeddedPhoto, Origin};
 use locdiff_vision::Photo;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::{sync::atomic::AtomicBool, sync::atomic::AtomicU64, sync::atomic::Ordering, time::Duration, time::Instant};
 
 type Keep<'a> = dyn Fn(&Origin, &EmbeddedPhoto) + Sync + 'a;
 

@@ -1,7 +1,7 @@
 //! What gives the location of a photo away: its tags, its words, its picture. Copies without them.
 
 use crate::occlusion::{mean_colour, painted};
-use crate::{Answer, LocateError, LocateOptions, Locator, Photo, PhotoLimits};
+use crate::{Answer, LocateError, LocateOptions, Locator, Photo, PhotoLimits, error::Result};
 use locdiff_io::tags::{LocationFinding, LocationScrub, MediaKind};
 use locdiff_map::places::{Region, find_place};
 use locdiff_model::answer::ReadText;
@@ -13,7 +13,7 @@ const ZONE_KM: f64 = 2_900.0;
 /// At most so many parts of a picture are named.
 const MOST_PARTS: usize = 3;
 
-type Exposed = Result<Vec<LocationFinding>, LocateError>;
+type Exposed = Result<Vec<LocationFinding>>;
 
 impl Locator {
     /// Lists everything that gives the location of a photo or video away, the smallest radius first. `with_parts` adds parts of the picture, see
@@ -40,7 +40,7 @@ impl Locator {
 
     /// Returns a JPEG file without metadata in which text is painted over: all text, or text about places. Returns `None` for a video, or if
     /// there is no such text. Fails as [`Locator::exposure`] does, and if the photo cannot be decoded.
-    pub fn covered(&self, file: &Path, all: bool, options: &LocateOptions) -> Result<Option<Vec<u8>>, LocateError> {
+    pub fn covered(&self, file: &Path, all: bool, options: &LocateOptions) -> Result<Option<Vec<u8>>> {
         if MediaKind::of(file) == MediaKind::Video {
             return Ok(None);
         }
@@ -108,7 +108,7 @@ fn telling(lines: &[ReadText]) -> Vec<ReadText> {
     }
 }
 
-fn opened(file: &Path, options: &LocateOptions) -> Result<Photo, LocateError> {
+fn opened(file: &Path, options: &LocateOptions) -> Result<Photo> {
     Ok(Photo::open(file, &PhotoLimits::of_megapixels(options.max_megapixels))?)
 }
 

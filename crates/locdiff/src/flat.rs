@@ -1,6 +1,6 @@
 //! The three option types in one flat object, as job files, pickled answers and Python keywords write them.
 
-use crate::{AlbumOptions, LocateError, LocateOptions, LocatorOptions, home::by_name, home::is_name};
+use crate::{AlbumOptions, LocateOptions, LocatorOptions, error::Result, home::by_name, home::is_name};
 use locdiff_base::setting;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::{Map, Value};
@@ -54,7 +54,7 @@ impl FlatOptions {
     }
 
     /// Fails if an option of an album is not the default: for work that answers photos one by one.
-    pub fn check_no_album(&self) -> Result<(), LocateError> {
+    pub fn check_no_album(&self) -> Result<()> {
         let told = serde_json::to_value(&self.album).unwrap_or_default();
         let Some((name, value)) = told.as_object().and_then(|told| told.iter().next()) else { return Ok(()) };
         let remedy = format!("photos are answered one by one here, {name} is for albums: leave it out");

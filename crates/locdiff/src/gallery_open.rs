@@ -1,8 +1,7 @@
 //! A locator with a gallery, or with GeoCLIP's places.
 
-use crate::geoclip_model::GeoClipModel;
-use crate::hybrid::{Hybrid, open_retriever};
-use crate::{GalleryRule, HybridChanges, LocateError, Locator, LocatorOptions, gallery_use::GalleryUse};
+use crate::{GalleryRule, HybridChanges, Locator, LocatorOptions, error::Result, gallery_use::GalleryUse};
+use crate::{geoclip_model::GeoClipModel, hybrid::Hybrid, hybrid::open_retriever};
 use locdiff_base::{Named, setting};
 use locdiff_io::data::TableReader;
 use locdiff_model::answer::{GalleryMix, Reader};
@@ -12,7 +11,7 @@ use locdiff_vision::Encoder;
 use std::path::Path;
 
 /// The names of a gallery's photos, where its folder has a list of them.
-fn photo_names(gallery: &Path) -> Result<Vec<String>, LocateError> {
+fn photo_names(gallery: &Path) -> Result<Vec<String>> {
     let (list, mut names) = (gallery.join(PHOTO_LIST), Vec::new());
     if !list.is_file() {
         return Ok(names);
@@ -31,7 +30,7 @@ impl Locator {
         options: &LocatorOptions,
         device: &Device,
         mut progress: impl FnMut(usize),
-    ) -> Result<Self, LocateError> {
+    ) -> Result<Self> {
         let rule = options.gallery_rule;
         let Some(gallery) = &options.gallery else {
             if options.geoclip.is_none() && rule == GalleryRule::Mix {
@@ -56,11 +55,11 @@ impl Locator {
 
     /// Adds a gallery: answers come from a mixture of both densities (LocDiff+kNN). The calibration gives the gallery's weight; without one it is
     /// cautious. Fails if the gallery is of another encoder.
-    pub fn with_gallery(self, gallery: Box<dyn Retriever>) -> Result<Self, LocateError> {
+    pub fn with_gallery(self, gallery: Box<dyn Retriever>) -> Result<Self> {
         self.with_mix(gallery, Vec::new())
     }
 
-    fn with_mix(mut self, retriever: Box<dyn Retriever>, names: Vec<String>) -> Result<Self, LocateError> {
+    fn with_mix(mut self, retriever: Box<dyn Retriever>, names: Vec<String>) -> Result<Self> {
         let columns = self.model().config().embedding_dim;
         retriever.check_embeddings("the model", columns, self.model().config().encoder.as_ref())?;
         self.check_encoder(retriever.encoder())?;
@@ -73,7 +72,7 @@ impl Locator {
     }
 
     /// A locator whose model gives places scores: GeoCLIP.
-    pub(crate) fn of_geoclip(opened: GeoClipModel, encoder: Option<Encoder>) -> Result<Self, LocateError> {
+    pub(crate) fn of_geoclip(opened: GeoClipModel, encoder: Option<Encoder>) -> Result<Self> {
         let GeoClipModel { model, calibration, places } = opened;
         let mut locator = Self::new(model, Some(calibration), encoder)?;
         locator.places = Some(places);
@@ -82,10 +81,7 @@ impl Locator {
 
     /// Returns LocDiff-H, if the gallery's rule uses it.
     pub fn hybrid(&self) -> Option<&Hybrid> {
-        match &self.gallery {
-            Some(GalleryUse::Settle { hybrid, .. }) => Some(hybrid),
-            _ => None,
-        }
+        if let Some(GalleryUse::Settle { hybrid, .. }) = &self.gallery { Some(hybrid) } else { None }
     }
 
     /// Returns whether a gallery is used.

@@ -1,6 +1,6 @@
 //! What a gallery does for a locator's answers.
 
-use crate::{HybridChanges, LocateError, LocateOptions, hybrid::Hybrid};
+use crate::{HybridChanges, LocateOptions, error::Result, hybrid::Hybrid};
 use locdiff_base::setting;
 use locdiff_model::answer::Answer;
 use locdiff_retrieval::gallery::{Centres, Fusion, HybridOptions, HybridRule, Retriever};
@@ -13,7 +13,7 @@ pub(crate) enum GalleryUse {
 }
 
 impl GalleryUse {
-    pub(crate) fn check(&self, options: &LocateOptions) -> Result<(), LocateError> {
+    pub(crate) fn check(&self, options: &LocateOptions) -> Result<()> {
         if options.pool.is_some() {
             return Err(setting("pool", "with a gallery", "samples know no gallery: leave out one of them"));
         }
@@ -35,7 +35,7 @@ impl GalleryUse {
 
 impl HybridChanges {
     /// Applies these changes to a rule of LocDiff-H. Fails if a change does not fit the rule.
-    pub fn apply(&self, rule: HybridRule) -> Result<HybridOptions, LocateError> {
+    pub fn apply(&self, rule: HybridRule) -> Result<HybridOptions> {
         // The paper's rule takes the one best match: there is nothing to weigh.
         let idle = [
             ("temperature", self.temperature.is_some()),

@@ -3,11 +3,9 @@
 //! Its density for a photo is the softmax of the scores over all locations, each of them a kernel. The same reader, calibration and
 //! interfaces serve it as serve networks.
 
-use crate::{LocateError, home::by_name, hybrid::open_geoclip};
-use locdiff_model::answer::{
-    Calibration, CandidatePlaces, FEWEST_TO_CALIBRATE, Globe, ModelShape, Observation, PlaceField, PlaceFit,
-    PlaceSettings, fit_places,
-};
+use crate::{error::Result, home::by_name, hybrid::open_geoclip};
+use locdiff_model::answer::{Calibration, CandidatePlaces, FEWEST_TO_CALIBRATE, Globe, ModelShape, Observation};
+use locdiff_model::answer::{PlaceField, PlaceFit, PlaceSettings, fit_places};
 use locdiff_model::{Model, ModelConfig, NetworkKind, QuadratureRecipe};
 use locdiff_nn::Device;
 use locdiff_retrieval::gallery::{Hit, Retriever, Scores};
@@ -47,7 +45,7 @@ pub(crate) fn geoclip_folder(given: &Path) -> Option<PathBuf> {
 }
 
 impl GeoClipModel {
-    pub(crate) fn open(folder: &Path, device: &Device, progress: impl FnMut(usize)) -> Result<Self, LocateError> {
+    pub(crate) fn open(folder: &Path, device: &Device, progress: impl FnMut(usize)) -> Result<Self> {
         let places = ModelPlaces::open(folder, device, progress)?;
         let retriever = &places.retriever;
         let model = flat(retriever.input_dimension(), device)?;
@@ -61,7 +59,7 @@ impl GeoClipModel {
 }
 
 impl ModelPlaces {
-    fn open(folder: &Path, device: &Device, mut progress: impl FnMut(usize)) -> Result<Self, LocateError> {
+    fn open(folder: &Path, device: &Device, mut progress: impl FnMut(usize)) -> Result<Self> {
         let places = folder.join(GALLERY_FILE);
         if !places.is_file() {
             let remedy = "it has no gallery.csv: import the whole wheel, or use it with a gallery of locations";
@@ -77,14 +75,9 @@ impl ModelPlaces {
     }
 
     /// What the model finds for photos; `refine` looks for better places about the best ones.
-    pub(crate) fn find(
-        &self,
-        embeddings: &[Vec<f32>],
-        settings: &PlaceSettings,
-        refine: bool,
-    ) -> Result<Vec<FoundPlaces>, LocateError> {
-        let scores = self.retriever.score_all(embeddings)?;
-        let pairs: Vec<(&Vec<f32>, Scores)> = embeddings.iter().zip(scores).collect();
+    pub(crate) fn find(&self, rows: &[Vec<f32>], settings: &PlaceSettings, refine: bool) -> Result<Vec<FoundPlaces>> {
+        let scores = self.retriever.score_all(rows)?;
+        let pairs: Vec<(&Vec<f32>, Scores)> = rows.iter().zip(scores).collect();
         let found = pairs.into_par_iter().map(|(embedding, scores)| {
             let beside = if refine { self.retriever.refine(embedding, &scores.best)? } else { Vec::new() };
             let beside: Vec<_> = beside.into_iter().map(|(place, score)| (place.to_unit(), score)).collect();
@@ -95,7 +88,7 @@ impl ModelPlaces {
     }
 }
 
-fn flat(inputs: usize, device: &Device) -> Result<Model, LocateError> {
+fn flat(inputs: usize, device: &Device) -> Result<Model> {
     let config = ModelConfig {
         network: NetworkKind::Bayes,
         hidden: Some(8),
@@ -106,12 +99,12 @@ fn flat(inputs: usize, device: &Device) -> Result<Model, LocateError> {
     Ok(Model::new(device, config)?)
 }
 
-pub(crate) fn nothing() -> Result<Coefficients, LocateError> {
+pub(crate) fn nothing() -> Result<Coefficients> {
     let zeros = vec![0.0; (DEGREE + 1) * (DEGREE + 1)];
     Ok(Coefficients::new(zeros).map_err(locdiff_model::ModelError::from)?)
 }
 
-fn unfitted(temperature: f64) -> Result<Calibration, LocateError> {
+fn unfitted(temperature: f64) -> Result<Calibration> {
     let places = Some(PlaceSettings::unfitted(temperature));
     Ok(Calibration { window_km: WINDOW_KM, places, ..Calibration::none(nothing()?) })
 }
@@ -123,7 +116,7 @@ pub(crate) type KnownRow = (Vec<f32>, LatLon, usize);
 pub(crate) type GeoClipFit = (Model, Arc<Globe>, Calibration, Vec<Observation>);
 
 /// Fits temperature, width and share of the places' kernels, the window and the radii, to embeddings of photos whose places are known.
-pub(crate) fn calibrate_geoclip(folder: &Path, rows: &[KnownRow], device: &Device) -> Result<GeoClipFit, LocateError> {
+pub(crate) fn calibrate_geoclip(folder: &Path, rows: &[KnownRow], device: &Device) -> Result<GeoClipFit> {
     if rows.len() < FEWEST_TO_CALIBRATE {
         let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
         return Err(locdiff_base::setting("photos with known locations", rows.len(), remedy));

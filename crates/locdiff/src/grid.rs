@@ -1,6 +1,6 @@
 //! A density as a small picture that any projection can be painted with.
 
-use crate::{Answer, Density, LocateError, error::Failure};
+use crate::{Answer, Density, error::Failure, error::Result};
 use locdiff_map::Window;
 use locdiff_shdd::sphere::UnitVec;
 
@@ -34,7 +34,7 @@ impl DensityGrid {
     pub const DEPTH_NATS: f64 = DEPTH_NATS;
 
     /// Makes the grid of an answer's density. Fails if the answer has none, as in an album.
-    pub fn of(answer: &Answer) -> Result<Self, LocateError> {
+    pub fn of(answer: &Answer) -> Result<Self> {
         let density = answer.density().ok_or(Failure::NoDensity)?;
         let window = worth_drawing(density, None)?;
         let [rows, columns] = window.lines();
@@ -60,7 +60,7 @@ impl DensityGrid {
 }
 
 /// The window that holds all of an answer's density that is worth drawing, or all that is above a level.
-pub(crate) fn worth_drawing(density: &Density, level: Option<f64>) -> Result<Window, LocateError> {
+pub(crate) fn worth_drawing(density: &Density, level: Option<f64>) -> Result<Window> {
     let values = density.point_log_density();
     let top = || values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let least = level.unwrap_or_else(|| top() - DEPTH_NATS);
@@ -70,7 +70,7 @@ pub(crate) fn worth_drawing(density: &Density, level: Option<f64>) -> Result<Win
 }
 
 /// The window about points of pixels so wide, in cells of half a pixel or less, or larger ones where these would be too many.
-fn around(points: &[UnitVec], pixel_deg: f64) -> Result<Window, LocateError> {
+fn around(points: &[UnitVec], pixel_deg: f64) -> Result<Window> {
     let [south, north, west, width] = Window::bounds(points, pixel_deg);
     let cell = (0.5 * pixel_deg).min(CELL_DEG).max(((north - south) * width / MOST_CELLS).sqrt());
     let cells = |deg: f64| ((deg / cell).floor() as usize).max(2);

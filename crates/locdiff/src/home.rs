@@ -1,6 +1,6 @@
 //! The folder of downloaded models, and their names.
 
-use crate::{LocateError, error::Failure};
+use crate::{error::Failure, error::Result};
 use std::{env, path::Component, path::Path, path::PathBuf};
 
 /// The folder of what this program keeps for its user: `LOCDIFF_HOME`, else `locdiff` in `XDG_DATA_HOME`, else `~/.local/share/locdiff`
@@ -26,7 +26,7 @@ pub(crate) fn is_name(given: &Path) -> bool {
 }
 
 /// The folder that a user means, as [`by_name`] finds it. Fails on a published name that is not fetched.
-pub(crate) fn found(given: &Path) -> Result<PathBuf, LocateError> {
+pub(crate) fn found(given: &Path) -> Result<PathBuf> {
     let folder = by_name(given);
     let name = given.to_str().filter(|name| PUBLISHED.contains(name) && !folder.exists());
     name.map_or(Ok(folder), |name| Err(Failure::NotFetched { name: name.to_owned() }.into()))

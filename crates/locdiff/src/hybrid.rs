@@ -1,13 +1,12 @@
 //! LocDiff-H: retrieval inside the regions that diffusion proposes.
 
-use crate::{GalleryRule, LocateError, LocatorOptions, error::Result, home::found};
+use crate::{GalleryRule, LocatorOptions, error::Result, home::found};
 use locdiff_base::setting;
 use locdiff_io::data::Fingerprint;
 use locdiff_model::Prediction;
 use locdiff_nn::Device;
-use locdiff_retrieval::gallery::{
-    Gallery, HybridAnswer, HybridOptions, HybridRule, PhotoRetriever, Retriever, VectorType, hybrid,
-};
+use locdiff_retrieval::gallery::{Gallery, HybridAnswer, HybridOptions, HybridRule, PhotoRetriever, Retriever};
+use locdiff_retrieval::gallery::{VectorType, hybrid};
 use locdiff_retrieval::geoclip::{GeoClip, GeoClipCache, GeoClipRetriever, open_geoclip_gallery};
 use locdiff_shdd::{Codec, sphere::UnitVec};
 use std::path::{Path, PathBuf};
@@ -21,22 +20,12 @@ pub struct Hybrid {
 
 impl Hybrid {
     /// Fails if the embeddings of `name` do not fit the retrieval: another length, or another encoder.
-    pub fn check_embeddings(
-        &self,
-        name: &str,
-        columns: usize,
-        encoder: Option<&Fingerprint>,
-    ) -> Result<(), LocateError> {
+    pub fn check_embeddings(&self, name: &str, columns: usize, encoder: Option<&Fingerprint>) -> Result<()> {
         Ok(self.retriever.check_embeddings(name, columns, encoder)?)
     }
 
     /// Finds the location of a photo from the model's prediction and its samples. Fails if the embedding has another size, or the gallery fails.
-    pub fn settle(
-        &self,
-        codec: &Codec,
-        embedding: &[f32],
-        prediction: &Prediction,
-    ) -> Result<HybridAnswer, LocateError> {
+    pub fn settle(&self, codec: &Codec, embedding: &[f32], prediction: &Prediction) -> Result<HybridAnswer> {
         // The pooled code's field is the mean of the samples' densities, cut at the code's degree.
         let field = codec.field(&prediction.code).map_err(locdiff_model::ModelError::from)?;
         let log_density = |points: &[UnitVec]| -> Vec<f64> {
@@ -50,18 +39,14 @@ impl Hybrid {
 impl LocatorOptions {
     /// Opens the gallery alone, if there is one. `progress` receives the number of its locations that are embedded.
     /// Fails on files that cannot be used, or that do not belong together.
-    pub fn open_retriever(
-        &self,
-        device: &Device,
-        progress: impl FnMut(usize),
-    ) -> Result<Option<Box<dyn Retriever>>, LocateError> {
+    pub fn open_retriever(&self, device: &Device, progress: impl FnMut(usize)) -> Result<Option<Box<dyn Retriever>>> {
         let open = |gallery: &PathBuf| open_retriever(gallery, self.geoclip.as_deref(), device, progress);
         self.gallery.as_ref().map(open).transpose()
     }
 
     /// Opens LocDiff-H alone, if there is a gallery and its rule is `hybrid` or `paper`. Fails as [`LocatorOptions::open_retriever`] does, and if
     /// a change does not fit the rule.
-    pub fn open_hybrid(&self, device: &Device, progress: impl FnMut(usize)) -> Result<Option<Hybrid>, LocateError> {
+    pub fn open_hybrid(&self, device: &Device, progress: impl FnMut(usize)) -> Result<Option<Hybrid>> {
         let rule = match self.gallery_rule {
             GalleryRule::Mix => return Ok(None),
             GalleryRule::Hybrid => HybridRule::Fused,

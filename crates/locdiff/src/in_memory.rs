@@ -1,6 +1,6 @@
 //! A model and an encoder whose files are in memory: those that are part of this library, or a page's.
 
-use crate::{LocateError, Locator, shape::shape_of};
+use crate::{Locator, error::Result, shape::shape_of};
 use locdiff_model::{Model, answer::Calibration};
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
@@ -19,7 +19,7 @@ pub(crate) struct FilesInMemory<'a> {
 }
 
 impl FilesInMemory<'_> {
-    pub(crate) fn model(&self, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
+    pub(crate) fn model(&self, device: &Device) -> Result<(Model, Option<Calibration>)> {
         let name = |file: &str| Path::new(&format!("{} model", self.called)).join(file);
         let [config, weights, calibration] = self.model;
         let config = (&*name("config.json"), config);
@@ -28,7 +28,7 @@ impl FilesInMemory<'_> {
         Ok((model, Some(calibration)))
     }
 
-    pub(crate) fn encoder(&self, device: &Device) -> Result<Encoder, LocateError> {
+    pub(crate) fn encoder(&self, device: &Device) -> Result<Encoder> {
         let name = |file: &str| Path::new(&format!("{} encoder", self.called)).join(file);
         let [description, weights] = self.encoder;
         let description = (&*name("encoder.json"), description);
@@ -37,20 +37,18 @@ impl FilesInMemory<'_> {
 }
 
 impl Locator {
+    /// Name of the bundled model.
+    #[cfg(feature = "bundled")]
+    pub const BUNDLED_MODEL: &'static str = locdiff_bundled_model::NAME;
+
     /// Opens a locator from files in memory, on the CPU. The encoder is `encoder.json` and `model.safetensors`; the model is `config.json`,
     /// `model.safetensors` and `calibration.json`. Messages call them "`called` encoder" and "`called` model". Fails if files cannot be used, or
     /// do not belong together.
-    pub fn from_memory(called: &str, encoder: [&[u8]; 2], model: [&[u8]; 3]) -> Result<Self, LocateError> {
+    pub fn from_memory(called: &str, encoder: [&[u8]; 2], model: [&[u8]; 3]) -> Result<Self> {
         let (device, files) = (Device::cpu(), FilesInMemory { called, encoder, model });
         let (model, calibration) = files.model(&device)?;
         Self::new(model, calibration, Some(files.encoder(&device)?))
     }
-}
-
-#[cfg(feature = "bundled")]
-impl Locator {
-    /// Name of the bundled model.
-    pub const BUNDLED_MODEL: &'static str = locdiff_bundled_model::NAME;
 }
 
 #[cfg(feature = "bundled")]

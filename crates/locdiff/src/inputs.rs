@@ -1,6 +1,6 @@
 //! What is to be located: photos, or rows of a file of embeddings.
 
-use crate::{LocateError, Locator, Source};
+use crate::{Locator, Source, error::Result};
 use locdiff_io::data::RowFile;
 use locdiff_vision::sources::{PhotoSource, Photos};
 use std::{path::Path, sync::Arc};
@@ -32,7 +32,7 @@ impl Inputs {
     }
 
     /// Fails if embeddings do not fit the model or its gallery.
-    pub fn check(&self, locator: &Locator) -> Result<(), LocateError> {
+    pub fn check(&self, locator: &Locator) -> Result<()> {
         let model = locator.model().config();
         let own = locator.encoder().map(|encoder| &**encoder.fingerprint());
         let (name, columns, encoder) = match self {

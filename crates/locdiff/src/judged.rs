@@ -1,6 +1,6 @@
 //! A model judged on photos whose places are known.
 
-use crate::{Control, LocateError, LocatorOptions, Progress};
+use crate::{Control, LocateError, LocatorOptions, Progress, error::Result};
 use locdiff_base::setting;
 use locdiff_io::data::RowFile;
 use locdiff_model::answer::{Answer, FromDensity, Globe, LEVELS, ReadOptions, Reader, ReliabilityCurve, Verdict};
@@ -20,7 +20,7 @@ impl LocatorOptions {
         truths: &[Option<LatLon>],
         options: &SampleOptions,
         control: Control<'_>,
-    ) -> Result<Vec<(LatLon, Option<Verdict>)>, LocateError> {
+    ) -> Result<Vec<(LatLon, Option<Verdict>)>> {
         let (model, calibration) = self.open_model(&Device::open_with(self.device, self.precision)?)?;
         if file.rows() != truths.len() {
             let remedy = format!("there are {} embeddings: row k of both must be the same photo", file.rows());

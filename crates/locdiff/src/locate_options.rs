@@ -1,6 +1,6 @@
 //! What is asked of photos.
 
-use crate::{Knowledge, LocateError, Pooling, names::is_default, names::named, names::optional_name};
+use crate::{Knowledge, LocateError, Pooling, error::Result, names::is_default, names::named, names::optional_name};
 use locdiff_base::{Named, setting};
 use locdiff_map::{clues::Clue, clues::ClueTime, evidence::Evidence, places::PlacesError, places::Region};
 use locdiff_model::{SampleOptions, answer::ReadOptions, diffusion::Sampler};
@@ -211,7 +211,7 @@ impl LocateOptions {
 
     /// Reads the regions and files that the options name, once for many calls. Otherwise every call reads them. Fails if a region or prior cannot
     /// be used, or options are out of range or contradict each other.
-    pub fn resolved(&self) -> Result<Self, LocateError> {
+    pub fn resolved(&self) -> Result<Self> {
         let mut known = self.region(Region::parse)?;
         if let Some(path) = &self.prior {
             known = Some(crate::prior::with_prior(known.unwrap_or_default(), path, self.prior_km)?);
@@ -220,14 +220,14 @@ impl LocateOptions {
     }
 
     /// Resolves options from outside without reading files. Fails as [`LocateOptions::resolved`] does, and if there is a prior.
-    pub fn resolved_without_files(&self) -> Result<Self, LocateError> {
+    pub fn resolved_without_files(&self) -> Result<Self> {
         match &self.prior {
             Some(path) => Err(setting("prior", path.display(), "no file is read for a request from outside")),
             None => self.with_known(self.region(Region::in_words)?),
         }
     }
 
-    fn region(&self, parse: fn(&str) -> Result<Region, PlacesError>) -> Result<Option<Knowledge>, LocateError> {
+    fn region(&self, parse: fn(&str) -> Result<Region, PlacesError>) -> Result<Option<Knowledge>> {
         if self.within.is_empty() {
             return Ok(None);
         }
@@ -235,7 +235,7 @@ impl LocateOptions {
         Ok(Some(Knowledge::new().within(Region::union(&regions))))
     }
 
-    fn with_known(&self, known: Option<Knowledge>) -> Result<Self, LocateError> {
+    fn with_known(&self, known: Option<Knowledge>) -> Result<Self> {
         let mut resolved = Self { within: Vec::new(), prior: None, ..self.clone() };
         // Files by their names alone: a job has whole paths, and says the same.
         let is_file = |text: &Path| text.extension().is_some_and(|end| end == "geojson" || end == "json");
@@ -251,7 +251,7 @@ impl LocateOptions {
         Ok(resolved)
     }
 
-    pub(crate) fn check(&self) -> Result<(), LocateError> {
+    pub(crate) fn check(&self) -> Result<()> {
         self.sampling().check()?;
         if self.views == 0 || self.views > self.samples {
             return Err(setting("views", self.views, format!("1 to the number of samples, {}", self.samples)));
@@ -270,7 +270,7 @@ impl LocateOptions {
 
     /// What clues say about a photo of this time, unless the options have a time. Fails on clues and times that cannot be used, and on clues that
     /// need a time if there is none.
-    pub(crate) fn clues(&self, own: Option<ClueTime>) -> Result<Vec<Evidence>, LocateError> {
+    pub(crate) fn clues(&self, own: Option<ClueTime>) -> Result<Vec<Evidence>> {
         let read = |text: &String| {
             let remedy = "write it as 2024-05-12 13:45:10, with Z or an offset such as +02:00 if that is known";
             ClueTime::parse(text).ok_or_else(|| setting::<LocateError>("time", text, remedy))
@@ -281,7 +281,7 @@ impl LocateOptions {
     }
 
     /// Fails if a sampler or its steps are given, and no sample is made.
-    pub(crate) fn check_sampler(&self, makes_samples: bool) -> Result<(), LocateError> {
+    pub(crate) fn check_sampler(&self, makes_samples: bool) -> Result<()> {
         let remedy = "no samples are made here: set pool, or leave it out";
         let steps = (!is_usual_steps(&self.steps)).then(|| ("steps", self.steps.to_string()));
         let sampler = (!is_usual_sampler(&self.sampler)).then(|| ("sampler", self.sampler.name().to_owned()));

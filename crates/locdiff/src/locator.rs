@@ -4,10 +4,8 @@
 use crate::gallery_use::GalleryUse;
 #[cfg(feature = "gallery")]
 use crate::geoclip_model::{FoundPlaces, ModelPlaces};
-use crate::{
-    EmbeddedPhoto, LocateError, LocateOptions, MapFactorChoice, error::Failure, error::Result, pipeline::embed,
-    reading::unignored, retrieval::Retrieved, shape::shape_of,
-};
+use crate::{EmbeddedPhoto, LocateError, LocateOptions, MapFactorChoice, error::Failure, error::Result};
+use crate::{pipeline::embed, reading::unignored, retrieval::Retrieved, shape::shape_of};
 use locdiff_album::Album;
 use locdiff_base::Named;
 use locdiff_io::data::{Embedding, Fingerprint};
@@ -70,7 +68,7 @@ impl PhotoEvidence {
 impl Locator {
     /// Combines an open model and encoder. Without a calibration, probabilities are the network's own. Without an encoder, it takes embeddings
     /// only. A model without densities answers from samples only: see [`LocateOptions::pool`]. Fails if the encoder does not fit the model.
-    pub fn new(model: Model, calibration: Option<Calibration>, encoder: Option<Encoder>) -> Result<Self, LocateError> {
+    pub fn new(model: Model, calibration: Option<Calibration>, encoder: Option<Encoder>) -> Result<Self> {
         let config = model.config();
         if let Some(encoder) = &encoder
             && encoder.embedding() != config.embedding_dim
@@ -107,7 +105,7 @@ impl Locator {
     }
 
     /// Embeds a photo, or its views if the options ask for several. Fails if there is no encoder, an option is out of range, or the device fails.
-    pub fn embed(&self, photo: &Photo, options: &LocateOptions) -> Result<EmbeddedPhoto, LocateError> {
+    pub fn embed(&self, photo: &Photo, options: &LocateOptions) -> Result<EmbeddedPhoto> {
         options.check()?;
         embed(self.encoder.as_ref(), photo, options)
     }
@@ -118,7 +116,7 @@ impl Locator {
 
     /// Answers an embedded photo. Fails if the embedding has another size or encoder, an option is out of range, knowledge leaves no location, or
     /// the device fails.
-    pub fn answer(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Answer, LocateError> {
+    pub fn answer(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Answer> {
         let options = &options.resolved()?;
         self.check_photo(photo, options)?;
         let said = self.ask(&[photo], options)?.swap_remove(0);
@@ -126,15 +124,10 @@ impl Locator {
     }
 
     /// A result for each embedded photo, by resolved options. What failed before stays as it is.
-    pub(crate) fn answer_each(
-        &self,
-        photos: Vec<Result<EmbeddedPhoto>>,
-        options: &LocateOptions,
-    ) -> Vec<Result<Answer>> {
-        let check = |photo: Result<EmbeddedPhoto, LocateError>| {
-            photo.and_then(|photo| self.check_photo(&photo, options).map(|()| photo))
-        };
-        let checked: Vec<Result<EmbeddedPhoto, LocateError>> = photos.into_iter().map(check).collect();
+    pub(crate) fn answer_each(&self, read: Vec<Result<EmbeddedPhoto>>, options: &LocateOptions) -> Vec<Result<Answer>> {
+        let check =
+            |photo: Result<EmbeddedPhoto>| photo.and_then(|photo| self.check_photo(&photo, options).map(|()| photo));
+        let checked: Vec<Result<EmbeddedPhoto>> = read.into_iter().map(check).collect();
         let photos: Vec<&EmbeddedPhoto> = checked.iter().flatten().collect();
         let Ok(said) = self.ask(&photos, options) else {
             // One of them failed: each alone, so that the others do not fail with it.
@@ -198,23 +191,19 @@ impl Locator {
         let found = self.search(photos)?;
         let said = evidence.into_iter().zip(found).map(|(evidence, found)| PhotoEvidence::new(Some(evidence), found));
         #[cfg(feature = "gallery")]
-        if let Some(places) = self.find_places(photos, options)? {
+        if let Some(places) = self.find_places(photos, options.refine)? {
             return Ok(said.zip(places).map(|(said, found)| PhotoEvidence { places: Some(found), ..said }).collect());
         }
         Ok(said.collect())
     }
 
     #[cfg(feature = "gallery")]
-    pub(crate) fn find_places(
-        &self,
-        photos: &[&EmbeddedPhoto],
-        options: &LocateOptions,
-    ) -> Result<Option<Vec<FoundPlaces>>> {
+    pub(crate) fn find_places(&self, photos: &[&EmbeddedPhoto], refine: bool) -> Result<Option<Vec<FoundPlaces>>> {
         let Some((places, settings)) = self.places.as_ref().zip(self.reader.calibration().places.as_ref()) else {
             return Ok(None);
         };
         let embeddings: Vec<Vec<f32>> = photos.iter().map(|photo| photo.for_retrieval()).collect();
-        Ok(Some(places.find(&embeddings, settings, options.refine)?))
+        Ok(Some(places.find(&embeddings, settings, refine)?))
     }
 
     /// What the network says; nothing where the model gives places scores.
@@ -374,7 +363,7 @@ impl Locator {
     }
 
     /// Fails if an option is out of range, or the model or its gallery cannot honour it.
-    pub fn check(&self, options: &LocateOptions) -> Result<(), LocateError> {
+    pub fn check(&self, options: &LocateOptions) -> Result<()> {
         options.check()?;
         options.check_sampler(self.settles())?;
         #[cfg(feature = "gallery")]

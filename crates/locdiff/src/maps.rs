@@ -1,19 +1,17 @@
 //! Answers as maps: GeoJSON, KML, a page, a picture, an animation of the backward process.
 
-use crate::{Answer, Density, DensityGrid, LocateError, error::Failure, grid::worth_drawing};
+use crate::{Answer, Density, DensityGrid, error::Failure, error::Result, grid::worth_drawing};
 use locdiff_base::{counted, kilometres};
 use locdiff_map::places::{PlaceKind, PlaceName, place_names};
-use locdiff_map::{
-    Colour, CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder, MapImage,
-    MapLabel, MapPage, Marker, MarkerShape, Raster, Trace, Window, contour_polygons, crowd_image, geotiff, photos_png,
-};
+use locdiff_map::{Colour, CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMarker, HtmlPhoto, KmlDocument};
+use locdiff_map::{KmlFolder, MapImage, MapLabel, MapPage, Marker, MarkerShape, Raster, Trace, Window};
+use locdiff_map::{contour_polygons, crowd_image, geotiff, photos_png};
 use locdiff_model::{TraceStep, answer::DensityRegion};
 use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Polygon, UnitVec, haversine_km};
 use locdiff_vision::{Photo, PhotoLimits};
 use rayon::prelude::*;
-use std::io::{Read, Seek, Write};
-use std::sync::OnceLock;
+use std::{io::Read, io::Seek, io::Write, sync::OnceLock};
 
 const PROBABILITIES: [f64; 2] = [0.5, 0.9];
 /// Densities this far below the top are the same to the eye, and to a contour.
@@ -49,7 +47,7 @@ pub struct AnswerMap<'a> {
 }
 
 /// The log density at a window's cells, cut where nothing is to be seen.
-fn raster(density: &Density, window: Window) -> Result<Raster, LocateError> {
+fn raster(density: &Density, window: Window) -> Result<Raster> {
     let [rows, columns] = window.lines();
     let mut values = density.log_density_on(&rows, &columns);
     let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -182,7 +180,7 @@ fn name(answer: &Answer) -> &str {
 
 impl<'a> AnswerMap<'a> {
     /// Draws an answer. Fails if it has no density, as in an album.
-    pub fn new(answer: &'a Answer) -> Result<Self, LocateError> {
+    pub fn new(answer: &'a Answer) -> Result<Self> {
         let density = answer.density().ok_or(Failure::NoDensity)?;
         let regions = density.regions(PROBABILITIES);
         let wide = raster(density, worth_drawing(density, None)?)?;
@@ -198,7 +196,7 @@ impl<'a> AnswerMap<'a> {
 
     /// An animation of the backward process: at every step the mean of the samples' own densities `exp(e·Y)`, with the noise that is still in
     /// them. Its cube root is shown: samples are too narrow to be seen on a globe. Fails on steps of another degree than the codec's.
-    pub(crate) fn animation(codec: &Codec, answer: &Answer, steps: &[TraceStep]) -> Result<Trace, LocateError> {
+    pub(crate) fn animation(codec: &Codec, answer: &Answer, steps: &[TraceStep]) -> Result<Trace> {
         /// More samples take longer and show no more.
         const MOST_SAMPLES: usize = 12;
         let window = Window::globe(90, 180)?;
@@ -279,7 +277,7 @@ impl<'a> AnswerMap<'a> {
     }
 
     /// Returns a GeoTIFF with the probability of every cell of the world; they sum to 1. Fails if it cannot be encoded.
-    pub fn geotiff(&self) -> Result<Vec<u8>, LocateError> {
+    pub fn geotiff(&self) -> Result<Vec<u8>> {
         /// Cells of a quarter of a degree.
         const WORLD: (usize, usize) = (720, 1440);
         let raster = raster(self.density, Window::globe(WORLD.0, WORLD.1)?)?;
@@ -299,12 +297,12 @@ impl<'a> AnswerMap<'a> {
     }
 
     /// Draws a PNG of the density around the 90 % region, to be shown 800 pixels wide. Fails if it cannot be drawn.
-    pub fn png(&self) -> Result<Vec<u8>, LocateError> {
+    pub fn png(&self) -> Result<Vec<u8>> {
         Ok(photos_png(&[self.picture(PICTURE, None)?], 1, "")?)
     }
 
     /// A map of so many pixels, with a small JPEG of the photo.
-    pub(crate) fn picture(&self, size: (usize, usize), photo: Option<&[u8]>) -> Result<MapImage, LocateError> {
+    pub(crate) fn picture(&self, size: (usize, usize), photo: Option<&[u8]>) -> Result<MapImage> {
         /// Pixels of a cell of the density.
         const CELL: usize = 4;
         let (answer, density) = (self.answer, self.density);
@@ -351,7 +349,7 @@ fn region_words(p: f64) -> String {
 }
 
 /// Many photos in one picture: how many there are where, and how far from there they may have been taken.
-pub(crate) fn crowd_png(photos: &[CrowdPhoto], unreadable: usize) -> Result<Vec<u8>, LocateError> {
+pub(crate) fn crowd_png(photos: &[CrowdPhoto], unreadable: usize) -> Result<Vec<u8>> {
     let image = crowd_image(photos)?.names(labels()).title(&photos_title(photos, unreadable));
     Ok(photos_png(&[image], 1, "")?)
 }

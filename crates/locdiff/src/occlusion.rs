@@ -1,6 +1,6 @@
 //! Which parts of a photo support its answer, and the sampling steps as locations.
 
-use crate::{EmbeddedPhoto, LocateError, LocateOptions, Locator, error::Result};
+use crate::{EmbeddedPhoto, LocateOptions, Locator, error::Result};
 use locdiff_model::{ModelError, Reading, TraceStep, answer::ReadText};
 use locdiff_shdd::{Decoder, sphere::EARTH_RADIUS_KM, sphere::LatLon};
 use locdiff_vision::Photo;
@@ -40,7 +40,7 @@ impl Locator {
     /// # }
     /// # Ok::<(), locdiff::LocateError>(())
     /// ```
-    pub fn occlusion(&self, photo: &Photo, options: &LocateOptions) -> Result<Occlusion, LocateError> {
+    pub fn occlusion(&self, photo: &Photo, options: &LocateOptions) -> Result<Occlusion> {
         let options = &options.resolved()?;
         let (width, height) = (photo.width() as usize, photo.height() as usize);
         let longer = width.max(height);
@@ -89,11 +89,7 @@ impl Locator {
     /// # }
     /// # Ok::<(), locdiff::LocateError>(())
     /// ```
-    pub fn sampled_steps(
-        &self,
-        photo: &EmbeddedPhoto,
-        options: &LocateOptions,
-    ) -> Result<Vec<(usize, Vec<LatLon>)>, LocateError> {
+    pub fn sampled_steps(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Vec<(usize, Vec<LatLon>)>> {
         let samples = SAMPLES.max(photo.views.len());
         let mut asked = options.resolved()?.samples(samples);
         asked.steps = STEPS;

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "gallery")]
 use crate::geoclip_model::{GeoClipModel, geoclip_folder};
-use crate::{LocateError, Locator, LocatorOptions, home::found, locator::open_model};
+use crate::{Locator, LocatorOptions, error::Result, home::found, locator::open_model};
 use locdiff_model::{Model, answer::Calibration};
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 impl LocatorOptions {
     /// Opens the model alone, with its calibration if it has one. Fails if the folder cannot be used, or there is no bundled model.
-    pub fn open_model(&self, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
+    pub fn open_model(&self, device: &Device) -> Result<(Model, Option<Calibration>)> {
         match &self.model {
             Some(given) => {
                 #[cfg(feature = "bundled")]
@@ -28,7 +28,7 @@ impl LocatorOptions {
     }
 
     /// Opens the encoder alone. Fails if the folder cannot be used, or there is no bundled encoder.
-    pub fn open_encoder(&self, device: &Device) -> Result<Encoder, LocateError> {
+    pub fn open_encoder(&self, device: &Device) -> Result<Encoder> {
         match &self.encoder {
             Some(folder) => Ok(Encoder::open_on(&found(folder)?, device)?),
             #[cfg(feature = "bundled")]
@@ -41,13 +41,13 @@ impl LocatorOptions {
 
 impl Locator {
     /// Opens a locator. Fails if a folder cannot be used, model and encoder do not fit, or the device fails.
-    pub fn open(options: &LocatorOptions) -> Result<Self, LocateError> {
+    pub fn open(options: &LocatorOptions) -> Result<Self> {
         Self::open_with(options, |_| ())
     }
 
     /// Opens a locator. `progress` receives the number of a gallery's locations that are embedded, if that comes first.
     /// Fails as [`Locator::open`] does.
-    pub fn open_with(options: &LocatorOptions, progress: impl FnMut(usize)) -> Result<Self, LocateError> {
+    pub fn open_with(options: &LocatorOptions, progress: impl FnMut(usize)) -> Result<Self> {
         // The words for places are unpacked meanwhile.
         rayon::spawn(|| drop(locdiff_map::places::describe(locdiff_shdd::sphere::UnitVec::NORTH.to_latlon())));
         let device = Device::open_with(options.device, options.precision)?;
@@ -74,7 +74,7 @@ impl Locator {
 
     /// Opens the bundled model and encoder: [`Locator::open`] with the default options. Fails if the device fails.
     #[cfg(feature = "bundled")]
-    pub fn bundled() -> Result<Self, LocateError> {
+    pub fn bundled() -> Result<Self> {
         Self::open(&LocatorOptions::default())
     }
 }
@@ -86,7 +86,7 @@ fn open_geoclip(
     folder: &Path,
     device: &Device,
     progress: &mut dyn FnMut(usize),
-) -> Result<Locator, LocateError> {
+) -> Result<Locator> {
     let opened = GeoClipModel::open(folder, device, &mut *progress)?;
     let encoder = if options.without_encoder { None } else { Some(geoclip_encoder(options, &opened, folder)?) };
     let encoder = encoder.map(|encoder| Encoder::open_on(&encoder, device)).transpose()?;
@@ -95,7 +95,7 @@ fn open_geoclip(
 
 /// The encoder of a GeoCLIP model: the one that is given, else the one that it names.
 #[cfg(feature = "gallery")]
-fn geoclip_encoder(options: &LocatorOptions, opened: &GeoClipModel, folder: &Path) -> Result<PathBuf, LocateError> {
+fn geoclip_encoder(options: &LocatorOptions, opened: &GeoClipModel, folder: &Path) -> Result<PathBuf> {
     if let Some(encoder) = &options.encoder {
         return found(encoder);
     }

@@ -1,11 +1,9 @@
 //! The one way from photos to embeddings, a block at a time. On the CPU a photo is decoded and embedded on one thread, as many photos at
 //! a time as there are threads. In batches, the next block is read while the encoder works on those before.
 
-use crate::error::{Failure, Result};
-use crate::reading::read_text;
-use crate::source::{Known, Origin};
 use crate::{Control, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Progress, Source, control::Thumbnails};
-use locdiff_base::timed;
+use crate::{error::Failure, error::Result, reading::read_text, source::Known, source::Origin};
+use locdiff_base::{ensure, timed};
 use locdiff_vision::{Augmentation, Begun, Encoder, Photo, PhotoFacts, PhotoLimits, Prepared, VisionError};
 use rayon::prelude::*;
 use std::{collections::VecDeque, iter::Fuse, sync::Arc};
@@ -16,7 +14,7 @@ pub struct Read {
     /// Source of the photo.
     pub origin: Origin,
     /// The photo as its embedding; an error concerns this photo alone.
-    pub photo: Result<EmbeddedPhoto, LocateError>,
+    pub photo: Result<EmbeddedPhoto>,
     /// JPEG thumbnail, if one was asked for.
     pub thumbnail: Option<Vec<u8>>,
 }
@@ -102,7 +100,7 @@ impl<'a> EmbedSources<'a> {
 
     /// Returns the next photos, or `None` after the last or if it was stopped. Fails for reasons that concern no single photo: settings, the
     /// device.
-    pub fn next_block(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
+    pub fn next_block(&mut self) -> Result<Option<Vec<Read>>> {
         let next = if self.embedder.in_batches { Self::next_batch } else { Self::next_each };
         let control = self.embedder.control;
         let block = control.timed(|times| &times.read, || next(self))?;
@@ -115,16 +113,14 @@ impl<'a> EmbedSources<'a> {
 
     /// Combines all photos. Fails if any photo cannot be used, as [`EmbedSources::next_block`] does, and with
     /// [`ErrorKind::Stopped`](crate::ErrorKind::Stopped).
-    pub fn together(mut self) -> Result<EmbeddedPhoto, LocateError> {
+    pub fn together(mut self) -> Result<EmbeddedPhoto> {
         let mut photos = Vec::new();
         while let Some(block) = self.next_block()? {
             for read in block {
                 photos.push(read.photo?);
             }
         }
-        if self.is_stopped() {
-            return Err(LocateError::stopped());
-        }
+        ensure!(!self.is_stopped(), LocateError::stopped());
         Ok(EmbeddedPhoto::together(photos))
     }
 

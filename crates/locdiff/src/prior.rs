@@ -1,6 +1,7 @@
 //! Prior knowledge from files.
 
-use crate::{Knowledge, LocateError, error::Failure};
+use crate::{Knowledge, LocateError, error::Failure, error::Result};
+use locdiff_base::ensure;
 use locdiff_io::data::TableReader;
 use locdiff_shdd::sphere::LatLon;
 use std::path::Path;
@@ -10,7 +11,7 @@ const LARGEST_RASTER_BYTES: u64 = 1 << 31;
 
 /// Multiplies knowledge by the weights of a file: an Esri ASCII raster (`.asc`), or a CSV with lat, lon and weight, whose
 /// places reach about `spread_km` far. Fails on a file that cannot be read, or that weighs nothing.
-pub(crate) fn with_prior(knowledge: Knowledge, path: &Path, spread_km: f64) -> Result<Knowledge, LocateError> {
+pub(crate) fn with_prior(knowledge: Knowledge, path: &Path, spread_km: f64) -> Result<Knowledge> {
     let bad = |reason: String| LocateError::from(Failure::Prior { file: path.display().to_string(), reason });
     if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("asc")) {
         return raster(knowledge, path).map_err(bad);
@@ -31,9 +32,7 @@ pub(crate) fn with_prior(knowledge: Knowledge, path: &Path, spread_km: f64) -> R
         let place = LatLon::new(lat, lon).map_err(|error| bad(format!("row {}: {error}", at.row)))?;
         places.push((place, weight));
     }
-    if places.iter().all(|(_, weight)| *weight == 0.0) {
-        return Err(bad("no location in it has a weight above 0".to_owned()));
-    }
+    ensure!(!places.iter().all(|(_, weight)| *weight == 0.0), bad("no location in it has a weight above 0".to_owned()));
     Ok(knowledge.places(places, spread_km))
 }
 

@@ -1,7 +1,7 @@
 //! Photos in, an answer for each, in blocks.
 
 use crate::pipeline::{EmbedSources, Read};
-use crate::{Control, LocateError, LocateOptions, Locator, Source, control::Thumbnails, source::Origin};
+use crate::{Control, LocateError, LocateOptions, Locator, Source, control::Thumbnails, error::Result, source::Origin};
 use locdiff_model::{TraceStep, answer::Answer};
 use serde_json::Value;
 use std::{collections::VecDeque, sync::Arc};
@@ -21,7 +21,7 @@ type Boxed<'a> = Box<dyn Iterator<Item = Source> + Send + 'a>;
 
 impl Locator {
     /// Answers a photo, with the default options. Fails if the file cannot be read or is not a photo, or the device fails.
-    pub fn locate(&self, photo: impl Into<Source>) -> Result<Answer, LocateError> {
+    pub fn locate(&self, photo: impl Into<Source>) -> Result<Answer> {
         self.locate_with(photo, &LocateOptions::default())
     }
 
@@ -36,7 +36,7 @@ impl Locator {
     /// # }
     /// # Ok::<(), locdiff::LocateError>(())
     /// ```
-    pub fn locate_with(&self, photo: impl Into<Source>, options: &LocateOptions) -> Result<Answer, LocateError> {
+    pub fn locate_with(&self, photo: impl Into<Source>, options: &LocateOptions) -> Result<Answer> {
         let first = self.locate_all([photo.into()], options)?.next();
         first.map_or_else(|| Err(LocateError::stopped()), |photo| photo.answer)
     }
@@ -59,7 +59,7 @@ impl Locator {
         &'a self,
         photos: impl IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
         options: &LocateOptions,
-    ) -> Result<Run<'a>, LocateError> {
+    ) -> Result<Run<'a>> {
         let options = options.resolved()?;
         self.check(&options)?;
         let sources: Boxed<'a> = Box::new(photos.into_iter().map(Into::into));
@@ -86,44 +86,15 @@ impl Locator {
         photos: impl IntoIterator<Item: Into<Source> + 'a, IntoIter: Send + 'a>,
         options: &LocateOptions,
         control: Control<'a>,
-    ) -> Result<Answer, LocateError> {
+    ) -> Result<Answer> {
         let options = options.resolved()?;
         let sources: Boxed<'a> = Box::new(photos.into_iter().map(Into::into));
         let photo = self.read(sources, Arc::new(options.clone()), control).together()?;
         let samples = options.samples.max(photo.views.len());
         self.answer(&photo, &options.samples(samples))
     }
-}
 
-impl<'a> Run<'a> {
-    /// Adds run control: stop, progress, and a place to keep embeddings.
-    pub fn with_control(mut self, control: Control<'a>) -> Self {
-        self.photos.embedder.control = control;
-        self
-    }
-
-    /// Makes a JPEG thumbnail of each photo, sized for maps of `photos`; none for 0.
-    pub fn with_thumbnails(mut self, photos: usize) -> Self {
-        self.photos.embedder.thumbnails = (photos > 0).then(|| Thumbnails::of_answers(photos));
-        self
-    }
-
-    /// Returns the next block of photos, or `None` after the last or if the run was stopped. Fails for reasons that concern no single photo:
-    /// options, knowledge that leaves no location, the device.
-    pub fn next_block(&mut self) -> Result<Option<Vec<Located>>, LocateError> {
-        if self.is_over {
-            return Ok(None);
-        }
-        let read = self.photos.next_block();
-        let answer = |read| self.locator.answer_read(read, &self.photos.options);
-        let block = read.and_then(|read| read.map(answer).transpose());
-        self.is_over = !matches!(block, Ok(Some(_)));
-        block
-    }
-}
-
-impl Locator {
-    pub(crate) fn answer_read(&self, read: Vec<Read>, options: &LocateOptions) -> Result<Vec<Located>, LocateError> {
+    pub(crate) fn answer_read(&self, read: Vec<Read>, options: &LocateOptions) -> Result<Vec<Located>> {
         let mut traces = Vec::with_capacity(read.len());
         let (mut rest, mut photos) = (Vec::with_capacity(read.len()), Vec::with_capacity(read.len()));
         for Read { origin, photo, thumbnail } in read {
@@ -145,6 +116,33 @@ impl Locator {
             answer => Ok(Located { trace, has_time, ignored_text, ..Located::new(origin, answer, thumbnail) }),
         })
         .collect()
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Adds run control: stop, progress, and a place to keep embeddings.
+    pub fn with_control(mut self, control: Control<'a>) -> Self {
+        self.photos.embedder.control = control;
+        self
+    }
+
+    /// Makes a JPEG thumbnail of each photo, sized for maps of `photos`; none for 0.
+    pub fn with_thumbnails(mut self, photos: usize) -> Self {
+        self.photos.embedder.thumbnails = (photos > 0).then(|| Thumbnails::of_answers(photos));
+        self
+    }
+
+    /// Returns the next block of photos, or `None` after the last or if the run was stopped. Fails for reasons that concern no single photo:
+    /// options, knowledge that leaves no location, the device.
+    pub fn next_block(&mut self) -> Result<Option<Vec<Located>>> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let read = self.photos.next_block();
+        let answer = |read| self.locator.answer_read(read, &self.photos.options);
+        let block = read.and_then(|read| read.map(answer).transpose());
+        self.is_over = !matches!(block, Ok(Some(_)));
+        block
     }
 }
 
@@ -184,7 +182,7 @@ pub struct Located<A = Answer> {
     /// Source of the photo.
     pub origin: Origin,
     /// The answer. An error of which [`LocateError::is_about_photo`] is false ended the run.
-    pub answer: Result<A, LocateError>,
+    pub answer: Result<A>,
     /// A small JPEG of the photo, if the run makes them.
     pub thumbnail: Option<Vec<u8>>,
     /// The backward process, if the run records it.
@@ -196,7 +194,7 @@ pub struct Located<A = Answer> {
 }
 
 impl<A> Located<A> {
-    pub(crate) fn new(origin: Origin, answer: Result<A, LocateError>, thumbnail: Option<Vec<u8>>) -> Self {
+    pub(crate) fn new(origin: Origin, answer: Result<A>, thumbnail: Option<Vec<u8>>) -> Self {
         let name = origin.called().to_owned();
         Self { name, origin, answer, thumbnail, trace: Vec::new(), has_time: false, ignored_text: Vec::new() }
     }

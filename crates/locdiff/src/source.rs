@@ -1,12 +1,12 @@
 //! A photo as an interface hands it over: not decoded yet, or as its embedding.
 
-use crate::{EmbeddedPhoto, LatLon, LocateError, PhotoTime, error::Failure, table::failure_json};
+use crate::{EmbeddedPhoto, LatLon, LocateError, PhotoTime, error::Failure, error::Result, table::failure_json};
 use locdiff_io::data::RowFile;
 use locdiff_vision::{Photo, PhotoLimits, VisionError, sources::PhotoSource, sources::PlaceSource};
 use serde_json::Value;
 use std::{path::Path, path::PathBuf, sync::Arc};
 
-type ReadPhoto = dyn Fn(&PhotoLimits) -> Result<Photo, LocateError> + Send + Sync;
+type ReadPhoto = dyn Fn(&PhotoLimits) -> Result<Photo> + Send + Sync;
 
 /// A photo to locate.
 ///
@@ -68,10 +68,7 @@ impl Source {
     }
 
     /// Takes a photo that a function reads when its turn comes.
-    pub fn reader(
-        name: Option<&str>,
-        read: impl Fn(&PhotoLimits) -> Result<Photo, LocateError> + Send + Sync + 'static,
-    ) -> Self {
+    pub fn reader(name: Option<&str>, read: impl Fn(&PhotoLimits) -> Result<Photo> + Send + Sync + 'static) -> Self {
         Self::new(name.map(str::to_owned), Kind::Read(Box::new(read)))
     }
 
@@ -137,7 +134,7 @@ impl Source {
     }
 
     /// Its embedding, where it comes with one.
-    pub(crate) fn own_embedding(&self) -> Option<Result<EmbeddedPhoto, LocateError>> {
+    pub(crate) fn own_embedding(&self) -> Option<Result<EmbeddedPhoto>> {
         match &self.kind {
             Kind::Embedded(photo) => Some(Ok((**photo).clone())),
             Kind::Row(file, row, retrieval) => Some(row_of(file, *row, retrieval.as_deref())),
@@ -154,7 +151,7 @@ impl Source {
         }
     }
 
-    pub(crate) fn read(&self, limits: &PhotoLimits) -> Result<Photo, LocateError> {
+    pub(crate) fn read(&self, limits: &PhotoLimits) -> Result<Photo> {
         match &self.kind {
             Kind::Photo(source) => Ok(source.read(limits)?),
             Kind::Bytes(contents, called) => Ok(Photo::decode((**contents).as_ref(), called, limits)?),
@@ -164,7 +161,7 @@ impl Source {
     }
 }
 
-fn row_of(file: &RowFile, row: usize, retrieval: Option<&RowFile>) -> Result<EmbeddedPhoto, LocateError> {
+fn row_of(file: &RowFile, row: usize, retrieval: Option<&RowFile>) -> Result<EmbeddedPhoto> {
     let mut photo = EmbeddedPhoto::from(file.embedding(row)?);
     photo.retrieval = retrieval.map(|own| own.embedding(row)).transpose()?;
     Ok(photo)

@@ -3,8 +3,7 @@
 
 use locdiff::get::{GetError, GetPlan, GetSettings, Installed};
 use locdiff_testing::http::{Request, respond};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, atomic::AtomicBool, atomic::AtomicU64, atomic::Ordering};
 use std::{collections::BTreeMap, fs, io::Write, net::TcpListener, net::TcpStream, path::Path, time::Duration};
 
 const ENCODER: &str = "clip-vit-base-patch32";

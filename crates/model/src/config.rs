@@ -1,7 +1,7 @@
 //! Every choice that makes a model, as it stands in `config.json`.
 
 use crate::{Result, diffusion::PredictionKind, diffusion::Schedule};
-use locdiff_base::{BadSetting, named, setting};
+use locdiff_base::{BadSetting, ensure, named, setting};
 use locdiff_io::data::{Fingerprint, RowFile};
 use locdiff_nn::layers::{CsUnetConfig, Layout};
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM};
@@ -244,9 +244,7 @@ impl ModelConfig {
             ("embedding_dim", self.embedding_dim, MOST_EMBEDDING_NUMBERS),
             ("diffusion_steps", self.diffusion_steps, MOST_DIFFUSION_STEPS),
         ] {
-            if !(1..=most).contains(&value) {
-                return Err(setting(what, value, format!("1 to {most}")));
-            }
+            ensure!((1..=most).contains(&value), setting(what, value, format!("1 to {most}")));
         }
         self.schedule()?;
         self.check_kept()?;

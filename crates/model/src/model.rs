@@ -2,7 +2,7 @@
 
 use crate::network::Network;
 use crate::{CodeWriter, MODEL_VERSION, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, Result};
-use locdiff_base::{AtomicFile, BadSetting, one_line, read_bounded};
+use locdiff_base::{AtomicFile, BadSetting, ensure, one_line, read_bounded};
 use locdiff_nn::{self as nn, Device, Init, Params, ParamsBuilder, losses::QuadratureGrid};
 use locdiff_shdd::sphere::UnitVec;
 use serde_json::Value;
@@ -221,9 +221,7 @@ impl Model {
         Network::register(&config, &mut wanted)?;
         // A number has two bytes or four; with some room for padding, settings that ask for more are not of these weights.
         let (asked, held, file) = (wanted.len, weights.1.len(), weights.0.display());
-        if held < asked {
-            return Err(bad(format!("its settings ask for {asked} numbers, but {file} has {held} bytes")));
-        }
+        ensure!(held >= asked, bad(format!("its settings ask for {asked} numbers, but {file} has {held} bytes")));
         let mut model = Self::with_params(config, |builder| builder.build_blank(device))?;
         let mut file = file_params(&model.config)?;
         file.load_bytes(weights.0, weights.1)?;

@@ -1,9 +1,8 @@
 //! A calibration finds what is wrong with a model, a gallery counts as much as it is worth, and densities say what holds.
 
-use locdiff_model::answer::{
-    Calibration, Factors, FitOptions, GalleryMix, Globe, KernelSettings, Kernels, LEVELS, ModelOutput, ModelShape,
-    Neighbour, Observation, OutOfDomain, Probe, ReadOptions, Reader, Sureness, fit, fit_gallery,
-};
+use locdiff_model::answer::{Calibration, Factors, FitOptions, GalleryMix, Globe, KernelSettings, Kernels, LEVELS};
+use locdiff_model::answer::{ModelOutput, ModelShape, Neighbour, Observation, OutOfDomain, Probe, ReadOptions, Reader};
+use locdiff_model::answer::{Sureness, fit, fit_gallery};
 use locdiff_shdd::{Coefficients, sphere::EARTH_RADIUS_KM, sphere::LatLon};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

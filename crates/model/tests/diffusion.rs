@@ -4,12 +4,10 @@
 mod common;
 
 use common::devices;
-use locdiff_model::diffusion::{
-    Denoiser, PredictionKind, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,
-};
-use locdiff_nn::{
-    Device, Indices, NnError, Recorded, RowKey, RowNoise, Tensor, View, ViewMut, losses::Quadrature, ops,
-};
+use locdiff_model::diffusion::sample;
+use locdiff_model::diffusion::{Denoiser, PredictionKind, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables};
+use locdiff_nn::ops;
+use locdiff_nn::{Device, Indices, NnError, Recorded, RowKey, RowNoise, Tensor, View, ViewMut, losses::Quadrature};
 
 /// The exact denoiser of independent normals N(mean, deviation²), for any kind of prediction.
 struct Gaussian {

@@ -1,10 +1,8 @@
 //! The model folder: round trips, and what a damaged one gets.
 
 use locdiff_io::data::Embedding;
-use locdiff_model::{
-    CONFIG_FILE, LossKind, Model, ModelConfig, Predictor, QuadraturePoints, QuadratureRecipe, Query, Reading,
-    SampleOptions, Standardisation, WEIGHTS_FILE,
-};
+use locdiff_model::{CONFIG_FILE, LossKind, Model, ModelConfig, Predictor, QuadraturePoints, QuadratureRecipe, Query};
+use locdiff_model::{Reading, SampleOptions, Standardisation, WEIGHTS_FILE};
 use locdiff_nn::Device;
 use locdiff_shdd::sphere::UnitVec;
 use std::fs;

@@ -1,9 +1,7 @@
 //! Made-up embeddings, places' own vectors with noise: radii hold what they say on photos that were never seen.
 
-use locdiff_model::answer::{
-    Calibration, CandidatePlaces, Globe, ModelOutput, Observation, PlaceField, PlaceFit, PlaceSettings, ReadOptions,
-    Reader, fit_places,
-};
+use locdiff_model::answer::{Calibration, CandidatePlaces, Globe, ModelOutput, Observation, PlaceField, PlaceFit};
+use locdiff_model::answer::{PlaceSettings, ReadOptions, Reader, fit_places};
 use locdiff_shdd::{Coefficients, sphere::LatLon, sphere::UnitVec, sphere::haversine_km};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

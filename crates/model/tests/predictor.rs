@@ -1,10 +1,8 @@
 //! What a predictor gives, alone or among others: views, the way there, the density at pure noise; and halved weights.
 
 use locdiff_io::data::Embedding;
-use locdiff_model::{
-    LossKind, Model, ModelConfig, NetworkKind, Pooling, Prediction, Predictor, Query, Reading, SampleOptions,
-    WEIGHTS_FILE, diffusion::Sampler,
-};
+use locdiff_model::{LossKind, Model, ModelConfig, NetworkKind, Pooling, Prediction, Predictor, Query, Reading};
+use locdiff_model::{SampleOptions, WEIGHTS_FILE, diffusion::Sampler};
 use locdiff_nn::Device;
 use locdiff_shdd::{Coefficients, sphere::LatLon};
 use std::sync::Arc;

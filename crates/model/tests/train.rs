@@ -1,10 +1,8 @@
 //! Training on a toy problem: it learns, resumes bit for bit, refuses bad data, and a CUDA device ends where the CPU does.
 
 use locdiff_io::data::{Dtype, Fingerprint, MatrixWriter};
-use locdiff_model::train::{
-    Dataset, EmbeddingSource, Event, Outcome, Rows, RunConfig, TrainError, TrainPreset, TrainSettings, TrainingJob,
-    train,
-};
+use locdiff_model::train::{Dataset, EmbeddingSource, Event, Outcome, Rows, RunConfig, TrainError, TrainPreset};
+use locdiff_model::train::{TrainSettings, TrainingJob, train};
 use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
 use locdiff_nn::{Device, Precision};
 use locdiff_shdd::sphere::UnitVec;

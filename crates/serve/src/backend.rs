@@ -81,10 +81,7 @@ fn groups(jobs: Vec<Job>) -> Vec<Vec<Job>> {
                 && group[0].ask.options == job.ask.options
                 && std::mem::discriminant(&group[0].work) == std::mem::discriminant(&job.work)
         };
-        match groups.iter_mut().find(alike) {
-            Some(group) => group.push(job),
-            None => groups.push(vec![job]),
-        }
+        if let Some(group) = groups.iter_mut().find(alike) { group.push(job) } else { groups.push(vec![job]) }
     }
     groups
 }

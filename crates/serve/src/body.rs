@@ -4,6 +4,7 @@ use crate::problem::{Kind, Problem};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
+use locdiff_base::ensure;
 use std::{sync::Arc, sync::atomic::AtomicU64, sync::atomic::Ordering, time::Duration};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -27,9 +28,7 @@ pub(crate) async fn read(
 ) -> Result<Bytes, Problem> {
     let too_large =
         || Problem::new(Kind::TooLarge, format!("the body is larger than the limit of {} bytes", limits.bytes));
-    if body.size_hint().lower() > limits.bytes {
-        return Err(too_large());
-    }
+    ensure!(body.size_hint().lower() <= limits.bytes, too_large());
     let deadline = Instant::now() + limits.time;
     let late = || Problem::new(Kind::BodyTimeout, format!("the body was not here after {} s", limits.time.as_secs()));
     let (mut whole, mut first): (BytesMut, Option<Bytes>) = (BytesMut::new(), None);
@@ -37,9 +36,7 @@ pub(crate) async fn read(
         let frame = frame.map_err(|error| Problem::bad(format!("the body broke off: {error}")))?;
         let Ok(data) = frame.into_data() else { continue };
         let before = whole.len() + first.as_ref().map_or(0, Bytes::len);
-        if (before + data.len()) as u64 > limits.bytes {
-            return Err(too_large());
-        }
+        ensure!((before + data.len()) as u64 <= limits.bytes, too_large());
         if !reserved.take(data.len() as u64) {
             let busy = Problem::new(Kind::Busy, "the memory for photos is used up");
             return Err(busy.retry_after(wait_s()));

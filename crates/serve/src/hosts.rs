@@ -2,8 +2,8 @@
 //! and is then of the same origin for the browser: only the `Host` tells.
 
 use crate::problem::{Kind, Problem};
-use hyper::header::{HOST, HeaderName, HeaderValue, ORIGIN};
-use hyper::{Version, http::request::Parts};
+use hyper::{Version, header::HOST, header::HeaderName, header::HeaderValue, header::ORIGIN, http::request::Parts};
+use locdiff_base::ensure;
 use std::net::IpAddr;
 
 /// The host of `host[:port]` as it is compared, where it is one: an address, or a name in small letters.
@@ -44,13 +44,9 @@ impl Hosts {
     /// `origins` has it.
     pub(crate) fn check(&self, head: &Parts, origins: &[String]) -> Result<(), Problem> {
         let values = |name: HeaderName| head.headers.get_all(name).into_iter().map(HeaderValue::to_str);
-        if values(HOST).count() > 1 {
-            return Err(Problem::bad("the request has two headers 'Host'"));
-        }
+        ensure!(values(HOST).count() <= 1, Problem::bad("the request has two headers 'Host'"));
         let given = values(HOST).next().map(|text| text.ok().and_then(host_of));
-        if given.is_none() && head.version == Version::HTTP_11 {
-            return Err(Problem::bad("the request has no header 'Host'"));
-        }
+        ensure!(given.is_some() || head.version != Version::HTTP_11, Problem::bad("the request has no header 'Host'"));
         // A target with a host of its own goes before the header.
         let target = head.uri.authority().map(|authority| host_of(authority.as_str()));
         for host in given.iter().chain(&target) {

@@ -7,8 +7,7 @@ use constant_time_eq::constant_time_eq;
 use http_body_util::Full;
 use hyper::header::{CONNECTION, COOKIE, HOST, HeaderName, HeaderValue, LOCATION, ORIGIN, SET_COOKIE};
 use hyper::{Method, Request, Response, body::Incoming, http::request::Parts};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{net::Ipv4Addr, net::SocketAddr, net::TcpListener, sync::atomic::AtomicBool, sync::atomic::Ordering};
 use std::{ops::ControlFlow, sync::Arc, sync::mpsc, sync::mpsc::RecvTimeoutError, time::Duration};
 use tokio::sync::oneshot;
 

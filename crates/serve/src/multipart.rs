@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use futures_util::{FutureExt, future, stream};
 use http::header::{CONTENT_DISPOSITION, HeaderMap};
+use locdiff_base::ensure;
 use multer::{Error, Multipart};
 use std::convert::Infallible;
 
@@ -37,9 +38,7 @@ pub(crate) fn parts(body: Bytes, boundary: &str, most: usize) -> Result<Vec<Part
     let all = async {
         let mut found = Vec::new();
         while let Some(mut field) = form.next_field().await.map_err(reason)? {
-            if found.len() == most {
-                return Err(format!("it has more than {most} parts"));
-            }
+            ensure!(found.len() != most, format!("it has more than {most} parts"));
             check_head(field.headers())?;
             let unescaped = |name: &str| name.replace(r"\\", r"\").replace("%22", "\"");
             let name = field.name().map(unescaped).ok_or("a part has no name")?;

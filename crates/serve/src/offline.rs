@@ -1,8 +1,8 @@
 //! The same routes without a network: a page asks them of a worker in its own browser.
 
-use crate::engine::{Answered, Engine, about};
-use crate::question::{Asked, Question, WorkLimits};
+use crate::question::WorkLimits;
 use crate::routes::{Endpoint, ROUTES};
+use crate::{engine::Answered, engine::Engine, engine::about, question::Asked, question::Question};
 use crate::{labels, problem::Kind, problem::Problem, regions, render::Rendered, shores};
 use locdiff::{Control, Locator, PhotoLimits};
 use locdiff_vision::{PhotoFacts, Taken};

@@ -1,7 +1,7 @@
 //! How a server behaves.
 
 use crate::{ServeError, hosts::host_of};
-use locdiff_base::{BadSetting, setting};
+use locdiff_base::{BadSetting, ensure, setting};
 use std::{net::Ipv4Addr, net::SocketAddr, net::ToSocketAddrs, path::Path, time::Duration};
 
 /// How a server behaves. The defaults are meant for one machine and its user.
@@ -95,9 +95,7 @@ impl ServeOptions {
             ("photos of a request", self.max_photos as u64),
             ("connections", self.connections as u64),
         ] {
-            if value == 0 {
-                return Err(setting::<BadSetting>(name, 0, "1 or more").into());
-            }
+            ensure!(value != 0, setting::<BadSetting>(name, 0, "1 or more").into());
         }
         if self.queue < self.max_photos {
             let remedy = format!("at least the photos of a request, {}", self.max_photos);

@@ -1,7 +1,6 @@
 //! Answers as bytes.
 
-use crate::ask::{Ask, Extra, Format};
-use crate::problem::{Kind, Problem};
+use crate::{ask::Ask, ask::Extra, ask::Format, problem::Kind, problem::Problem};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use locdiff::{Answer, AnswerMap, DensityGrid, Embedding, LatLon, LocateError, Located, Occlusion, Read};
 use locdiff_io::tags::LocationFinding;

@@ -1,10 +1,9 @@
 //! A server: the backend's thread, and connections.
 
-use crate::{
-    ServeError, ServeOptions, access::Access, backend::Backend, body::Budget, connections::listen, engine::about,
-    hosts::Hosts, log::RequestIds, metrics::Metrics, queue::Queue, service::Service,
-};
+use crate::{ServeError, ServeOptions, access::Access, backend::Backend, body::Budget, connections::listen};
+use crate::{engine::about, hosts::Hosts, log::RequestIds, metrics::Metrics, queue::Queue, service::Service};
 use locdiff::{Locator, PhotoLimits};
+use locdiff_base::ensure;
 use serde_json::{Value, json};
 use std::{net::SocketAddr, net::TcpListener, sync::Arc, sync::atomic::AtomicBool, sync::atomic::Ordering};
 
@@ -21,9 +20,7 @@ impl Server {
     /// has no encoder.
     pub fn bind(locator: Locator, options: ServeOptions) -> Result<Self, ServeError> {
         options.check()?;
-        if locator.encoder().is_none() {
-            return Err(ServeError::NoEncoder);
-        }
+        ensure!(locator.encoder().is_some(), ServeError::NoEncoder);
         let bind = |source| ServeError::Bind { address: options.address, source };
         let listener = TcpListener::bind(options.address).map_err(bind)?;
         let address = listener.local_addr()?;

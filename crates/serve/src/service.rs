@@ -7,14 +7,13 @@ use crate::problem::{Kind, Problem, Result};
 use crate::question::{Asked, Question, WorkLimits};
 use crate::queue::Job;
 use crate::routes::{Endpoint, Route};
-use crate::{
-    ServeOptions, access::Access, body::Budget, connections::UnclearLength, hosts::Hosts, labels, metrics::Metrics,
-    openapi, queue::Queue, regions, reply::Reply, shores,
-};
+use crate::{ServeOptions, access::Access, body::Budget, connections::UnclearLength, hosts::Hosts, labels};
+use crate::{metrics::Metrics, openapi, queue::Queue, regions, reply::Reply, shores};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Method, Request, Response, body::Incoming, header::CONTENT_TYPE, http::request::Parts};
 use locdiff::PhotoLimits;
+use locdiff_base::ensure;
 use serde_json::Value;
 use std::{sync::Arc, sync::atomic::AtomicBool, sync::atomic::Ordering, time::Instant};
 use tokio::{sync::oneshot, time::timeout_at};
@@ -157,9 +156,7 @@ impl Service {
             Some(Err(_)) => return Err(Problem::bad("the Content-Type is not text")),
         };
         let question = Question::new(route.endpoint, text, content_type)?;
-        if self.queue.is_full() {
-            return Err(self.busy());
-        }
+        ensure!(!self.queue.is_full(), self.busy());
         let mut reserved = self.budget.begin();
         let limits = BodyLimits { bytes: self.options.max_body_bytes, time: self.options.body_timeout };
         let contents = body::read(body, limits, &mut reserved, || self.queue.wait_s()).await?;
@@ -171,9 +168,7 @@ impl Service {
         };
         let (reply, answer) = oneshot::channel();
         let job = Job { work, ask, arrived, deadline, reply, reserved };
-        if !self.queue.push(job) {
-            return Err(self.busy());
-        }
+        ensure!(self.queue.push(job), self.busy());
         match timeout_at(deadline.into(), answer).await {
             Ok(Ok(done)) => {
                 let done = done?;

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{io, pin::Pin, task::Context, task::Poll, time::Duration};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::{net::TcpStream, time::Sleep, time::sleep};
+use tokio::{io::AsyncRead, io::AsyncWrite, io::ReadBuf, net::TcpStream, time::Sleep, time::sleep};
 
 /// The most bytes of a request's head.
 pub(crate) const LONGEST_HEAD: usize = 64 << 10;

@@ -1,13 +1,12 @@
 //! Bodies as photos or embeddings.
 
-use crate::problem::{Kind, Problem, Result};
 use crate::work::{AlbumFacts, GivenFacts, Upload, Work};
-use crate::{multipart, multipart::Part};
+use crate::{multipart, multipart::Part, problem::Kind, problem::Problem, problem::Result};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::Bytes;
 use locdiff::{EmbeddedPhoto, Embedding, LatLon, LocateError, Photo, PhotoLimits, StatedPlace};
 use locdiff_album::parse_time;
-use locdiff_base::excerpt;
+use locdiff_base::{ensure, excerpt};
 use locdiff_model::answer::ReadText;
 use locdiff_vision::Taken;
 use serde::Deserialize;
@@ -88,9 +87,7 @@ pub(crate) fn photos(
         }
         _ => vec![(name, body)],
     };
-    if named.is_empty() {
-        return Err(Problem::bad("the form has no photo: send one or more fields called 'photo'"));
-    }
+    ensure!(!named.is_empty(), Problem::bad("the form has no photo: send one or more fields called 'photo'"));
     let is_one = named.len() == 1;
     named.into_iter().map(|(name, contents)| upload(name, contents, is_one, limits)).collect()
 }
@@ -138,9 +135,7 @@ pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLim
             continue;
         }
         if part.field == "photo" {
-            if photos.len() == most {
-                return Err(Problem::bad(format!("the form has more than {most} photos")));
-            }
+            ensure!(photos.len() != most, Problem::bad(format!("the form has more than {most} photos")));
             photos.push(upload(part.file_name, part.contents, false, limits)?);
             continue;
         }
@@ -169,13 +164,9 @@ pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLim
                 return Err(Problem::bad(format!("the form has a field '{}': {known}", excerpt(field))));
             }
         };
-        if !is_new {
-            return Err(bad("it is there twice".to_owned()));
-        }
+        ensure!(is_new, bad("it is there twice".to_owned()));
     }
-    if photos.is_empty() {
-        return Err(Problem::bad("the form has no photo: send one or more fields called 'photo'"));
-    }
+    ensure!(!photos.is_empty(), Problem::bad("the form has no photo: send one or more fields called 'photo'"));
     check(&facts)?;
     Ok(Work::Album(photos, facts))
 }
@@ -184,9 +175,7 @@ fn check(facts: &AlbumFacts) -> Result<()> {
     for (count, most, what) in
         [(facts.tracks.len(), MOST_TRACKS, "tracks"), (facts.places.len(), MOST_PLACES, "stated places")]
     {
-        if count > most {
-            return Err(Problem::bad(format!("the album has {count} {what}: send {most} at the most")));
-        }
+        ensure!(count <= most, Problem::bad(format!("the album has {count} {what}: send {most} at the most")));
     }
     Ok(())
 }
@@ -209,9 +198,7 @@ pub(crate) fn embeddings(body: &[u8], columns: usize, most: usize) -> Result<Wor
         Problem::bad(format!("the body is not an object with 'embeddings', lists of numbers: {error}"))
     })?;
     let count = rows.embeddings.len();
-    if count == 0 || count > most {
-        return Err(Problem::bad(format!("the body has {count} embeddings: send 1 to {most}")));
-    }
+    ensure!(count != 0 && count <= most, Problem::bad(format!("the body has {count} embeddings: send 1 to {most}")));
     if let Some((k, row)) = rows.embeddings.iter().enumerate().find(|(_, row)| row.len() != columns) {
         let detail = format!("embedding {} has {} numbers, the model takes {columns}", k + 1, row.len());
         return Err(Problem::bad(detail));

@@ -198,22 +198,3 @@ fn parts_of_a_photo_speak_for_its_place() {
     assert_eq!(server.post("/v1/occlusion", FORM, &two).problem(), "bad-request");
     assert_eq!(server.post("/v1/occlusion", "image/jpeg", b"text").status, 415);
 }
-
-#[test]
-fn a_photo_tells_what_gives_it_away_and_a_clean_copy_does_not() {
-    let server = Running::new(|_| {});
-    let tagged = photo("turned_6.jpg");
-    let kinds = |photo: &[u8]| -> Vec<String> {
-        let said = server.post("/v1/expose?name=a.jpg", "image/jpeg", photo).json();
-        said["findings"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap().to_owned()).collect()
-    };
-    let clean = server.post("/v1/clean?name=a.jpg", "image/jpeg", &tagged).body;
-    let (before, after) = (kinds(&tagged), kinds(&clean));
-    assert!(before[0] == "gps" && !after.contains(&before[0]) && after.contains(&"picture".to_owned()), "{after:?}");
-    assert_eq!(kinds(b"text"), ["hidden", "picture"], "it is not seen");
-    assert_eq!(server.post("/v1/clean", "image/jpeg", b"text").problem(), "unusable");
-    for path in ["/v1/expose", "/v1/clean"] {
-        assert_eq!(server.post(path, FORM, &form(&[("a.jpg", &tagged)])).problem(), "bad-request");
-        assert_eq!(server.post(&format!("{path}?within=Japan"), "image/jpeg", &tagged).problem(), "bad-request");
-    }
-}

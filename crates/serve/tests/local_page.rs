@@ -5,9 +5,8 @@ use crate::common;
 use common::Response;
 use hyper::Response as Reply;
 use locdiff_serve::{LocalPage, ServeError};
-use std::{
-    net::TcpStream, ops::ControlFlow, sync::atomic::AtomicBool, sync::atomic::Ordering, sync::mpsc::TryRecvError,
-};
+use std::sync::mpsc::TryRecvError;
+use std::{net::TcpStream, ops::ControlFlow, sync::atomic::AtomicBool, sync::atomic::Ordering};
 
 /// The page's address without its token, and the token.
 fn parts(page: &LocalPage) -> (String, String) {

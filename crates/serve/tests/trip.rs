@@ -3,7 +3,8 @@
 use crate::common;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use common::{FORM, Running, form_of as form, part, photo, post};
+use common::{FORM, Running, part, photo, post};
+use locdiff_testing::http::form;
 use serde_json::{Value, json};
 
 /// A photo with its fields.

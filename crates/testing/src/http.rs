@@ -19,6 +19,21 @@ pub fn request(method_and_path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
+/// The type of a [`form`].
+pub const FORM: &str = "multipart/form-data; boundary=BOUND";
+
+/// A part of a form: a file with its name, or a field with words.
+pub fn part(field: &str, file: Option<&str>, contents: &[u8]) -> Vec<u8> {
+    let file = file.map_or(String::new(), |name| format!("; filename=\"{name}\""));
+    let head = format!("--BOUND\r\nContent-Disposition: form-data; name=\"{field}\"{file}\r\n\r\n");
+    [head.as_bytes(), contents, b"\r\n"].concat()
+}
+
+/// A form of its parts.
+pub fn form(parts: &[Vec<u8>]) -> Vec<u8> {
+    [&parts.concat()[..], b"--BOUND--\r\n"].concat()
+}
+
 /// The value of a header in the text of a head.
 fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     let mut pairs = head.lines().filter_map(|line| line.split_once(':'));

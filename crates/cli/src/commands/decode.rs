@@ -1,7 +1,6 @@
 //! `locdiff decode`: coefficient vectors in, places out.
 
-use crate::args::{DecoderArgs, DeviceArg, VectorsInput, parse_format, read_vectors};
-use crate::{output, progress};
+use crate::{args::DecoderArgs, args::DeviceArg, args::VectorsInput, args::read_vectors, output, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_io::data::{Format, PointWriter};
@@ -24,7 +23,7 @@ pub(crate) struct Decode {
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Output format, if the extension does not tell: csv, jsonl, npy or safetensors
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    #[arg(long, value_name = "FORMAT")]
     to: Option<Format>,
     /// Print one JSON object per vector instead of the table
     #[arg(long, conflicts_with = "out")]
@@ -50,16 +49,12 @@ impl Sink {
         let spread = mode.spread_km().min(FARTHEST_KM);
         let (lat, lon, peak) = (place.lat_deg(), place.lon_deg(), mode.value);
         match self {
-            Self::File(writer) => {
-                writer.write(place, &[row as f64, peak, spread])?;
-            }
+            Self::File(writer) => writer.write(place, &[row as f64, peak, spread])?,
             Self::Json => {
                 let object = serde_json::json!({"row": row, "lat": lat, "lon": lon, "peak": peak, "spread_km": spread});
                 writeln!(output::Out, "{object}")?;
             }
-            Self::Table => {
-                writeln!(output::Out, "{row:>8} {lat:>11.6} {lon:>12.6} {peak:>10.3} {spread:>10.2}")?;
-            }
+            Self::Table => writeln!(output::Out, "{row:>8} {lat:>11.6} {lon:>12.6} {peak:>10.3} {spread:>10.2}")?,
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! `locdiff density`: what a coefficient vector says about where, in words, as a map and as files for other tools.
 
 use crate::args::{DegreeArg, VectorsInput, named, parse_place, parse_positive, read_vectors};
-use crate::output::{self, write_file};
+use crate::output::{self, write_asked, write_file};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use locdiff_base::Named;
@@ -59,19 +59,12 @@ impl DensityArgs {
         let summary = DensitySummary::new(&codec, &density, self.modes)?;
         let draws = self.png.is_some() || self.geojson.is_some();
         let outlines = if draws { summary.outlines(&density)? } else { Vec::new() };
-        if let Some(path) = &self.geojson {
-            write_file(path, summary.to_geojson(&outlines).to_string().as_bytes())?;
-        }
-        if let Some(path) = &self.png {
-            write_file(path, &summary.to_png(&density, &outlines, self.view)?)?;
-        }
+        write_asked(self.geojson.as_ref(), || Ok(summary.to_geojson(&outlines).to_string().into_bytes()))?;
+        write_asked(self.png.as_ref(), || Ok(summary.to_png(&density, &outlines, self.view)?))?;
         if let Some(path) = &self.raster {
             self.write_raster(path, &density)?;
         }
-        if let Some(path) = &self.geotiff {
-            let (window, masses) = self.cells(&density)?;
-            write_file(path, &geotiff(&Raster::new(window, masses)?))?;
-        }
+        write_asked(self.geotiff.as_ref(), || Ok(geotiff(&self.cells(&density)?)))?;
         if self.json {
             return Ok(writeln!(output::Out, "{}", summary.to_json())?);
         }
@@ -98,24 +91,24 @@ impl DensityArgs {
     }
 
     /// The probability of every cell of the world.
-    fn cells(&self, density: &CodeDensity<'_>) -> Result<(Window, Vec<f64>)> {
+    fn cells(&self, density: &CodeDensity<'_>) -> Result<Raster> {
         const SMALLEST_DEG: f64 = 0.05;
         if self.raster_cell < SMALLEST_DEG || self.raster_cell > 90.0 {
             bail!("raster cells of {} degrees: choose from {SMALLEST_DEG} to 90", self.raster_cell);
         }
         let rows = (180.0 / self.raster_cell).round() as usize;
-        Ok((Window::globe(rows, 2 * rows)?, density.raster_mass(rows, 2 * rows).masses))
+        Ok(Raster::new(Window::globe(rows, 2 * rows)?, density.raster_mass(rows, 2 * rows).masses)?)
     }
 
     fn write_raster(&self, path: &Path, density: &CodeDensity<'_>) -> Result<()> {
-        let (window, masses) = self.cells(density)?;
+        let cells = self.cells(density)?;
         if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("asc")) {
-            return write_file(path, ascii_grid(&Raster::new(window, masses)?)?.as_bytes());
+            return write_file(path, ascii_grid(&cells)?.as_bytes());
         }
         let format = Format::from_path(path).context("a raster is .asc, or a matrix")?;
-        let columns = window.columns();
+        let columns = cells.window().columns();
         let mut writer = MatrixWriter::create(path, Some(format), columns, Dtype::F64, "probability")?;
-        for row in masses.chunks_exact(columns) {
+        for row in cells.values().chunks_exact(columns) {
             writer.write_row(row)?;
         }
         writer.finish()?;

@@ -1,7 +1,7 @@
 //! `locdiff embed`: photos in, embeddings and locations out.
 
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::{args::parse_dtype, output, output::is_stdout, photos::PhotoArgs, progress, request::EncoderArg, say};
+use crate::{output, output::is_stdout, photos::PhotoArgs, progress, request::EncoderArg, say};
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
 use locdiff::embed::{EmbedCounts, EmbedError, EmbedFiles, EmbedRun, EmbedSettings};
@@ -42,7 +42,7 @@ pub(crate) struct Embed {
     #[arg(long)]
     require_gps: bool,
     /// Number type: f16, f32 or f64
-    #[arg(long, value_name = "TYPE", default_value = "f32", value_parser = parse_dtype)]
+    #[arg(long, value_name = "TYPE", default_value = "f32")]
     dtype: Dtype,
     /// Photos per batch of the encoder
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=65536))]

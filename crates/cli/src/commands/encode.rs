@@ -1,7 +1,6 @@
 //! `locdiff encode`: places in, coefficient vectors out.
 
-use crate::args::{DegreeArg, PointsInput, parse_dtype, parse_format};
-use crate::{output, progress};
+use crate::{args::DegreeArg, args::PointsInput, output, progress};
 use anyhow::Result;
 use clap::Args;
 use locdiff_io::data::{Dtype, Format, MatrixWriter};
@@ -21,10 +20,10 @@ pub(crate) struct Encode {
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
     /// Output format, if the extension does not tell: csv, jsonl, npy or safetensors
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    #[arg(long, value_name = "FORMAT")]
     to: Option<Format>,
     /// Number type of the output: f32 or f64
-    #[arg(long, value_name = "TYPE", default_value = "f64", value_parser = parse_dtype)]
+    #[arg(long, value_name = "TYPE", default_value = "f64")]
     dtype: Dtype,
     /// Print a JSON summary
     #[arg(long)]

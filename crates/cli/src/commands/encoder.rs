@@ -16,9 +16,8 @@ pub(crate) enum EncoderCommand {
 
 impl EncoderCommand {
     pub(crate) fn run(self) -> Result<()> {
-        match self {
-            Self::Inspect(command) => command.run(),
-        }
+        let Self::Inspect(command) = self;
+        command.run()
     }
 }
 

@@ -1,8 +1,7 @@
 //! `locdiff gallery`: places with embeddings, built once and searched.
 
-use crate::commands::embed::{embed, with_flags};
-use crate::embeddings::{read_truth, same_rows};
 use crate::{args::DeviceArg, args::named, output, output::status, photos::PhotoArgs, progress, request::EncoderArg};
+use crate::{commands::embed::embed, commands::embed::with_flags, embeddings::read_truth, embeddings::same_rows};
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use locdiff::{LocatorOptions, embed::EmbedFiles, embed::EmbedRun, embed::EmbedSettings};

@@ -14,9 +14,8 @@ pub(crate) enum Import {
 
 impl Import {
     pub(crate) fn run(self) -> Result<()> {
-        match self {
-            Self::Geoclip(command) => command.run(),
-        }
+        let Self::Geoclip(command) = self;
+        command.run()
     }
 }
 

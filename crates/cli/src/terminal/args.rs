@@ -1,11 +1,11 @@
 //! Arguments that several commands share, each defined once.
 
-use super::output::misuse;
+use super::output::ensure_usage;
 use anyhow::{Context, Result};
 use clap::{Args, builder::PossibleValue, builder::PossibleValuesParser, builder::TypedValueParser};
 use locdiff_base::Named;
-use locdiff_io::data::{Dtype, Format, MatrixReader, PointColumns, PointReader};
-use locdiff_nn::{DeviceSpec, NnError};
+use locdiff_io::data::{Format, MatrixReader, PointColumns, PointReader};
+use locdiff_nn::DeviceSpec;
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Grid, LatLon};
 use locdiff_shdd::{Anchors, Coefficients, Decoder};
 use rand::SeedableRng;
@@ -28,13 +28,8 @@ fn parse_degree(text: &str) -> Result<Degree, String> {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DeviceArg {
     /// Compute on this device: auto, cpu, cuda or cuda:N
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device, env = "LOCDIFF_DEVICE", hide_env_values = true)]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "LOCDIFF_DEVICE", hide_env_values = true)]
     pub(crate) device: DeviceSpec,
-}
-
-/// auto, cpu, cuda or cuda:N.
-pub(crate) fn parse_device(text: &str) -> Result<DeviceSpec, String> {
-    text.parse().map_err(|error: NnError| error.to_string())
 }
 
 /// "LAT,LON" in degrees.
@@ -56,16 +51,6 @@ pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| format!("'{text}' is not a positive number"))
 }
 
-/// A format's name.
-pub(crate) fn parse_format(text: &str) -> Result<Format, String> {
-    text.parse().map_err(|error: locdiff_io::data::DataError| error.to_string())
-}
-
-/// `f32` or `f64`.
-pub(crate) fn parse_dtype(text: &str) -> Result<Dtype, String> {
-    text.parse().map_err(|error: locdiff_io::data::DataError| error.to_string())
-}
-
 /// Where points come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PointsInput {
@@ -76,7 +61,7 @@ pub(crate) struct PointsInput {
     #[arg(long, value_name = "LAT,LON", value_parser = parse_place, allow_hyphen_values = true, conflicts_with = "points")]
     pub(crate) at: Vec<LatLon>,
     /// Format of POINTS, if the extension does not tell: csv, jsonl, npy or safetensors
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<Format>,
     /// Column or JSON key of the latitude [default: lat or latitude]
     #[arg(long, value_name = "NAME")]
@@ -109,7 +94,7 @@ pub(crate) struct VectorsInput {
     #[arg(value_name = "COEFFICIENTS")]
     pub(crate) vectors: Option<PathBuf>,
     /// Format of COEFFICIENTS, if the extension does not tell: csv, jsonl, npy or safetensors
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<Format>,
     /// Tensor to read, if a safetensors file holds several
     #[arg(long, value_name = "NAME")]
@@ -171,9 +156,8 @@ pub(crate) enum DecoderKind {
 impl DecoderArgs {
     /// The decoder.
     pub(crate) fn decoder(&self) -> Result<Decoder> {
-        if self.decoder == DecoderKind::Kl && self.window_km.is_some() {
-            return misuse("--window-km has no effect with --decoder kl: leave it out");
-        }
+        let is_idle = self.decoder == DecoderKind::Kl && self.window_km.is_some();
+        ensure_usage!(!is_idle, "--window-km has no effect with --decoder kl: leave it out");
         let window_rad = self.window_km.map(|km| km / EARTH_RADIUS_KM);
         Ok(match self.decoder {
             DecoderKind::Exact => Decoder::Exact { window_rad },

@@ -67,9 +67,7 @@ pub(crate) fn faults(command: &Command, text: &str) -> Vec<String> {
     for line in text.lines().filter(|line| !line.starts_with('[')) {
         let line = line.split_once("   # ").map_or(line, |(line, _)| line);
         for part in line.split(['|', '>']).flat_map(|part| part.split("&&")) {
-            let Some(words) = part.trim().strip_prefix(name).filter(|rest| rest.starts_with(' ')) else {
-                continue;
-            };
+            let Some(words) = part.trim().strip_prefix(name).filter(|rest| rest.starts_with(' ')) else { continue };
             let mut list = vec![name];
             for (k, piece) in words.split('"').enumerate() {
                 if k % 2 == 1 {

@@ -1,7 +1,6 @@
 //! Ctrl-C for commands that save what they have before they stop.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::{fmt, sync::atomic::AtomicBool, sync::atomic::Ordering};
+use std::sync::{Arc, Mutex, PoisonError, atomic::AtomicBool, atomic::Ordering};
 
 /// The wishes to stop of the commands that can, and run now.
 static RUNNING: Mutex<Vec<Arc<AtomicBool>>> = Mutex::new(Vec::new());
@@ -30,16 +29,9 @@ impl Drop for InterruptGuard {
 }
 
 /// A command that stopped when it was asked to, and has said so: exit code 130.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted")]
 pub struct Interrupted;
-
-impl fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("interrupted")
-    }
-}
-
-impl std::error::Error for Interrupted {}
 
 /// Asks the commands that save to stop; false if none runs or all have been asked before. What is half written is removed
 /// then, for the process is about to end.

@@ -36,9 +36,7 @@ impl Man {
     /// Prints the program's page, or writes all of them.
     pub(crate) fn run(self, mut command: Command) -> Result<()> {
         command.build();
-        let Some(folder) = self.out else {
-            return Ok(clap_mangen::Man::new(command).render(&mut Out)?);
-        };
+        let Some(folder) = self.out else { return Ok(clap_mangen::Man::new(command).render(&mut Out)?) };
         finish_files();
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         pages(&command, command.get_name(), &folder)

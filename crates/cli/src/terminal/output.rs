@@ -8,19 +8,20 @@ use super::call::Call;
 use anyhow::{Result, bail};
 pub(crate) use locdiff_base::StandardOutput as Out;
 use locdiff_base::{AtomicFile, WriteError};
-use std::{fmt, io, io::Write, path::Path, path::PathBuf, sync::PoisonError, sync::atomic::Ordering};
+use std::{io, io::Write, path::Path, path::PathBuf, sync::PoisonError, sync::atomic::Ordering};
 
 /// Flags that do not go together: exit code 2.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
 
-impl fmt::Display for Usage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// Refuses flags that do not go together, unless a condition holds.
+macro_rules! ensure_usage {
+    ($condition:expr, $($words:tt)+) => {
+        anyhow::ensure!($condition, $crate::output::Usage(std::fmt::format(format_args!($($words)+))))
+    };
 }
-
-impl std::error::Error for Usage {}
+pub(crate) use ensure_usage;
 
 /// Refuses flags that do not go together.
 pub(crate) fn misuse<T>(message: impl Into<String>) -> Result<T> {
@@ -42,23 +43,18 @@ pub(crate) fn is_stdout(path: &Path) -> bool {
 pub(crate) fn claim<'a>(outputs: impl IntoIterator<Item = &'a Path>, prints: bool) -> Result<()> {
     for path in outputs {
         if is_stdout(path) {
-            if prints {
-                return misuse(
-                    "--json and an output to - would both go to standard output: name a file for one of them",
-                );
-            }
-            if Call::current().take_stdout() {
-                return misuse("two outputs to - would be mixed on standard output: name a file for one of them");
-            }
+            const REMEDY: &str = "name a file for one of them";
+            ensure_usage!(!prints, "--json and an output to - would both go to standard output: {REMEDY}");
+            let is_second = Call::current().take_stdout();
+            ensure_usage!(!is_second, "two outputs to - would be mixed on standard output: {REMEDY}");
         } else {
             if path.is_dir() {
                 let name = path.display().to_string();
                 return Err(WriteError::new(&name, io::ErrorKind::IsADirectory.into()).into());
             }
             claim_file(path)?;
-            if !Call::current().claim(path)? {
-                return misuse(format!("{} is named for two outputs: name a file for each", path.display()));
-            }
+            let is_first = Call::current().claim(path)?;
+            ensure_usage!(is_first, "{} is named for two outputs: name a file for each", path.display());
         }
     }
     Ok(())
@@ -82,10 +78,9 @@ pub(crate) fn check_ends(flags: &str, outputs: &[&Option<PathBuf>]) -> Result<()
         let ends = ENDS.iter().find(|(known, _)| *known == flag).map_or("", |(_, ends)| ends);
         let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         if let Some(end) = end.filter(|end| !ends.split(' ').any(|one| one == end)) {
-            let first = ends.split(' ').next().unwrap_or_default();
+            let (path, first) = (path.display(), ends.split(' ').next().unwrap_or_default());
             return misuse(format!(
-                "--{flag} {}: this makes a .{first} file, not .{end}: end its name in .{first}",
-                path.display()
+                "--{flag} {path}: this makes a .{first} file, not .{end}: end its name in .{first}"
             ));
         }
     }
@@ -142,7 +137,7 @@ pub(crate) fn was_closed() -> Option<String> {
 }
 
 /// What it means that standard output cannot be written: nothing for files, which are finished. See [`Out::on_failure`].
-pub(super) fn on_failure(error: io::Error) -> io::Result<()> {
+pub(crate) fn on_failure(error: io::Error) -> io::Result<()> {
     if !writes_files() {
         return Err(error);
     }
@@ -196,6 +191,11 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
         return Ok(Out.write_all(bytes).and_then(|()| Out.flush())?);
     }
     Ok(AtomicFile::write_whole(path, bytes)?)
+}
+
+/// Writes what a file that was asked for shall hold.
+pub(crate) fn write_asked(path: Option<&PathBuf>, bytes: impl FnOnce() -> Result<Vec<u8>>) -> Result<()> {
+    path.map_or(Ok(()), |path| write_file(path, &bytes()?))
 }
 
 /// Says which files were written.

@@ -1,30 +1,10 @@
-//! A program of commands: what it is given is parsed, one command runs, and an exit code comes back. Nothing here ends the process.
+//! One run of a command: on so many threads, as loud as asked, with an exit code at its end. Nothing here ends the process.
 
-use super::{call::Call, examples, interrupt::Interrupted, output, output::Usage, say, verbosity, verbosity::Colours};
+use super::{call::Call, interrupt::Interrupted, output, output::Usage, say, verbosity};
+use crate::hints;
 use anyhow::Result;
-use clap::{Args, Command, CommandFactory, FromArgMatches, error::ContextKind, error::ContextValue, error::ErrorKind};
-use std::{ffi::OsString, num::NonZeroUsize, time::Instant};
-
-/// A program: what its command line is, and what its commands do.
-pub(crate) trait Program: CommandFactory + FromArgMatches + Send {
-    /// Examples for the help of every command, see [`examples`].
-    const EXAMPLES: &'static str;
-
-    /// What every command takes.
-    fn everywhere(&self) -> &Everywhere;
-
-    /// Runs the command that was given.
-    fn run(self) -> Result<()>;
-
-    /// The flag that an error's message speaks of in words: libraries know no flags.
-    fn flag(error: &anyhow::Error) -> Option<&'static str>;
-
-    /// Changes how the program describes itself.
-    fn describe(command: Command) -> Command;
-
-    /// Where a command is that this program does not have.
-    fn elsewhere(command: &str) -> Option<&'static str>;
-}
+use clap::{Args, ColorChoice, error::ContextKind, error::ContextValue, error::ErrorKind};
+use std::{num::NonZeroUsize, time::Instant};
 
 /// What every command takes.
 #[derive(Debug, Args)]
@@ -42,43 +22,24 @@ pub(crate) struct Everywhere {
     verbose: bool,
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true, value_enum)]
-    color: Colours,
+    color: ColorChoice,
     /// Overwrite existing files and folders
     #[arg(long, global = true)]
     force: bool,
 }
 
-/// The description of a program, with examples.
-pub(crate) fn described<P: Program>() -> Command {
-    examples::add(P::describe(P::command()), P::EXAMPLES)
-}
-
-/// Runs a program with the arguments of a process, the first of which is its name, and gives the exit code: 0 success; 1 failure, or
-/// some photos could not be used; 2 usage; 130 interrupted.
-pub(crate) fn run<P: Program>(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    locdiff_base::StandardOutput::on_failure(output::on_failure);
-    let given: Vec<OsString> = arguments.into_iter().collect();
-    let words: Vec<String> = given.iter().skip(1).map(|one| one.to_string_lossy().into_owned()).collect();
-    let colours = Colours::asked(&words);
-    let matches = described::<P>().color(colours.choice()).try_get_matches_from(&given);
-    let program = match matches.and_then(|matches| P::from_arg_matches(&matches)) {
-        Ok(program) => program,
-        Err(error) => {
-            let _call = Call { in_colour: colours.on_stderr(), ..Call::default() }.begin();
-            return refuse::<P>(&error);
-        }
-    };
-    let Everywhere { threads, quiet, verbose, color, force } = *program.everywhere();
+/// Runs a command as these flags ask, and gives the exit code: 0 success; 1 failure, or some photos could not be used; 130 interrupted.
+pub(crate) fn run(everywhere: &Everywhere, command: impl FnOnce() -> Result<()> + Send) -> u8 {
+    let Everywhere { threads, quiet, verbose, color, force } = *everywhere;
     with_threads(threads.map_or(0, NonZeroUsize::get), move || {
         let loudness = i8::from(verbose) - i8::from(quiet);
-        let _call = Call { loudness, in_colour: color.on_stderr(), force, ..Call::default() }.begin();
+        let _call = Call { loudness, in_colour: verbosity::colours_stderr(color), force, ..Call::default() }.begin();
         let begin = Instant::now();
-        let result = program.run();
-        verbosity::detail(|| {
-            format!("{:.1} s on {} threads", begin.elapsed().as_secs_f64(), rayon::current_num_threads())
-        });
+        let result = command();
+        let threads = rayon::current_num_threads();
+        verbosity::detail(|| format!("{:.1} s on {threads} threads", begin.elapsed().as_secs_f64()));
         match result {
-            Err(error) => exit_code::<P>(&error),
+            Err(error) => exit_code(&error),
             Ok(()) => output::was_closed().map_or(0, |reason| {
                 say::error(&format!("{reason}: the files are whole, what was printed is not"));
                 1
@@ -87,13 +48,17 @@ pub(crate) fn run<P: Program>(arguments: impl IntoIterator<Item = OsString>) -> 
     })
 }
 
+/// Commands that were here once.
+const IN_THE_LAB: [&str; 5] = ["compare", "reproduce", "recipe", "plot", "embed-location"];
+
 /// Says why a command line is not taken, or the help that it asks for.
-fn refuse<P: Program>(error: &clap::Error) -> u8 {
+pub(crate) fn refuse(error: &clap::Error, colours: ColorChoice) -> u8 {
+    let _call = Call { in_colour: verbosity::colours_stderr(colours), ..Call::default() }.begin();
     if error.kind() == ErrorKind::InvalidSubcommand
         && let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
-        && let Some(other) = P::elsewhere(name)
+        && IN_THE_LAB.contains(&&**name)
     {
-        say::error(&format!("'{name}' is a command of another program: run `{other} {name}`"));
+        say::error(&format!("'{name}' is a command of another program: run `locdiff-lab {name}`"));
         return 2;
     }
     let _ = error.print(); // nobody may be reading
@@ -115,14 +80,14 @@ fn with_threads(threads: usize, command: impl FnOnce() -> u8 + Send) -> u8 {
 }
 
 /// Says what went wrong.
-fn exit_code<P: Program>(error: &anyhow::Error) -> u8 {
+fn exit_code(error: &anyhow::Error) -> u8 {
     if error.is::<Interrupted>() {
         return 130;
     }
     if is_broken_pipe(error) && !output::writes_files() {
         return 0;
     }
-    let flag = P::flag(error).map_or(String::new(), |flag| format!(" ({flag})"));
+    let flag = hints::flag(error).map_or(String::new(), |flag| format!(" ({flag})"));
     say::error(&(say::chain(error) + &flag));
     if error.is::<Usage>() { 2 } else { 1 }
 }

@@ -2,51 +2,24 @@
 
 use super::{call::Call, output::Aside};
 use clap::{ColorChoice, ValueEnum};
-use std::io::{IsTerminal, Write};
+use std::{io, io::IsTerminal, io::Write};
 
-/// When to use colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Colours {
-    /// On a terminal, unless NO_COLOR is set
-    #[default]
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
+/// When the command line asks for colours, read before it is parsed: its own messages have colours too.
+pub(crate) fn asked_colours(arguments: &[String]) -> ColorChoice {
+    let value = |(k, argument): (usize, &'_ String)| {
+        let next = || arguments.get(k + 1).filter(|_| argument == "--color").cloned();
+        ColorChoice::from_str(&argument.strip_prefix("--color=").map(str::to_owned).or_else(next)?, true).ok()
+    };
+    arguments.iter().enumerate().filter_map(value).next_back().unwrap_or_default()
 }
 
-impl Colours {
-    /// What the command line asks for, read before it is parsed: its own messages have colours too.
-    pub(crate) fn asked(arguments: &[String]) -> Self {
-        let mut found = Self::Auto;
-        for (k, argument) in arguments.iter().enumerate() {
-            let value = argument
-                .strip_prefix("--color=")
-                .or_else(|| arguments.get(k + 1).filter(|_| argument == "--color").map(String::as_str));
-            if let Some(colours) = value.and_then(|value| Self::from_str(value, true).ok()) {
-                found = colours;
-            }
+/// Whether standard error has colours: with `auto` on a terminal, unless `NO_COLOR` is set.
+pub(crate) fn colours_stderr(colours: ColorChoice) -> bool {
+    match colours {
+        ColorChoice::Auto => {
+            std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && io::stderr().is_terminal()
         }
-        found
-    }
-
-    pub(crate) fn choice(self) -> ColorChoice {
-        match self {
-            Self::Auto => ColorChoice::Auto,
-            Self::Always => ColorChoice::Always,
-            Self::Never => ColorChoice::Never,
-        }
-    }
-
-    pub(crate) fn on_stderr(self) -> bool {
-        match self {
-            Self::Auto => {
-                std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::io::stderr().is_terminal()
-            }
-            Self::Always => true,
-            Self::Never => false,
-        }
+        always_or_never => always_or_never == ColorChoice::Always,
     }
 }
 
@@ -84,10 +57,10 @@ mod tests {
 
     #[test]
     fn colours_are_known_before_the_rest() {
-        let asked = |line: &str| Colours::asked(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
-        assert_eq!(asked("locate --color never a.jpg"), Colours::Never);
-        assert_eq!(asked("--color=always locate"), Colours::Always);
-        assert_eq!(asked("locate --color"), Colours::Auto);
-        assert_eq!(asked("locate --color blue"), Colours::Auto);
+        let asked = |line: &str| asked_colours(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(asked("locate --color never a.jpg"), ColorChoice::Never);
+        assert_eq!(asked("--color=always locate"), ColorChoice::Always);
+        assert_eq!(asked("locate --color"), ColorChoice::Auto);
+        assert_eq!(asked("locate --color blue"), ColorChoice::Auto);
     }
 }

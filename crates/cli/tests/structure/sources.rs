@@ -2,6 +2,7 @@
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::{collections::BTreeMap, collections::BTreeSet, fs, path::Path, path::PathBuf};
+use syn::UseTree;
 
 /// A crate of the workspace.
 pub(crate) struct Crate {
@@ -201,7 +202,10 @@ fn scan(file: &mut File, tokens: TokenStream, module: &[String], is_module: bool
             }
             TokenTree::Ident(word) if word == "use" => {
                 let end = (k..tokens.len()).find(|&e| is(&tokens, e, ';')).unwrap_or(tokens.len());
-                import(file, &tokens[k + 1..end], module, Vec::new(), exported);
+                let tree: TokenStream = tokens[k + 1..end].iter().cloned().collect();
+                if let Ok(tree) = syn::parse2(tree) {
+                    import(file, &tree, module, &[], exported);
+                }
                 exported = false;
                 k = end;
             }
@@ -302,51 +306,23 @@ fn item_end(file: &mut File, tokens: &[TokenTree], start: usize) -> usize {
 }
 
 /// Reads a `use` tree. What a module passes on from the modules below it is no reference of its own.
-fn import(file: &mut File, tokens: &[TokenTree], module: &[String], before: Vec<String>, exported: bool) {
-    let refers = |path: &Vec<String>| (!exported || !path.starts_with(module)).then(|| path.clone());
-    let mut path = before.clone();
-    let mut alias = None;
-    let mut k = 0;
-    let mut done = false;
-    while k < tokens.len() {
-        match &tokens[k] {
-            TokenTree::Ident(word) if word == "as" => {
-                alias = tokens.get(k + 1).map(ToString::to_string);
-                k += 1;
-            }
-            TokenTree::Ident(word) => path.push(word.to_string()),
-            TokenTree::Punct(p) if p.as_char() == '*' => {
-                let full = absolute(&path, module).unwrap_or_default();
-                file.paths.extend(refers(&full));
-                file.stars.push(full);
-                done = true;
-            }
-            TokenTree::Group(group) => {
-                import(file, &group.stream().into_iter().collect::<Vec<_>>(), module, path.clone(), exported);
-                done = true;
-            }
-            TokenTree::Punct(p) if p.as_char() == ',' => {
-                // After the last comma of a list there is nothing.
-                if k + 1 < tokens.len() {
-                    import(file, &tokens[k + 1..], module, before, exported);
-                }
-                break;
-            }
-            _ => {}
-        }
-        k += 1;
+fn import(file: &mut File, tree: &UseTree, module: &[String], path: &[String], exported: bool) {
+    let below = |name: &dyn ToString| [path, &[name.to_string()]].concat();
+    let (path, alias) = match tree {
+        UseTree::Path(tree) => return import(file, &tree.tree, module, &below(&tree.ident), exported),
+        UseTree::Group(group) => return group.items.iter().for_each(|tree| import(file, tree, module, path, exported)),
+        UseTree::Glob(_) => (path.to_vec(), None),
+        UseTree::Name(tree) if tree.ident == "self" => (path.to_vec(), path.last().cloned()),
+        UseTree::Name(tree) => (below(&tree.ident), Some(tree.ident.to_string())),
+        UseTree::Rename(tree) => (below(&tree.ident), Some(tree.rename.to_string())),
+    };
+    let Some(full) = absolute(&path, module) else { return };
+    if !exported || !full.starts_with(module) {
+        file.paths.push(full.clone());
     }
-    if done || path.is_empty() {
-        return;
-    }
-    if path.last().is_some_and(|last| last == "self") {
-        path.pop();
-    }
-    if let Some(full) = absolute(&path, module)
-        && let Some(name) = alias.or_else(|| path.last().cloned())
-    {
-        file.paths.extend(refers(&full));
-        file.imports.insert((module.to_vec(), name), full);
+    match alias {
+        Some(name) => drop(file.imports.insert((module.to_vec(), name), full)),
+        None => file.stars.push(full),
     }
 }
 

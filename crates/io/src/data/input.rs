@@ -1,7 +1,7 @@
 //! Where bytes come from: a file, standard input, or memory in tests; and a binary file's header while it is read.
 
 use crate::data::{DataError, Format, Result};
-use locdiff_base::display_name;
+use locdiff_base::{display_name, ensure};
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::{fs::File, path::Path, sync::atomic::AtomicBool, sync::atomic::Ordering};
 
@@ -33,12 +33,8 @@ impl Input {
         let io_error = |source: std::io::Error| DataError::read(&file_name, source);
         // A binary array needs a regular file; to open a pipe would wait for its other end.
         let metadata = std::fs::metadata(path).map_err(io_error)?;
-        if metadata.is_dir() {
-            return Err(io_error(std::io::ErrorKind::IsADirectory.into()));
-        }
-        if !format.streams() && !metadata.is_file() {
-            return Err(DataError::NeedsFile { file: file_name, format });
-        }
+        ensure!(!metadata.is_dir(), io_error(std::io::ErrorKind::IsADirectory.into()));
+        ensure!(format.streams() || metadata.is_file(), DataError::NeedsFile { file: file_name, format });
         let file = File::open(path).map_err(io_error)?;
         let bytes = file.metadata().map_err(io_error)?.len();
         let binary = |file| Self::Binary(Box::new(BufReader::new(file)), bytes);
@@ -86,9 +82,7 @@ pub(crate) struct Header<'a> {
 impl<'a> Header<'a> {
     /// The header of a file of so many bytes, which must not be empty.
     pub(crate) fn new(input: &'a mut dyn Read, file_bytes: u64, file: &'a str, format: Format) -> Result<Self> {
-        if file_bytes == 0 {
-            return Err(DataError::Empty { file: file.to_owned(), expected: "an array" });
-        }
+        ensure!(file_bytes != 0, DataError::Empty { file: file.to_owned(), expected: "an array" });
         Ok(Self { input, file_bytes, file, format })
     }
 

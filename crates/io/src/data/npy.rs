@@ -1,7 +1,7 @@
 //! The header of `NumPy`'s `.npy` files: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
 use crate::{data::DataError, data::array::ArrayLayout, data::array::Claim, data::array::Dtype, data::input::Header};
-use locdiff_base::{Element, excerpt};
+use locdiff_base::{Element, ensure, excerpt};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// `NumPy` itself refuses to parse headers above 10,000 bytes.
@@ -11,9 +11,7 @@ const WRITTEN_HEADER: usize = 128;
 
 pub(crate) fn read_header(mut header: Header<'_>) -> Result<ArrayLayout, DataError> {
     let start = header.take(8)?;
-    if &start[..6] != MAGIC {
-        return Err(header.unsound("it does not begin with '\\x93NUMPY'"));
-    }
+    ensure!(&start[..6] == MAGIC, header.unsound("it does not begin with '\\x93NUMPY'"));
     let length_bytes = match start[6] {
         1 => 2,
         2 | 3 => 4,

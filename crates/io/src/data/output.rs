@@ -1,9 +1,8 @@
 //! Where bytes go: an atomic file, standard output, or a device written in place.
 
 use crate::data::{DataError, Format};
-use locdiff_base::{AtomicFile, StandardOutput, display_name};
-use std::io::{BufWriter, Cursor, Seek, Write};
-use std::{fs::File, path::Path};
+use locdiff_base::{AtomicFile, StandardOutput, display_name, ensure};
+use std::{fs::File, io::BufWriter, io::Cursor, io::Seek, io::Write, path::Path};
 
 /// An opened output. Nothing counts as written before [`Output::finish`].
 #[derive(Debug)]
@@ -28,9 +27,7 @@ impl Output {
         let name = display_name(path, "standard output");
         let is_stdout = path.as_os_str() == "-";
         let is_device = !is_stdout && std::fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir());
-        if is_device && !format.streams() {
-            return Err(DataError::NeedsFile { file: name, format });
-        }
+        ensure!(!is_device || format.streams(), DataError::NeedsFile { file: name, format });
         let sink = if is_stdout && !format.streams() {
             Sink::Spooled(Cursor::default())
         } else if is_stdout {

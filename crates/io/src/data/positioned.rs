@@ -1,7 +1,7 @@
 //! Reading any part of a file at any time.
 
 use crate::data::DataError;
-use locdiff_base::display_name;
+use locdiff_base::{display_name, ensure};
 use std::{fs::File, path::Path};
 
 /// A regular file of which any part can be read at any time, from many threads at once: the system's page cache does what
@@ -31,9 +31,7 @@ impl PositionedFile {
         let name = display_name(path, "standard input");
         let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
         let (metadata, file) = opened.map_err(|source| DataError::read(&name, source))?;
-        if metadata.is_dir() {
-            return Err(DataError::read(&name, std::io::ErrorKind::IsADirectory.into()));
-        }
+        ensure!(!metadata.is_dir(), DataError::read(&name, std::io::ErrorKind::IsADirectory.into()));
         Ok(Self { name, file, bytes: metadata.len() })
     }
 

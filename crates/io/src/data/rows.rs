@@ -1,8 +1,7 @@
 //! Rows of a file in any of the four formats.
 
 use crate::data::input::{Header, Input, ReadSeek};
-use crate::data::safetensors_header::TensorChoice;
-use crate::data::{DataError, Format, Result, npy, safetensors_header};
+use crate::data::{DataError, Format, Result, npy, safetensors_header, safetensors_header::TensorChoice};
 use crate::{data::array::ArrayLayout, data::csv_text::CsvRows, data::error::At, data::json_lines::JsonLines};
 use std::io::SeekFrom;
 

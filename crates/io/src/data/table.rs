@@ -1,9 +1,9 @@
 //! CSV files as columns of text: lists of photos, reasons, sources.
 
-use crate::data::csv_text::{CsvRows, guarded, push_record, unguarded};
-use crate::data::{DataError, Format};
+use crate::data::csv_text::unguarded;
+use crate::data::{DataError, Format, csv_text::CsvRows, csv_text::guarded, csv_text::push_record};
 use crate::{data::error::At, data::error::list_names, data::input::Input, data::output::Output};
-use locdiff_base::excerpt;
+use locdiff_base::{ensure, excerpt};
 use std::path::Path;
 
 /// Rows of text from a CSV file with a header; `-` is standard input.
@@ -31,9 +31,7 @@ impl TableReader {
         let (input, _, file) = Input::open(path, Some(Format::Csv))?;
         let Input::Text(text) = input else { unreachable!("CSV is text") };
         let mut rows = CsvRows::new(text, file);
-        if !rows.read()? {
-            return Err(DataError::Empty { file: rows.file, expected: "a header and rows" });
-        }
+        ensure!(rows.read()?, DataError::Empty { file: rows.file, expected: "a header and rows" });
         let header = rows.fields().map(text_of).collect();
         Ok(Self { rows, header })
     }

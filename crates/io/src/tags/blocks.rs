@@ -1,8 +1,7 @@
 //! Where EXIF data and XMP lie in each kind of file.
 
 use crate::tags::raw::{cr3_xmp, jpeg_segments, raw_kind, raw_preview};
-use crate::tags::tiff::{BYTE, Tiff, UNDEFINED};
-use crate::{tags::heif::Heif, tags::heif::heif_kind, tags::xmp_facts::MOST_PACKET};
+use crate::tags::{heif::Heif, heif::heif_kind, tiff::BYTE, tiff::Tiff, tiff::UNDEFINED, xmp_facts::MOST_PACKET};
 use std::borrow::Cow;
 
 /// Some WebP, PNG and HEIC writers put JPEG's prefix before the structure.

@@ -1,10 +1,10 @@
 //! EXIF data in the files that hold it.
 
-use crate::tags::blocks::{PREFIX, is_tiff};
-use crate::tags::heif::{Heif, heif_kind};
 use crate::tags::reader::{has_location, has_xmp_location};
 use crate::tags::{GeoTag, Overwrite, Result, TagError, error::Refusal, gps_ifd, raw::raw_kind, tiff::Tiff};
+use crate::tags::{blocks::PREFIX, blocks::is_tiff, heif::Heif, heif::heif_kind};
 use img_parts::{Bytes, DynImage, ImageEXIF};
+use locdiff_base::ensure;
 
 /// The photo with the place in its EXIF data; all else as it was. `name` stands for it in messages. Fails if the photo
 /// has a location already (one in XMP is never replaced), is of another kind, a RAW file, or damaged.
@@ -22,12 +22,8 @@ pub fn tagged(photo: &[u8], name: &str, tag: &GeoTag, overwrite: Overwrite) -> R
     if let Some(kind) = raw_kind(photo) {
         return Err(TagError::SidecarOnly { file: file(), kind });
     }
-    if !overwrite.locations && has_location(photo) {
-        return Err(TagError::HasLocation { file: file() });
-    }
-    if has_xmp_location(photo) {
-        return Err(TagError::HasXmpLocation { file: file() });
-    }
+    ensure!(overwrite.locations || !has_location(photo), TagError::HasLocation { file: file() });
+    ensure!(!has_xmp_location(photo), TagError::HasXmpLocation { file: file() });
     if heif_kind(photo).is_some() {
         let heif = Heif::parse(photo).map_err(unfit)?;
         let tiff = tiff_of(heif.exif().map_err(unfit)?.as_deref())?;

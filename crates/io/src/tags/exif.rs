@@ -1,8 +1,7 @@
 //! What EXIF data say.
 
-use crate::tags::facts::{PhotoFacts, Taken, real_place, tidy};
-use crate::tags::gps_time;
 use crate::tags::tiff::{ASCII, Directory, MOST_TEXT, RATIONAL, SIGNED_RATIONAL, Tiff};
+use crate::tags::{facts::PhotoFacts, facts::Taken, facts::real_place, facts::tidy, gps_time};
 use locdiff_shdd::sphere::LatLon;
 
 pub(crate) const EXIF_POINTER: u16 = 0x8769;

@@ -1,11 +1,9 @@
 //! Copies, sidecars and photos that are written into, on disk.
 
 use crate::tags::journal::{hash, original_path};
-use crate::tags::{
-    GeoTag, Overwrite, PlaceNames, Result, TagError, TagJournal, adobe_sidecar_path, error::Refusal, has_location,
-    jpeg_names, merge::merged, raw_kind, sidecar_only, sidecar_path, tagged, xmp,
-};
-use locdiff_base::{AtomicFile, WriteError, make_folder, name_count};
+use crate::tags::{GeoTag, Overwrite, PlaceNames, Result, TagError, TagJournal, adobe_sidecar_path, error::Refusal};
+use crate::tags::{has_location, jpeg_names, merge::merged, raw_kind, sidecar_only, sidecar_path, tagged, xmp};
+use locdiff_base::{AtomicFile, WriteError, ensure, make_folder, name_count};
 use std::{fs, io::Write, path::Path, path::PathBuf};
 
 /// A file ready to be written: all that can be in the way was looked at, nothing on disk has changed.
@@ -117,9 +115,7 @@ pub fn prepare_in_place(photo: &Path, tag: &GeoTag, overwrite: Overwrite, is_lef
         return Err(TagError::HasOriginal { file: original.display().to_string() });
     }
     let names = name_count(&like) - u64::from(is_left);
-    if names > 1 {
-        return Err(unfit(format!("it has {names} names (hard links), and only this one would be changed")));
-    }
+    ensure!(names <= 1, unfit(format!("it has {names} names (hard links), and only this one would be changed")));
     let (file, original) = (photo.to_owned(), Some(hash(&old)));
     Ok(PreparedWrite { file, contents, like, folder: None, change: Change::InPlace, original })
 }

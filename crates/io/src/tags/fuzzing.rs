@@ -1,7 +1,6 @@
 //! Any bytes in the place of a journal: `undo` changes nothing outside its folder, and nothing at all where it refuses.
 
-use crate::tags::journal::{JOURNAL_NAME, hash, kept_folder};
-use crate::tags::{TagError, undo};
+use crate::tags::{TagError, journal::JOURNAL_NAME, journal::hash, journal::kept_folder, undo};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::{collections::BTreeMap, env, fs, path::Path, path::PathBuf, process};
 

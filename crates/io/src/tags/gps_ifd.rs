@@ -1,10 +1,9 @@
 //! The GPS directory of EXIF 2.32.
 
-use crate::tags::exif::{
-    DATE_STAMP, GPS_POINTER, LATITUDE, LATITUDE_REF, LONGITUDE, LONGITUDE_REF, TIME_STAMP, place, rationals,
-};
+use crate::tags::exif::{DATE_STAMP, GPS_POINTER, LATITUDE, LATITUDE_REF, LONGITUDE, LONGITUDE_REF, TIME_STAMP, place};
 use crate::tags::tiff::{ASCII, BYTE, ByteOrder, Directory, Entry, LONG, RATIONAL, Reason, Tiff, UNDEFINED};
-use crate::tags::{GeoTag, Overwrite, error::Refusal, tag::DATUM};
+use crate::tags::{GeoTag, Overwrite, error::Refusal, exif::rationals, tag::DATUM};
+use locdiff_base::ensure;
 
 const VERSION: u16 = 0;
 const MAP_DATUM: u16 = 0x12;
@@ -20,9 +19,7 @@ pub(crate) fn with_location(mut tiff: Tiff<'_>, tag: &GeoTag, overwrite: Overwri
     let mut kept = Vec::new();
     if let Some(old) = first.find(GPS_POINTER).map(|entry| tiff.directory(tiff.pointer(entry))).transpose()? {
         let has_position = old.find(LATITUDE).is_some() || old.find(LONGITUDE).is_some();
-        if has_position && !overwrite.locations && place(&tiff, &old).is_some() {
-            return Err(Refusal::HasLocation);
-        }
+        ensure!(!has_position || overwrite.locations || place(&tiff, &old).is_none(), Refusal::HasLocation);
         if has_position && !overwrite.locations && rationals(&tiff, &old, LATITUDE).is_none() {
             return Err("it has a GPS tag that cannot be read here".to_owned().into());
         }

@@ -1,6 +1,7 @@
 //! HEIC and AVIF: EXIF and XMP are items of the `meta` box, whose tables say where each item lies.
 
 use crate::{tags::iso::IsoBox, tags::iso::Numbers, tags::iso::boxes, tags::tiff::Reason};
+use locdiff_base::ensure;
 use std::{io::Cursor, ops::Range};
 
 /// "HEIC" or "AVIF" where the file-type box of an ISO media file lists a brand of theirs.
@@ -64,9 +65,7 @@ impl<'a> Heif<'a> {
         let inside = (meta.body.start + 4).min(meta.body.end)..meta.body.end;
         let (children, is_whole) = boxes(&mut Cursor::new(file), inside);
         let mut heif = Self { file, meta, children, items: Vec::new(), shape: (0, 0), locations: Vec::new() };
-        if !is_whole {
-            return Err(damaged("meta box"));
-        }
+        ensure!(is_whole, damaged("meta box"));
         heif.items = heif.read_items().ok_or_else(|| damaged("table of items"))?;
         heif.read_locations().ok_or_else(|| damaged("table of places of items"))?;
         Ok(heif)
@@ -196,9 +195,7 @@ impl<'a> Heif<'a> {
     /// other bytes stay, those behind them further on.
     pub(crate) fn with_exif(&self, exif: &[u8]) -> Result<Vec<u8>, Reason> {
         let (outer, is_whole) = boxes(&mut Cursor::new(self.file), 0..self.file.len() as u64);
-        if !is_whole {
-            return Err("it is cut off, or bytes that are not a box follow".to_owned());
-        }
+        ensure!(is_whole, "it is cut off, or bytes that are not a box follow".to_owned());
         if outer.iter().any(|found| WITH_OFFSETS.contains(&&found.kind)) {
             return Err("it is a video or a series of pictures".to_owned());
         }

@@ -1,10 +1,9 @@
 //! What was written, so that it can be undone.
 
 use crate::tags::{Result, TagError};
-use locdiff_base::{AtomicFile, WriteError, excerpt, inside, make_folder};
+use locdiff_base::{AtomicFile, WriteError, ensure, excerpt, inside, make_folder};
 use serde::{Deserialize, Serialize};
-use std::path::{Component, Path, PathBuf};
-use std::{ffi::OsString, fs, io::ErrorKind, io::Write};
+use std::{ffi::OsString, fs, io::ErrorKind, io::Write, path::Component, path::Path, path::PathBuf};
 use twox_hash::XxHash3_128;
 
 /// The name of a journal in a folder.
@@ -36,9 +35,7 @@ impl Entry {
         let folder = folder(journal);
         let (list, kept_folder) = (name(journal), name(&kept_folder(journal)));
         let first = self.file.split('/').next().unwrap_or_default();
-        if self.file == list || first == kept_folder {
-            return Err("the file is a part of the journal itself".to_owned());
-        }
+        ensure!(self.file != list && first != kept_folder, "the file is a part of the journal itself".to_owned());
         let file = inside(&folder, &self.file)?;
         let old = match (&self.kept, &self.original) {
             (None, None) => None,

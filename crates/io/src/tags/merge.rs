@@ -2,6 +2,7 @@
 
 use crate::tags::xmp::{EXIF, NAMES, RDF, description, properties};
 use crate::tags::{GeoTag, Overwrite, PlaceNames, error::Refusal, xmp_facts};
+use locdiff_base::ensure;
 use roxmltree::{Document, Node};
 use std::ops::Range;
 
@@ -17,9 +18,7 @@ pub(crate) fn merged(sidecar: &[u8], tag: &GeoTag, overwrite: Overwrite) -> Resu
         descriptions.iter().any(|node| names.iter().any(|(space, name)| holds(*node, space, name)))
     };
     let has_position = holds_any(&[(EXIF, "GPSLatitude"), (EXIF, "GPSLongitude")]);
-    if has_position && !overwrite.locations && xmp_facts::has_location(sidecar) {
-        return Err(Refusal::HasLocation);
-    }
+    ensure!(!has_position || overwrite.locations || !xmp_facts::has_location(sidecar), Refusal::HasLocation);
     let has_names = holds_any(&NAMES.map(|(space, _, name)| (space, name)));
     let without_names = tag.clone().names(PlaceNames::default());
     let replaces_names = overwrite.locations && tag.names != PlaceNames::default();

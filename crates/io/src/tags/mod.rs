@@ -63,10 +63,8 @@ mod xmp_facts;
 pub use containers::tagged;
 pub use error::{Result, TagError};
 pub use facts::{PhotoFacts, Taken};
-pub use files::{
-    Change, PreparedWrite, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar, write_copy,
-    write_sidecar,
-};
+pub use files::{Change, PreparedWrite, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar};
+pub use files::{write_copy, write_sidecar};
 pub use heif::heif_kind;
 pub use journal::{JOURNAL_NAME, TagJournal};
 pub use kind::{MediaKind, adobe_sidecar_path, sidecar_only, sidecar_path};

@@ -1,7 +1,6 @@
 //! RAW files of cameras: the JPEG preview in them, and what they say. They are never written: their places go into sidecars.
 
-use crate::tags::iso::{IsoBox, boxes};
-use crate::tags::tiff::{ByteOrder, Directory, Tiff};
+use crate::tags::{iso::IsoBox, iso::boxes, tiff::ByteOrder, tiff::Directory, tiff::Tiff};
 use crate::{tags::exif::EXIF_POINTER, tags::exif::facts_of, tags::facts::PhotoFacts};
 use std::{collections::HashSet, io::Cursor};
 

@@ -1,9 +1,7 @@
 //! The one reader of what photos say about themselves.
 
-use crate::tags::kind::{adobe_sidecar_path, sidecar_path};
-use crate::tags::tiff::{BYTE, Tiff, UNDEFINED};
-use crate::tags::xmp_facts::{self, MOST_PACKET};
-use crate::tags::{blocks::blocks, exif, facts::PhotoFacts, raw};
+use crate::tags::{blocks::blocks, exif, facts::PhotoFacts, raw, xmp_facts, xmp_facts::MOST_PACKET};
+use crate::tags::{kind::adobe_sidecar_path, kind::sidecar_path, tiff::BYTE, tiff::Tiff, tiff::UNDEFINED};
 use std::path::Path;
 
 impl PhotoFacts {

@@ -1,11 +1,9 @@
 //! Places into photos, copies, sidecars and exiftool's table: what people can trust, see first and take back.
 
-use crate::data::TableWriter;
-use crate::tags::{
-    EXIFTOOL_COLUMNS, GeoTag, JOURNAL_NAME, Overwrite, PlaceNames, PreparedWrite, Result, TagError, TagJournal,
-    TagRule, adobe_sidecar_path, exiftool_row, files::parent, journal::original_path, prepare_copy, prepare_in_place,
-    prepare_plain_copy, prepare_sidecar, rule::distance, sidecar_path, tree::Tree,
-};
+use crate::tags::{EXIFTOOL_COLUMNS, GeoTag, JOURNAL_NAME, Overwrite, PlaceNames, PreparedWrite, Result, TagError};
+use crate::tags::{TagJournal, TagRule, adobe_sidecar_path, exiftool_row, files::parent, journal::original_path};
+use crate::tags::{prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar, rule::distance, sidecar_path};
+use crate::{data::TableWriter, tags::tree::Tree};
 use locdiff_base::{OutputLock, WriteError, counted, make_folder, one_line};
 use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;

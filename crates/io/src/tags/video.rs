@@ -1,12 +1,10 @@
 //! What a video says: MP4, MOV and their kin.
 
-use crate::tags::facts::{PhotoFacts, Taken, real_place, tidy};
 use crate::tags::iso::{IsoBox, Numbers, boxes, read_at};
-use crate::tags::xmp_facts::split;
+use crate::tags::{facts::PhotoFacts, facts::Taken, facts::real_place, facts::tidy, xmp_facts::split};
 use locdiff_base::civil_time;
 use locdiff_shdd::sphere::LatLon;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::{fs::File, path::Path};
+use std::{fs::File, io, io::Read, io::Seek, io::SeekFrom, path::Path};
 
 /// Texts and tables of videos are shorter.
 const MOST_BYTES: u64 = 1 << 16;

@@ -1,7 +1,7 @@
 //! What an XMP packet says, embedded in a photo or beside it.
 
-use crate::tags::facts::{PhotoFacts, Taken, real_place, tidy};
-use crate::tags::xmp::{EXIF, PHOTOSHOP, RDF};
+use crate::tags::xmp::RDF;
+use crate::tags::{facts::PhotoFacts, facts::Taken, facts::real_place, facts::tidy, xmp::EXIF, xmp::PHOTOSHOP};
 use roxmltree::{Document, Node};
 
 const TIFF: &str = "http://ns.adobe.com/tiff/1.0/";

@@ -1,9 +1,8 @@
 //! RAW files of each make, made on the spot: their previews are decoded upright, and they say where and when.
 
 use crate::tags::common::{bare, decoded, exiftool, fixture};
-use locdiff_io::tags::{
-    GeoTag, Overwrite, PhotoFacts, TagError, raw_kind, raw_preview, sidecar_only, tagged, write_sidecar,
-};
+use locdiff_io::tags::write_sidecar;
+use locdiff_io::tags::{GeoTag, Overwrite, PhotoFacts, TagError, raw_kind, raw_preview, sidecar_only, tagged};
 use locdiff_shdd::sphere::LatLon;
 use std::{fs, path::Path};
 

@@ -1,8 +1,7 @@
 //! Entry points of the fuzz targets: any bytes in the place of a job's files, and bytes with a checksum that holds, so that what
 //! lies behind it is reached, too.
 
-use crate::batch::part::{Origin, Part};
-use crate::batch::{Job, Result, job, manifest, sealed};
+use crate::batch::{Job, Result, job, manifest, part::Origin, part::Part, sealed};
 use locdiff_io::data::Fingerprint;
 use std::path::Path;
 

@@ -1,8 +1,7 @@
 //! A job's folder, and photos into shards.
 
-use crate::batch::{BatchError, Result, manifest, sealed};
-use crate::{FlatOptions, batch::sealed::sum};
-use locdiff_base::{OutputLock, WriteError, named, setting};
+use crate::{FlatOptions, batch::BatchError, batch::Result, batch::manifest, batch::sealed, batch::sealed::sum};
+use locdiff_base::{OutputLock, WriteError, ensure, named, setting};
 use locdiff_vision::sources::Photos;
 use serde::{Deserialize, Serialize};
 use std::{fs, path::Path, path::PathBuf};
@@ -126,21 +125,13 @@ impl Job {
         let shards = self.shards();
         if shard < shards { Ok(()) } else { Err(BatchError::NoShard { shard: shard.into(), shards }) }
     }
-}
 
-impl Job {
-    /// Creates a job folder: the photos in their order, `shard_photos` in each shard. Fails with [`BatchError::Exists`] if the folder holds a
+    /// Creates a job folder: the photos in their order, `per_shard` in each shard. Fails with [`BatchError::Exists`] if the folder holds a
     /// job. Fails if another run uses the folder, it cannot be written, a photo is in no file, or an option is out of range.
-    pub fn plan(
-        photos: &Photos,
-        folder: &Path,
-        task: Task,
-        settings: FlatOptions,
-        shard_photos: usize,
-    ) -> Result<Self> {
-        if shard_photos == 0 || shard_photos > Self::MOST_PHOTOS_A_SHARD {
+    pub fn plan(photos: &Photos, folder: &Path, task: Task, settings: FlatOptions, per_shard: usize) -> Result<Self> {
+        if per_shard == 0 || per_shard > Self::MOST_PHOTOS_A_SHARD {
             let remedy = format!("1 to {}", Self::MOST_PHOTOS_A_SHARD);
-            return Err(setting::<BatchError>("photos of a shard", shard_photos, remedy));
+            return Err(setting::<BatchError>("photos of a shard", per_shard, remedy));
         }
         if task == Task::Embed && settings.locate.views != 1 {
             return Err(setting::<BatchError>("views", settings.locate.views, "embeddings are of the photo itself: 1"));
@@ -148,13 +139,11 @@ impl Job {
         settings.check_no_album()?;
         settings.locate.resolved()?.check_sampler(settings.locator.makes_samples())?;
         let sources = photos.sources();
-        let shards = sources.len().div_ceil(shard_photos);
+        let shards = sources.len().div_ceil(per_shard);
         let shards = u32::try_from(shards).ok().filter(|shards| *shards <= MOST_SHARDS).ok_or_else(|| {
-            setting::<BatchError>("photos of a shard", shard_photos, format!("more: {shards} shards are too many"))
+            setting::<BatchError>("photos of a shard", per_shard, format!("more: {shards} shards are too many"))
         })?;
-        if folder.join(Self::FILE).exists() {
-            return Err(BatchError::Exists { folder: folder.to_owned() });
-        }
+        ensure!(!folder.join(Self::FILE).exists(), BatchError::Exists { folder: folder.to_owned() });
         let cannot = |path: &Path, reason| WriteError::new(&path.display().to_string(), reason);
         for inner in ["manifest", "parts"].map(|inner| folder.join(inner)) {
             fs::create_dir_all(&inner).map_err(|reason| cannot(&inner, reason))?;
@@ -164,7 +153,7 @@ impl Job {
         let settings = settings.anchored(&base);
         let (folder, photos) = (folder.to_owned(), sources.len() as u64);
         let job = Self { folder, about: About { task, photos, shards, base, settings } };
-        for (shard, sources) in (0_u32..).zip(sources.chunks(shard_photos)) {
+        for (shard, sources) in (0_u32..).zip(sources.chunks(per_shard)) {
             manifest::write(&job.manifest_path(shard), shard, sources)?;
         }
         // The job's own file comes last: without it there is no job.

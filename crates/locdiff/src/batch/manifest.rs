@@ -1,7 +1,7 @@
 //! The photos of a shard: a line of JSON each.
 
-use crate::batch::{BatchError, Result, sealed};
-use crate::{LatLon, batch::sealed::Opened, batch::sealed::damaged};
+use crate::{LatLon, batch::BatchError, batch::Result, batch::sealed, batch::sealed::Opened, batch::sealed::damaged};
+use locdiff_base::ensure;
 use locdiff_vision::sources::{PhotoSource, PlaceSource};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -41,9 +41,7 @@ struct Entry {
 
 impl Entry {
     fn of(source: &PhotoSource) -> Result<Self> {
-        if source.path().as_os_str().is_empty() {
-            return Err(BatchError::NoFile { photo: source.name().to_owned() });
-        }
+        ensure!(!source.path().as_os_str().is_empty(), BatchError::NoFile { photo: source.name().to_owned() });
         let file = source.path().to_string_lossy().into_owned();
         let at = source.place().map(|(place, from)| (place.lat_deg(), place.lon_deg(), from.name().to_owned()));
         let (photo, file) = (source.name().to_owned(), Some(file).filter(|file| file != source.name()));
@@ -97,8 +95,6 @@ pub(crate) fn parse(path: &Path, bytes: Vec<u8>, shard: u32, base: &Path) -> Res
         let source = entry.and_then(|entry| entry.source(base));
         photos.push(source.ok_or_else(|| damaged(path, format!("line {} is not a photo's", k + 2)))?);
     }
-    if photos.len() != head.photos {
-        return Err(damaged(path, format!("it names {} photos of {}", photos.len(), head.photos)));
-    }
+    ensure!(photos.len() == head.photos, damaged(path, format!("it names {} photos of {}", photos.len(), head.photos)));
     Ok(Manifest { photos, sum })
 }

@@ -1,10 +1,9 @@
 //! Parts into one file.
 
 use crate::batch::{BatchError, Job, Result, Task, manifest};
-use crate::embed::{EmbedFiles, EmbedTables};
-use crate::table::{ANSWER_COLUMNS, AnswerRow, TAG_COLUMNS};
 use crate::{LatLon, batch::part::Origin, batch::part::Part, batch::sealed::damaged};
-use locdiff_base::{AtomicFile, WriteError};
+use crate::{embed::EmbedFiles, embed::EmbedTables, table::ANSWER_COLUMNS, table::AnswerRow, table::TAG_COLUMNS};
+use locdiff_base::{AtomicFile, WriteError, ensure};
 use locdiff_io::data::{Dtype, MatrixWriter, TableWriter};
 use locdiff_vision::sources::PlaceSource;
 use serde_json::Value;
@@ -67,9 +66,7 @@ fn parts(job: &Job) -> Result<impl Iterator<Item = Result<(PathBuf, Part)>>> {
     Ok((0..job.shards()).map(move |shard| {
         let part = whole_part(job, shard)?;
         let expected = expected.get_or_insert_with(|| part.maker.clone());
-        if *expected != part.maker {
-            return Err(BatchError::OtherMaker { shard, met: part.maker, expected: expected.clone() });
-        }
+        ensure!(*expected == part.maker, BatchError::OtherMaker { shard, met: part.maker, expected: expected.clone() });
         Ok((job.part_path(shard), part))
     }))
 }

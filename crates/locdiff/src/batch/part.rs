@@ -1,7 +1,7 @@
 //! What came of a shard: a line of JSON for each photo, then the embeddings of those that have one.
 
 use crate::{batch::Result, batch::sealed, batch::sealed::Opened, batch::sealed::damaged};
-use locdiff_base::AtomicFile;
+use locdiff_base::{AtomicFile, ensure};
 use locdiff_io::data::Fingerprint;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -74,9 +74,7 @@ impl Part {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let (numbers, rest) = body[head.lines..].as_chunks::<4>();
         let whole = rest.is_empty() && numbers.len().checked_rem(head.columns).unwrap_or(numbers.len()) == 0;
-        if lines.len() != photos || !whole {
-            return Err(damaged(path, "its number of rows differs from its header"));
-        }
+        ensure!(lines.len() == photos && whole, damaged(path, "its number of rows differs from its header"));
         let rows = numbers.iter().map(|&four| f32::from_le_bytes(four)).collect();
         Ok(Self { maker: head.maker, encoder: head.encoder, lines, columns: head.columns, rows })
     }

@@ -1,9 +1,9 @@
 //! Shards into parts.
 
 use crate::batch::{BatchError, Job, Result, Worker, manifest};
-use crate::{Progress, batch::part::Origin, batch::part::Part, batch::sealed::damaged};
+use crate::{Control, Progress, batch::part::Origin, batch::part::Part, batch::sealed::damaged};
 use locdiff_base::{LockError, OutputLock, inside};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Result of [`Worker::run`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,13 +34,14 @@ impl Worker {
     ) -> Result<Runs> {
         let shards: Vec<u32> = shards.into_iter().collect();
         shards.iter().try_for_each(|shard| job.check_shard(*shard))?;
+        let control = Control::new().with_stop(stop).with_progress(&progress);
         let mut runs = Runs::default();
         for shard in &shards {
-            if stop.load(Ordering::SeqCst) {
+            if control.is_stopped() {
                 runs.is_stopped = true;
                 break;
             }
-            match self.shard(job, *shard, stop, &progress, &mut runs) {
+            match self.shard(job, *shard, control, &mut runs) {
                 Err(BatchError::Locked(LockError::InUse { .. })) if shards.len() > 1 => runs.busy += 1,
                 done => done?,
             }
@@ -48,14 +49,7 @@ impl Worker {
         Ok(runs)
     }
 
-    fn shard(
-        &self,
-        job: &Job,
-        shard: u32,
-        stop: &AtomicBool,
-        progress: &(dyn Fn(Progress) + Sync),
-        runs: &mut Runs,
-    ) -> Result<()> {
+    fn shard(&self, job: &Job, shard: u32, control: Control<'_>, runs: &mut Runs) -> Result<()> {
         let path = job.part_path(shard);
         // A job may come from somebody else: no part is written through a link.
         inside(job.folder(), &format!("parts/{shard:05}")).map_err(|reason| damaged(&path, reason))?;
@@ -66,13 +60,13 @@ impl Worker {
         let origin = Origin { shard, manifest: manifest.sum, settings: job.key() };
         if path.exists() {
             if Part::read(&path, &origin, photos).is_ok() {
-                progress(Progress::ShardSkipped(photos));
+                control.advance(Progress::ShardSkipped(photos));
                 runs.skipped += 1;
                 return Ok(());
             }
-            progress(Progress::ShardAgain(shard));
+            control.advance(Progress::ShardAgain(shard));
         }
-        match self.make(manifest.photos, stop, progress)? {
+        match self.make(manifest.photos, control)? {
             Some(part) => {
                 part.write(&path, origin)?;
                 runs.made += 1;

@@ -1,7 +1,7 @@
 //! Files of a job: a line of JSON that says what they hold, with a checksum, then what they hold.
 
 use crate::batch::{BatchError, Result};
-use locdiff_base::{AtomicFile, excerpt, read_bounded};
+use locdiff_base::{AtomicFile, ensure, excerpt, read_bounded};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::Path;
 use twox_hash::XxHash3_128;
@@ -57,9 +57,7 @@ pub(crate) fn open<H: DeserializeOwned>(path: &Path, format: &str, mut bytes: Ve
     }
     bytes.drain(..=end);
     let sum = sum(&bytes);
-    if sum != seal.xxh3 {
-        return Err(damaged("its checksum does not hold".to_owned()));
-    }
+    ensure!(sum == seal.xxh3, damaged("its checksum does not hold".to_owned()));
     Ok(Opened { head: seal.head, body: bytes, sum })
 }
 

@@ -1,13 +1,12 @@
 //! What makes parts: a locator or an encoder, opened once for any number of shards.
 
 use crate::batch::{Job, Result, Task, part::Part, sealed::sum};
-use crate::pipeline::EmbedSources;
-use crate::{Control, DeviceSpec, LocateError, LocateOptions, Locator, Origin, Progress, Read, Source};
+use crate::{Control, DeviceSpec, LocateError, LocateOptions, Locator, Origin, Read, Source, pipeline::EmbedSources};
 use locdiff_io::data::Fingerprint;
 use locdiff_nn::Device;
 use locdiff_vision::{Encoder, sources::PhotoSource};
 use serde_json::{Value, json};
-use std::{sync::Arc, sync::atomic::AtomicBool};
+use std::sync::Arc;
 
 /// Worker on a job's shards: a locator or an encoder. The module has an [example](crate::batch).
 pub struct Worker {
@@ -49,16 +48,10 @@ impl Worker {
         Ok(Self { kind: Kind::Locate(Box::new(locator)), options, maker, encoder: by })
     }
 
-    /// What came of photos; `None` where `stop` became true.
-    pub(crate) fn make(
-        &self,
-        photos: Vec<PhotoSource>,
-        stop: &AtomicBool,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Option<Part>> {
+    /// What came of photos; `None` if it was stopped.
+    pub(crate) fn make(&self, photos: Vec<PhotoSource>, control: Control<'_>) -> Result<Option<Part>> {
         let (maker, encoder) = (self.maker.clone(), self.encoder.clone());
         let mut part = Part { maker, encoder, lines: Vec::new(), columns: 0, rows: Vec::new() };
-        let control = Control::new().with_stop(stop).with_progress(progress);
         let sources = photos.into_iter().map(Source::from);
         match &self.kind {
             Kind::Locate(locator) => {

@@ -5,7 +5,7 @@
 //! however often a run is interrupted.
 
 use super::{EmbedError, error::Result, outcome::EmbedOutcome};
-use locdiff_base::{OutputLock, own_file, private};
+use locdiff_base::{OutputLock, ensure, own_file, private};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::{fs::File, fs::OpenOptions, io, path::Path, path::PathBuf};
@@ -35,9 +35,7 @@ impl EmbedJournal {
             this.file.write_all(&head).map_err(cannot)?;
             return Ok(this);
         }
-        if !resume {
-            return Err(EmbedError::Unfinished { path });
-        }
+        ensure!(resume, EmbedError::Unfinished { path });
         let mut reader = BufReader::new(&this.file);
         let mut line = Vec::new();
         reader.by_ref().take(1 << 16).read_until(b'\n', &mut line).map_err(cannot)?;

@@ -1,6 +1,6 @@
 //! What came of a photo, and how the journal holds it.
 
-use crate::{EmbeddedPhoto, LocateError};
+use crate::{EmbeddedPhoto, error::Result};
 use locdiff_shdd::sphere::LatLon;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -15,8 +15,8 @@ pub(crate) enum EmbedOutcome {
     WithoutPlace,
 }
 
-impl From<Result<EmbeddedPhoto, LocateError>> for EmbedOutcome {
-    fn from(photo: Result<EmbeddedPhoto, LocateError>) -> Self {
+impl From<Result<EmbeddedPhoto>> for EmbedOutcome {
+    fn from(photo: Result<EmbeddedPhoto>) -> Self {
         match photo {
             Ok(photo) if photo.views.is_empty() => Self::WithoutPlace,
             Ok(photo) => {

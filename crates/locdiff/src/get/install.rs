@@ -2,7 +2,7 @@
 
 use super::{error::GetError, error::unreadable, error::unwritable, table::Published};
 use crate::home::{data_folder, models_folder};
-use locdiff_base::{AtomicFile, OutputLock};
+use locdiff_base::{AtomicFile, OutputLock, ensure};
 use serde::{Deserialize, Serialize};
 use std::{fs, fs::File, path::Path, path::PathBuf};
 
@@ -49,9 +49,7 @@ pub(super) struct Stage {
 /// Whether a thing is here and stays. Fails if a folder that was not fetched would be replaced.
 pub(super) fn is_here(home: &Path, name: &str, replace: bool) -> Result<bool, GetError> {
     let folder = models_folder(home).join(name);
-    if replace && folder.is_dir() && !folder.join(ORIGIN_FILE).is_file() {
-        return Err(GetError::Own { folder });
-    }
+    ensure!(!replace || !folder.is_dir() || folder.join(ORIGIN_FILE).is_file(), GetError::Own { folder });
     Ok(folder.is_dir() && !replace)
 }
 

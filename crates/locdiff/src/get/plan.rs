@@ -4,11 +4,10 @@ use super::install::{Kept as KeptFile, Stage, is_here};
 use super::remote::{Head, Place, Remote, answer};
 use super::table::{At, GEOCLIP_ENCODER, Kept, Published, PublishedFile, TABLE};
 use super::{error::GetError, error::unwritable, tower::Tower, transfer::Transfer, transfer::sha256_of};
+use locdiff_base::ensure;
 use locdiff_nn::Device;
-use locdiff_retrieval::gallery::VectorType;
-use locdiff_retrieval::geoclip::{
-    GALLERY_FILE, GeoClip, GeoClipCache, SETTINGS_FILE, Sources, WEIGHTS_FILE, import, open_geoclip_gallery,
-};
+use locdiff_retrieval::geoclip::{GALLERY_FILE, GeoClip, GeoClipCache, SETTINGS_FILE, Sources, WEIGHTS_FILE, import};
+use locdiff_retrieval::{gallery::VectorType, geoclip::open_geoclip_gallery};
 use locdiff_vision::{Encoder, Inspection, sources::PhotoList};
 use std::{ops::Range, path::Path, path::PathBuf, time::Duration};
 
@@ -156,9 +155,7 @@ impl GetPlan {
             return Ok((if is_own { own } else { Place::Web(format!("{base}/{}", file.name)) }, None));
         }
         let folder = Path::new(from);
-        if !folder.is_dir() {
-            return Err(GetError::NoFolder { folder: folder.to_owned() });
-        }
+        ensure!(folder.is_dir(), GetError::NoFolder { folder: folder.to_owned() });
         let candidates = [folder.join(what.name).join(file.name), folder.join(file.name)];
         let found = candidates.into_iter().find(|path| path.is_file());
         let missing = || GetError::Missing { folder: folder.to_owned(), file: file.name.to_owned() };

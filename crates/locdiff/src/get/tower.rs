@@ -1,12 +1,10 @@
 //! The tensors that are wanted of a safetensors file, kept as f16.
 
-use super::error::{GetError, unreadable, unwritable};
-use super::remote::{Head, Place, Remote};
+use super::{error::GetError, error::unreadable, error::unwritable, remote::Head, remote::Place, remote::Remote};
 use half::f16;
-use locdiff_base::{AtomicFile, Element, TensorHeader, TensorPlace};
+use locdiff_base::{AtomicFile, Element, TensorHeader, TensorPlace, ensure};
 use serde_json::{Map, json};
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::{fs::File, ops::Range, path::Path};
+use std::{fs::File, io::Read, io::Seek, io::SeekFrom, io::Write, ops::Range, path::Path};
 
 const LONGEST_HEADER: u64 = 16 << 20;
 
@@ -20,9 +18,7 @@ impl Tower {
         let bad = |reason: String| GetError::Tensors { file: place.to_string(), reason };
         let cut = |error: std::io::Error| bad(format!("it breaks off in its header ({error})"));
         let mut length = [0; 8];
-        if head.bytes < 8 {
-            return Err(bad("it is too short for a safetensors file".to_owned()));
-        }
+        ensure!(head.bytes >= 8, bad("it is too short for a safetensors file".to_owned()));
         remote.open(place, head, 0, 8)?.input.read_exact(&mut length).map_err(cut)?;
         let end = u64::from_le_bytes(length).saturating_add(8);
         if end > LONGEST_HEADER.min(head.bytes) {
@@ -39,9 +35,7 @@ impl Tower {
         };
         let mut tensors: Vec<_> = header.names().into_iter().filter(is_wanted).filter_map(tensor).collect();
         tensors.sort_by_key(|(_, place, _)| place.offset);
-        if tensors.is_empty() {
-            return Err(bad(format!("it has no tensor whose name begins with {}", wanted.join(" or "))));
-        }
+        ensure!(!tensors.is_empty(), bad(format!("it has no tensor whose name begins with {}", wanted.join(" or "))));
         Ok(Self { tensors })
     }
 

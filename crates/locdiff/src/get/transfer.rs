@@ -2,11 +2,10 @@
 
 use super::error::{GetError, unreadable, unwritable};
 use super::remote::{Head, Opened, Place, Remote};
-use locdiff_base::{AtomicFile, own_file, read_bounded};
+use locdiff_base::{AtomicFile, ensure, own_file, read_bounded};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
-use std::{fs, io::Read, io::Write, ops::Range, path::Path, path::PathBuf, time::Duration};
+use std::{fs, fs::File, fs::OpenOptions, io::Read, io::Write, ops::Range, path::Path, path::PathBuf, time::Duration};
 
 const PIECE: u64 = 64 << 20;
 /// Tries without a byte of progress.
@@ -65,9 +64,7 @@ impl Transfer<'_> {
         file.set_len(begun).map_err(unwritable(self.part))?;
         let (mut done, mut failures) = (begun, 0);
         while done < self.wanted() {
-            if !progress(0) {
-                return Err(GetError::Stopped);
-            }
+            ensure!(progress(0), GetError::Stopped);
             let before = done;
             let result = self.piece(&mut file, &mut done, progress);
             file.flush().map_err(unwritable(self.part))?;
@@ -132,9 +129,7 @@ impl Transfer<'_> {
                 }
             }
             at = came.end;
-            if !progress(count as u64) {
-                return Err(Broken::Fatal(GetError::Stopped));
-            }
+            ensure!(progress(count as u64), Broken::Fatal(GetError::Stopped));
         }
         match (hash, self.sha256) {
             (Some(hash), Some(wanted)) => self.compare(&hex(hash.finish().as_ref()), wanted).map_err(Broken::Fatal),

@@ -2,15 +2,12 @@
 
 use crate::immich::suggestions::{Corrected, SuggestedTrip, Suggestion};
 use crate::immich::{Applied, Immich, Result, Suggester, Suggestions};
-use crate::review::{
-    ChosenPlace, ReviewBackend, ReviewDecisions, ReviewError, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress,
-    answer_json,
-};
+use crate::review::{ChosenPlace, ReviewBackend, ReviewDecisions, ReviewError, ReviewPhoto, ReviewPhotos};
+use crate::review::{ReviewResult, ReviewWork, answer_json};
 use crate::{Control, Progress, album_read::PlacedTrips, album_read::ReadAlbum, immich::write::Journal};
 use locdiff_album::PhotoTime;
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, atomic::AtomicBool, atomic::AtomicUsize, atomic::Ordering};
 use std::{collections::BTreeMap, collections::HashMap, collections::hash_map::Entry, path::Path, path::PathBuf};
 
 /// Suggestions of a file for a [`ReviewSession`](crate::review::ReviewSession). Every decision is written to the file at once, so that `apply`
@@ -73,8 +70,7 @@ impl Review {
         suggester: &Suggester,
         trips: &[SuggestedTrip],
         decisions: &ReviewDecisions,
-        stop: &AtomicBool,
-        told: TellProgress<'_>,
+        ReviewWork { stop, told }: ReviewWork<'_>,
     ) -> Result<HashMap<String, Shown>> {
         let mut read = self.trips.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = HashMap::new();
@@ -131,14 +127,9 @@ impl ReviewBackend for Review {
         self.suggester.is_some()
     }
 
-    fn place(
-        &self,
-        decisions: &ReviewDecisions,
-        stop: &AtomicBool,
-        told: TellProgress<'_>,
-    ) -> ReviewResult<ReviewPhotos> {
+    fn place(&self, decisions: &ReviewDecisions, work: ReviewWork<'_>) -> ReviewResult<ReviewPhotos> {
         let Suggestions { suggestions, trips, .. } = self.suggestions().clone();
-        let again = self.suggester.as_ref().map(|one| self.place_again(one, &trips, decisions, stop, told));
+        let again = self.suggester.as_ref().map(|one| self.place_again(one, &trips, decisions, work));
         let mut again = again.transpose().map_err(ReviewError::of)?.unwrap_or_default();
         let numbered =
             trips.iter().enumerate().flat_map(|(k, trip)| trip.photos.iter().map(move |asset| (k + 1, asset)));
@@ -181,19 +172,13 @@ impl ReviewBackend for Review {
         Ok(bytes)
     }
 
-    fn write(
-        &self,
-        chosen: &[ChosenPlace],
-        _: &str,
-        stop: &AtomicBool,
-        told: TellProgress<'_>,
-    ) -> ReviewResult<String> {
+    fn write(&self, chosen: &[ChosenPlace], _: &str, work: ReviewWork<'_>) -> ReviewResult<String> {
         self.keep(chosen)?;
         let suggestions = self.suggestions().clone();
         let done = AtomicUsize::new(0);
-        let step = || told("Writing", done.fetch_add(1, Ordering::Relaxed) + 1, chosen.len());
+        let step = || (work.told)("Writing", done.fetch_add(1, Ordering::Relaxed) + 1, chosen.len());
         let Applied { done, kept, nothing, .. } =
-            self.immich.apply(&suggestions, &self.journal, stop, step).map_err(ReviewError::of)?;
+            self.immich.apply(&suggestions, &self.journal, work.stop, step).map_err(ReviewError::of)?;
         Ok(format!("{done} tagged on the server, {kept} had a location already and keep it, {nothing} are gone."))
     }
 

@@ -1,11 +1,9 @@
 //! Suggestions: the server's photos, trip by trip, answered together.
 
-use crate::album_read::{AlbumChanges, PlacedTrips, ReadAlbum};
-use crate::cache::EmbeddingCache;
-use crate::immich::client::Asset;
 use crate::immich::suggestions::{SuggestedTrip, Suggestion};
-use crate::immich::{Immich, Result};
 use crate::{AlbumAnswer, AlbumOptions, Control, EmbeddedPhoto, LocateError, Locator, Origin, Photo, Progress, Source};
+use crate::{album_read::AlbumChanges, album_read::PlacedTrips, album_read::ReadAlbum, immich::Immich, immich::Result};
+use crate::{cache::EmbeddingCache, immich::client::Asset};
 use locdiff_album::{KnownPlace, PhotoTime, TripStop, WrongClock, beside, parse_time, trips};
 use locdiff_io::tags::TagRule;
 use locdiff_shdd::sphere::LatLon;

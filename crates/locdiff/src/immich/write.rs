@@ -1,7 +1,6 @@
 //! Writes the suggestions that are ticked, and takes them back if nobody has changed them since.
 
-use crate::immich::client::is_id;
-use crate::immich::{Immich, ImmichError, Result, Suggestions};
+use crate::immich::{Immich, ImmichError, Result, Suggestions, client::is_id};
 use locdiff_base::{JournalError, OutputLock};
 use locdiff_shdd::sphere::{LatLon, haversine_km};
 use serde::{Deserialize, Serialize};

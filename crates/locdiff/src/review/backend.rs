@@ -54,8 +54,12 @@ pub struct ChosenPlace {
     pub(crate) by_hand: bool,
 }
 
-/// What is told of work: so many of so many, and what is done.
-pub(crate) type TellProgress<'a> = &'a (dyn Fn(&'static str, usize, usize) + Sync);
+/// Work under way: whether it is to stop, and whom it tells what is done, so many of so many.
+#[derive(Clone, Copy)]
+pub struct ReviewWork<'a> {
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) told: &'a (dyn Fn(&'static str, usize, usize) + Sync),
+}
 
 /// The photos that a review shows: [`FolderReview`](super::FolderReview) and `immich::Review`. Its methods are called from two threads: pictures and places along a track from one, all else from the other.
 pub trait ReviewBackend: Sync {
@@ -69,12 +73,7 @@ pub trait ReviewBackend: Sync {
     fn places_again(&self) -> bool;
 
     /// Reads the photos if need be, and places them. Fails on what is no photo's fault.
-    fn place(
-        &self,
-        decisions: &ReviewDecisions,
-        stop: &AtomicBool,
-        told: TellProgress<'_>,
-    ) -> ReviewResult<ReviewPhotos>;
+    fn place(&self, decisions: &ReviewDecisions, work: ReviewWork<'_>) -> ReviewResult<ReviewPhotos>;
 
     /// Is told what is ticked, after every act: for who keeps that elsewhere, too. Fails on a file that cannot be written.
     fn keep(&self, _: &[ChosenPlace]) -> ReviewResult<()> {
@@ -90,13 +89,7 @@ pub trait ReviewBackend: Sync {
     }
 
     /// Writes places in one of the ways, and says what came of it. Fails on what stops all of it; what was written by then stands in a journal.
-    fn write(
-        &self,
-        chosen: &[ChosenPlace],
-        way: &str,
-        stop: &AtomicBool,
-        told: TellProgress<'_>,
-    ) -> ReviewResult<String>;
+    fn write(&self, chosen: &[ChosenPlace], way: &str, work: ReviewWork<'_>) -> ReviewResult<String>;
 
     /// Takes back what was written, and says what came of it. Fails as [`ReviewBackend::write`] does.
     fn take_back(&self, stop: &AtomicBool) -> ReviewResult<String>;

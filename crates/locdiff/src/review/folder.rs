@@ -1,18 +1,15 @@
 //! The photos of a folder under review: placed by albums, tagged by the rules of safe tagging.
 
-use super::{
-    ChosenPlace, ReviewBackend, ReviewDecisions, ReviewError, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress,
-};
+use super::ReviewWork;
+use super::{ChosenPlace, ReviewBackend, ReviewDecisions, ReviewError, ReviewPhoto, ReviewPhotos, ReviewResult};
 use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
 use crate::cache::{EmbeddingCache, FileStamp};
 use crate::{AlbumAnswer, AlbumOptions, Control, LatLon, Locator, Photo, Progress, Read, Source, error::Result};
 use locdiff_album::{Track, WrongClock};
-use locdiff_io::tags::{
-    JOURNAL_NAME, Overwrite, TagPlace, TagPlan, TagRule, Tagger, Undo, adobe_sidecar_path, sidecar_path, undo,
-};
+use locdiff_io::tags::{JOURNAL_NAME, Overwrite, TagPlace, TagPlan, TagRule, Tagger, Undo, adobe_sidecar_path};
+use locdiff_io::tags::{sidecar_path, undo};
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock, atomic::AtomicBool, atomic::AtomicUsize, atomic::Ordering};
 use std::{collections::BTreeMap, collections::HashMap, fmt::Write, fs, path::Path, path::PathBuf};
 
 /// Where a session keeps its files, inside the folder.
@@ -245,12 +242,8 @@ impl ReviewBackend for FolderReview {
         true
     }
 
-    fn place(
-        &self,
-        decisions: &ReviewDecisions,
-        stop: &AtomicBool,
-        told: TellProgress<'_>,
-    ) -> ReviewResult<ReviewPhotos> {
+    fn place(&self, decisions: &ReviewDecisions, work: ReviewWork<'_>) -> ReviewResult<ReviewPhotos> {
+        let ReviewWork { stop, told } = work;
         let all = self.keys.len();
         let done = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let step = |stage: Progress| match stage {
@@ -295,20 +288,14 @@ impl ReviewBackend for FolderReview {
         album.as_ref().map_or(Vec::new(), |album| album.along(camera, ahead_s, known, &set, self.track.as_ref()))
     }
 
-    fn write(
-        &self,
-        chosen: &[ChosenPlace],
-        way: &str,
-        stop: &AtomicBool,
-        told: TellProgress<'_>,
-    ) -> ReviewResult<String> {
+    fn write(&self, chosen: &[ChosenPlace], way: &str, work: ReviewWork<'_>) -> ReviewResult<String> {
         let written = self.written()?;
         let mut tagger = Tagger::new(self.plan(way)).map_err(ReviewError::of)?;
         let mut reasons: Vec<String> = Vec::new();
         let mut failure = None;
         for (done, one) in chosen.iter().enumerate() {
-            told("Writing", done, chosen.len());
-            if stop.load(Ordering::SeqCst) {
+            (work.told)("Writing", done, chosen.len());
+            if work.stop.load(Ordering::SeqCst) {
                 break;
             }
             if written.contains(&one.key) {

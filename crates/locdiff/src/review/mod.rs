@@ -11,10 +11,10 @@ pub use folder::FolderReview;
 
 pub(crate) use actions::ReviewDecisions;
 use actions::{History, PlacedByHand};
-pub(crate) use backend::{ChosenPlace, ReviewPhoto, ReviewPhotos, ReviewResult, TellProgress};
+pub(crate) use backend::{ChosenPlace, ReviewPhoto, ReviewPhotos, ReviewResult, ReviewWork};
 #[cfg(feature = "immich")]
 pub(crate) use folder::answer_json;
-use locdiff_base::{Journal, OutputLock};
+use locdiff_base::{Journal, OutputLock, ensure};
 use locdiff_map::places::describe;
 use locdiff_shdd::sphere::LatLon;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ impl<B: ReviewBackend> ReviewSession<B> {
             }
             drop(state);
             let told = |what: &'static str, done: usize, all: usize| self.lock().work = Some((what, done, all));
-            let done = self.do_wanted(&wanted, &decisions, &chosen, &told);
+            let done = self.do_wanted(&wanted, &decisions, &chosen, ReviewWork { stop: &self.stop, told: &told });
             let mut state = self.lock();
             state.work = None;
             state.version += 1;
@@ -125,15 +125,15 @@ impl<B: ReviewBackend> ReviewSession<B> {
         wanted: &Wanted,
         decisions: &ReviewDecisions,
         chosen: &[ChosenPlace],
-        told: TellProgress<'_>,
+        work: ReviewWork<'_>,
     ) -> ReviewResult<(Option<ReviewPhotos>, Option<String>)> {
         if wanted.write.is_none() && !wanted.take_back {
-            let mut shown = self.backend.place(decisions, &self.stop, told)?;
+            let mut shown = self.backend.place(decisions, work)?;
             mark_written(&mut shown, &self.backend.written()?);
             return Ok((Some(shown), None));
         }
         let words = match &wanted.write {
-            Some(way) => self.backend.write(chosen, way, &self.stop, told),
+            Some(way) => self.backend.write(chosen, way, work),
             None => self.backend.take_back(&self.stop),
         };
         let written = self.backend.written()?;
@@ -177,9 +177,7 @@ impl<B: ReviewBackend> ReviewSession<B> {
     }
 
     fn is_free(state: &State) -> ReviewResult<()> {
-        if !state.is_read {
-            return Err(ReviewError::of("photos are still being read"));
-        }
+        ensure!(state.is_read, ReviewError::of("photos are still being read"));
         if state.wanted.write.is_some() || state.wanted.take_back || matches!(state.work, Some(("Writing", ..))) {
             return Err(ReviewError::of("files are being written"));
         }
@@ -190,12 +188,8 @@ impl<B: ReviewBackend> ReviewSession<B> {
     pub fn write(&self, way: &str) -> ReviewResult<()> {
         let mut state = self.lock();
         Self::is_free(&state)?;
-        if state.wanted.place || state.work.is_some() {
-            return Err(ReviewError::of("photos are being placed: a moment"));
-        }
-        if !self.backend.ways().iter().any(|(name, _)| *name == way) {
-            return Err(ReviewError::of("unknown way of writing"));
-        }
+        ensure!(!state.wanted.place && state.work.is_none(), ReviewError::of("photos are being placed: a moment"));
+        ensure!(self.backend.ways().iter().any(|(name, _)| *name == way), ReviewError::of("unknown way of writing"));
         state.wanted.write = Some(way.to_owned());
         self.begin_writing(state);
         Ok(())

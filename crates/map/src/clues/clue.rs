@@ -72,8 +72,7 @@ impl Clue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cells::Cells;
-    use crate::clues::asked::NARROWEST;
+    use crate::{cells::Cells, clues::asked::NARROWEST};
     use locdiff_shdd::sphere::{LatLon, Pixel};
 
     /// Clues, and the places that fit of these; the others do not.

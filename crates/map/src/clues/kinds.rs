@@ -1,7 +1,6 @@
 //! The kinds of clues.
 
-use crate::clues::asked::{AskedClue, ClueFit};
-use crate::clues::{ClueError, nature, sunlight, words};
+use crate::clues::{ClueError, asked::AskedClue, asked::ClueFit, nature, sunlight, words};
 
 type Read = fn(&AskedClue<'_>) -> Result<ClueFit, ClueError>;
 

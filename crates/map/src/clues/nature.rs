@@ -1,8 +1,7 @@
 //! Clues of the map: coast, climate, hemisphere, a place that is near, the clock's time zone.
 
-use crate::clues::{ClueError, clocks};
-use crate::places::{find_place, search_places};
 use crate::{cells::Cells, cells::MapAttribute, clues::asked::AskedClue, clues::asked::ClueFit};
+use crate::{clues::ClueError, clues::clocks, places::find_place, places::search_places};
 use locdiff_base::offset_seconds;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon};
 

@@ -3,13 +3,13 @@
 use crate::clues::asked::{AskedClue, ClueFit, ClueTime};
 use crate::{clues::ClueError, clues::clocks::offsets_at, clues::sun::Sun, clues::sun::USUAL_AIR};
 use locdiff_shdd::sphere::LatLon;
-use std::f64::consts::TAU;
+use std::{f64::consts::TAU, ops::RangeInclusive};
 
 /// The deviation of every angle beside the one that is given: a cell of the map is 0.22° wide.
 const CELL_DEG: f64 = 0.2;
 /// Minutes between the offsets from UTC that are told apart, and the least and largest of them.
 const STEP: i16 = 15;
-const OFFSETS: std::ops::RangeInclusive<i16> = -900..=900;
+const OFFSETS: RangeInclusive<i16> = -900..=900;
 const YEAR_DAYS: f64 = 365.2425;
 /// The middle of winter, spring, summer and autumn in the north, in days after the new year of 1970.
 const MIDDLES: [f64; 4] = [14.0, 104.0, 195.0, 287.0];
@@ -61,11 +61,7 @@ fn gaussian(z: f64) -> f64 {
 }
 
 /// The number of "34±3 deg @ 2024-02-29T13:59Z", its deviation, and the time: the value's own or that of the photo.
-fn measured(
-    asked: &AskedClue<'_>,
-    usual: f64,
-    range: std::ops::RangeInclusive<f64>,
-) -> Result<(f64, f64, ClueTime), ClueError> {
+fn measured(asked: &AskedClue<'_>, usual: f64, range: RangeInclusive<f64>) -> Result<(f64, f64, ClueTime), ClueError> {
     let (text, own) = asked.value.split_once('@').map_or((asked.value, None), |(text, time)| (text, Some(time)));
     let text = text.replace("+/-", "±").replace("+-", "±");
     let (value, deviation) = text.split_once('±').map_or((&text[..], None), |(value, more)| (value, Some(more)));

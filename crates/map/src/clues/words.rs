@@ -1,8 +1,7 @@
 //! Clues of what is written or said: languages, scripts, currencies, numbers, domains.
 
-use crate::clues::asked::{AskedClue, ClueFit};
-use crate::evidence::{Evidence, evidence_of_text};
 use crate::{clues::ClueError, clues::error::alike, clues::tables::rows, places::Countries};
+use crate::{clues::asked::AskedClue, clues::asked::ClueFit, evidence::Evidence, evidence::evidence_of_text};
 
 /// Reads names or codes from the table of its kind, with commas between them: one of these.
 pub(crate) fn named(asked: &AskedClue<'_>) -> Result<ClueFit, ClueError> {

@@ -43,9 +43,7 @@ impl fmt::Display for Description {
         match (&self.country, &self.country_code) {
             (None, _) if *distance_km > SURELY_SEA_KM => write!(f, "in the sea, ")?,
             // The map counts overseas areas to their state, GeoNames does not.
-            (Some(here), Some(code)) if code != country_code && !self.is_overseas() => {
-                write!(f, "in {here}, ")?;
-            }
+            (Some(here), Some(code)) if code != country_code && !self.is_overseas() => write!(f, "in {here}, ")?,
             _ => {}
         }
         write!(f, "{distance_km:.0} km {bearing} of {name}, {country}")

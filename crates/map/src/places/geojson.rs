@@ -1,5 +1,6 @@
 //! Polygons out of `GeoJSON` text.
 
+use locdiff_base::ensure;
 use locdiff_shdd::sphere::{Polygon, Ring};
 use serde_json::Value;
 
@@ -15,9 +16,7 @@ pub(crate) fn polygons(text: &str) -> Result<Vec<Polygon>, String> {
 }
 
 fn collect(value: &Value, depth: usize, polygons: &mut Vec<Polygon>) -> Result<(), String> {
-    if depth == 0 {
-        return Err("its collections are nested too deeply".to_owned());
-    }
+    ensure!(depth != 0, "its collections are nested too deeply".to_owned());
     let part = |name: &str| value.get(name).ok_or_else(|| format!("a member \"{name}\" is missing"));
     let kind = part("type")?.as_str().unwrap_or_default();
     match kind {
@@ -54,9 +53,7 @@ fn ring(value: &Value) -> Result<Ring, String> {
     let mut last_lon = None;
     for value in list(value, "ring")? {
         let number = |index: usize| value.get(index).and_then(Value::as_f64);
-        let (Some(lon), Some(lat)) = (number(0), number(1)) else {
-            return Err(format!("{value} is not a position"));
-        };
+        let (Some(lon), Some(lat)) = (number(0), number(1)) else { return Err(format!("{value} is not a position")) };
         if !(-90.0..=90.0).contains(&lat) || lon.abs() > 540.0 {
             return Err(format!("[{lon}, {lat}] is not a longitude and latitude"));
         }
@@ -71,12 +68,8 @@ fn ring(value: &Value) -> Result<Ring, String> {
         last_lon = Some(lon);
         ring.push([unwrapped, lat]);
     }
-    if ring.len() < 4 {
-        return Err(format!("a ring has {} positions, four is the least", ring.len()));
-    }
-    if ring.first() != ring.last() {
-        return Err("a ring does not end where it begins".to_owned());
-    }
+    ensure!(ring.len() >= 4, format!("a ring has {} positions, four is the least", ring.len()));
+    ensure!(ring.first() == ring.last(), "a ring does not end where it begins".to_owned());
     Ok(ring)
 }
 

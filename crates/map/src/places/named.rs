@@ -1,6 +1,7 @@
 //! Regions by name: continents, countries, states and provinces.
 
 use crate::places::{Countries, PlacesError, admin1, continents, folded::folded};
+use locdiff_base::ensure;
 use locdiff_shdd::sphere::{LatLon, Polygon};
 
 /// Names of continents beside their own.
@@ -59,9 +60,7 @@ fn names_near(error: PlacesError) -> Vec<String> {
 }
 
 fn one_of(text: &str, mut parts: Vec<admin1::NamedUnit>) -> Result<(String, Vec<Polygon>), PlacesError> {
-    if parts.is_empty() {
-        return Err(PlacesError::UnknownCountry { name: text.to_owned(), near: admin1::near(text) });
-    }
+    ensure!(!parts.is_empty(), PlacesError::UnknownCountry { name: text.to_owned(), near: admin1::near(text) });
     if parts.len() > 1 {
         let choices = parts.iter().map(told).collect();
         return Err(PlacesError::Ambiguous { text: text.to_owned(), choices });

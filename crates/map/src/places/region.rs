@@ -1,6 +1,7 @@
 //! Regions that an answer can be restricted to.
 
 use crate::places::{Countries, PlacesError, circle, find_place, geojson, named};
+use locdiff_base::ensure;
 use locdiff_shdd::sphere::{LatLon, Polygon, PolygonIndex};
 use std::path::Path;
 
@@ -99,9 +100,7 @@ impl Region {
         let countries = Countries::bundled();
         let country = countries.find(name)?;
         let polygons = countries.polygons(country);
-        if polygons.is_empty() {
-            return Err(PlacesError::NoOutline { name: country.name().to_owned() });
-        }
+        ensure!(!polygons.is_empty(), PlacesError::NoOutline { name: country.name().to_owned() });
         Ok(Self::new(country.name().to_owned(), polygons.to_vec()))
     }
 

@@ -1,7 +1,7 @@
 //! Noise schedules, and what a network predicts.
 
 use crate::Result;
-use locdiff_base::{named, setting};
+use locdiff_base::{ensure, named, setting};
 use locdiff_nn::{Device, NnError, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -25,9 +25,7 @@ impl Schedule {
     /// The linear schedule of Ho et al.: β from 1e-4 to 0.02 over 1000 steps, scaled to keep the same end for others.
     /// Fails on a schedule of fewer than 21 steps (β would pass 1).
     pub fn linear(steps: usize) -> Result<Self> {
-        if steps <= 20 {
-            return Err(setting("steps", steps, "at least 21 for the linear schedule"));
-        }
+        ensure!(steps > 20, setting("steps", steps, "at least 21 for the linear schedule"));
         let scale = 1000.0 / steps as f64;
         let (low, high) = (1e-4 * scale, 0.02 * scale);
         let beta = |t: usize| low + (high - low) * t as f64 / (steps - 1) as f64;
@@ -41,9 +39,7 @@ impl Schedule {
     /// A schedule of one's own: ᾱ for every step. Fails if there are no steps, or values that do not fall inside (0,
     /// 1].
     pub fn from_alpha_bar(alpha_bar: Vec<f64>) -> Result<Self> {
-        if alpha_bar.is_empty() {
-            return Err(setting("steps", 0, "at least 1"));
-        }
+        ensure!(!alpha_bar.is_empty(), setting("steps", 0, "at least 1"));
         let before = |t: usize| if t == 0 { 1.0 } else { alpha_bar[t - 1] };
         let falls = |t: usize| alpha_bar[t] > 0.0 && alpha_bar[t] <= before(t);
         if let Some(t) = (0..alpha_bar.len()).find(|t| !falls(*t)) {
@@ -81,9 +77,7 @@ impl Schedule {
     /// Fails on a count of 0 or above T.
     pub fn subset(&self, count: usize) -> Result<Vec<usize>> {
         let last = self.steps() - 1;
-        if count == 0 || count > self.steps() {
-            return Err(setting("sampler steps", count, format!("1 to {}", self.steps())));
-        }
+        ensure!(count != 0 && count <= self.steps(), setting("sampler steps", count, format!("1 to {}", self.steps())));
         if count == 1 {
             return Ok(vec![last]);
         }

@@ -1,7 +1,7 @@
 //! Confidence intervals by drawing the photos again.
 
 use crate::eval::{Result, accuracy::quantile};
-use locdiff_base::setting;
+use locdiff_base::{ensure, setting};
 use locdiff_shdd::sphere::LatLon;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -55,9 +55,7 @@ impl Bootstrap {
 
     /// Fails on fewer than 40 or more than a million replicates, or a confidence that is not between 0 and 1.
     pub fn check(&self) -> Result<()> {
-        if !(40..=1_000_000).contains(&self.replicates) {
-            return Err(setting("replicates", self.replicates, "40 to 1000000"));
-        }
+        ensure!((40..=1_000_000).contains(&self.replicates), setting("replicates", self.replicates, "40 to 1000000"));
         if !(self.confidence > 0.0 && self.confidence < 1.0) {
             return Err(setting("confidence", self.confidence, "between 0 and 1, usually 0.95"));
         }

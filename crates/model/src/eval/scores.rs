@@ -1,7 +1,6 @@
 //! All that distances say, each number with its interval.
 
-use crate::eval::accuracy::{between, quantile};
-use crate::eval::{Bootstrap, Estimate, RADII_KM, Rules};
+use crate::eval::{Bootstrap, Estimate, RADII_KM, Rules, accuracy::between, accuracy::quantile};
 use serde::Serialize;
 
 /// The quantiles that are reported.

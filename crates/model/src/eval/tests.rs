@@ -1,9 +1,8 @@
 //! PRDC against the PyPI package `prdc` (`scripts/eval_fixtures.py` wrote the numbers), densities by quadrature, and
 //! intervals that hold the truth as often as they say: many worlds are drawn, each gets its interval.
 
-use crate::eval::{
-    Bootstrap, DistanceScores, Likelihood, Paired, Prdc, ReliabilityCurve, Rules, TruthInDensity, truths_in_densities,
-};
+use crate::eval::truths_in_densities;
+use crate::eval::{Bootstrap, DistanceScores, Likelihood, Paired, Prdc, ReliabilityCurve, Rules, TruthInDensity};
 use locdiff_shdd::{Codec, Coefficients, sphere::Degree, sphere::LatLon, sphere::UnitVec};
 use locdiff_testing::fixture_bytes;
 use rand::{RngExt, SeedableRng};

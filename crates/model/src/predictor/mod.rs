@@ -11,7 +11,7 @@ use crate::{Model, ModelError, Result};
 use batch_buffers::BatchBuffers;
 use drawing::Drawing;
 use engines::{Engine, Engines, batches};
-use locdiff_base::setting;
+use locdiff_base::{ensure, setting};
 use locdiff_io::data::{Embedding, RowFile};
 use locdiff_shdd::{Codec, Coefficients};
 use std::{ops::Deref, sync::Arc};
@@ -90,9 +90,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         share: f64,
     ) -> Result<Vec<Vec<Coefficients>>> {
         self.needs_densities()?;
-        if !(0.0..=1.0).contains(&share) {
-            return Err(setting("share of the way", share, "0 to 1"));
-        }
+        ensure!((0.0..=1.0).contains(&share), setting("share of the way", share, "0 to 1"));
         let position = (share * (options.steps.max(1) - 1) as f64).round() as usize;
         self.in_batches(&self.samplers, photos, *options, |engine, batch| {
             engine.posteriors(&self.model, batch, (options.seed, position))

@@ -1,7 +1,7 @@
 //! What a predictor is asked, how it samples, and from a photo's samples to one place.
 
 use crate::{ModelError, Result, chance, diffusion::Sampler};
-use locdiff_base::{named, setting};
+use locdiff_base::{ensure, named, setting};
 use locdiff_io::data::Embedding;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, spherical_mean};
 use locdiff_shdd::{Codec, Coefficients, Decoder};
@@ -101,9 +101,7 @@ impl SampleOptions {
         if self.samples == 0 || self.samples > BLOCK_ROWS {
             return Err(setting("samples", self.samples, format!("1 to {BLOCK_ROWS}")));
         }
-        if !self.guidance.is_finite() {
-            return Err(setting("guidance", self.guidance, "a finite number"));
-        }
+        ensure!(self.guidance.is_finite(), setting("guidance", self.guidance, "a finite number"));
         Ok(())
     }
 }

@@ -1,12 +1,10 @@
 //! From truths and answers to the report.
 
-use crate::eval::{
-    Bootstrap, Correlogram, CountryScores, DistanceScores, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired,
-    Prdc, Preset, RecallArea, ReliabilityCurve, best_constant, by_label, by_novelty, country_at,
-};
+use crate::eval::{Bootstrap, Correlogram, CountryScores, DistanceScores, Likelihood, Nearby, PRDC_CHUNKS};
+use crate::eval::{PRDC_NEIGHBOURS, Paired, Prdc, Preset, RecallArea, ReliabilityCurve, best_constant, by_label};
 use crate::report::report::{Breakdown, PrdcReport, Report, Rival};
-use crate::report::{ReportError, Result, System};
-use locdiff_base::{Named, named};
+use crate::{eval::by_novelty, eval::country_at, report::ReportError, report::Result, report::System};
+use locdiff_base::{Named, ensure, named};
 use locdiff_map::places::continent;
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
@@ -111,9 +109,7 @@ impl Evaluation {
         std::iter::once(&mut first).chain(&mut second).for_each(|system| system.retain(&keep));
         let truths: Vec<LatLon> =
             truths.iter().zip(&keep).filter_map(|(place, kept)| place.filter(|_| *kept)).collect();
-        if truths.is_empty() {
-            return Err(ReportError::Nothing);
-        }
+        ensure!(!truths.is_empty(), ReportError::Nothing);
         let (rules, bootstrap) = (self.preset.rules(), self.bootstrap.by_places(&truths));
         let errors_km = rules.errors_km(&truths, &first.answers)?;
         let mut report = self.report((truth_name, &truths), (&first, &errors_km), step)?;

@@ -1,9 +1,7 @@
 //! Everything that was found out, to be read by people and by programs.
 
-use crate::eval::{
-    Bootstrap, Correlogram, CountryScores, DistanceScores, Group, Likelihood, Paired, Prdc, Preset, RecallArea,
-    ReliabilityCurve, Rules, TruthInDensity,
-};
+use crate::eval::{Bootstrap, Correlogram, CountryScores, DistanceScores, Group, Likelihood, Paired, Prdc, Preset};
+use crate::eval::{RecallArea, ReliabilityCurve, Rules, TruthInDensity};
 use locdiff_io::data::PlaceTable;
 use locdiff_shdd::sphere::LatLon;
 use serde::Serialize;

@@ -1,5 +1,6 @@
 //! Which prediction belongs to which truth.
 
+use locdiff_base::ensure;
 use locdiff_io::data::{DataError, PlaceTable, PointColumns, TableReader, read_points};
 use locdiff_shdd::sphere::LatLon;
 use std::{collections::HashMap, collections::HashSet, path::Path, path::PathBuf};
@@ -99,9 +100,7 @@ pub fn match_rows(truth: FileRows<'_>, predictions: FileRows<'_>, matching: Matc
             return Err(RowError::Strange { file, truth_file, id: id.clone(), count: strange.len() });
         }
     }
-    if absent.len() == truth.rows {
-        return Err(RowError::NothingCommon { file, truth_file });
-    }
+    ensure!(absent.len() != truth.rows, RowError::NothingCommon { file, truth_file });
     let strange = strange.len();
     Ok((found, strange))
 }

@@ -1,10 +1,7 @@
 //! The report on a terminal.
 
-use crate::eval::{
-    Bootstrap, CountryScores, DistanceRule, Estimate, Lag, Likelihood, Prdc, RADIUS_NAMES, ReliabilityCurve,
-    ReliabilityPoint,
-};
-use crate::report::{Breakdown, Report, Rival};
+use crate::eval::{Bootstrap, CountryScores, DistanceRule, Estimate, Lag, Likelihood, Prdc, RADIUS_NAMES};
+use crate::{eval::ReliabilityCurve, eval::ReliabilityPoint, report::Breakdown, report::Report, report::Rival};
 use std::fmt::Write;
 
 /// Appends a line; writing to a `String` cannot fail.

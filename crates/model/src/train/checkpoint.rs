@@ -1,6 +1,7 @@
 //! Checkpoints: whole or not at all, checked when read, the last few kept.
 
 use crate::{chance, train::Result, train::error::folder};
+use locdiff_base::ensure;
 use locdiff_nn::{NnError, TrainingState};
 use std::{fs, path::Path, path::PathBuf};
 
@@ -101,9 +102,7 @@ impl Checkpoints {
 
 fn load(path: &Path) -> Result<(TrainingState, Standing), String> {
     let (state, metadata) = TrainingState::load(path).map_err(|error| error.to_string())?;
-    if metadata.get("checksum") != Some(&checksum(&state)) {
-        return Err("its checksum does not match".to_owned());
-    }
+    ensure!(metadata.get("checksum") == Some(&checksum(&state)), "its checksum does not match".to_owned());
     let number = |name: &str| metadata.get(name).and_then(|text| text.parse::<u32>().ok());
     let score = metadata.get("best_score").and_then(|text| u64::from_str_radix(text, 16).ok());
     let best = score.map(f64::from_bits).zip(number("best_step"));

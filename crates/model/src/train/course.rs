@@ -1,18 +1,15 @@
 //! The course of a run: step after step, what is logged, validated and kept in between.
 
-use crate::answer::{Globe, Tempered};
-use crate::train::checkpoint::{Checkpoints, Standing};
-use crate::train::{
-    Result, Rows, RunConfig, TrainError, TrainSettings, batches::Batch, error::folder, step::TrainStep,
-};
+use crate::train::step::TrainStep;
+use crate::train::{Result, Rows, RunConfig, TrainError, TrainSettings, batches::Batch, error::folder};
 use crate::{Model, Predictor, Query, Reading, SampleOptions, eval::Accuracy};
-use locdiff_base::OutputLock;
+use crate::{answer::Globe, answer::Tempered, train::checkpoint::Checkpoints, train::checkpoint::Standing};
+use locdiff_base::{OutputLock, ensure};
 use locdiff_nn::{Device, Snapshot};
 use locdiff_shdd::{Coefficients, sphere::LatLon};
 use serde_json::json;
-use std::fs::{File, OpenOptions};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, io::Write, path::Path, path::PathBuf, sync::Arc, sync::mpsc, thread::JoinHandle, time::Instant};
+use std::{fs::File, fs::OpenOptions, sync::atomic::AtomicBool, sync::atomic::Ordering};
 
 /// The best model's folder inside a run's.
 pub const BEST_FOLDER: &str = "best";
@@ -176,9 +173,7 @@ impl Course<'_> {
         self.keeper.metrics.write(&json!({
             "step": step, "loss": loss, "lr": lr, "grad_norm": grad_norm, "steps_per_second": steps_per_second,
         }))?;
-        if !loss.is_finite() {
-            return Err(TrainError::Diverged { step, loss });
-        }
+        ensure!(loss.is_finite(), TrainError::Diverged { step, loss });
         (self.on_event)(Event::Progress { step, loss, lr, grad_norm, steps_per_second });
         Ok(())
     }

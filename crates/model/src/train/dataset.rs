@@ -135,10 +135,7 @@ impl Dataset {
 
     /// The encoder that made the embeddings, where their file says so.
     pub fn encoder(&self) -> Option<&Fingerprint> {
-        match self.copies.first() {
-            Some(Copy::File(file)) => file.encoder(),
-            _ => None,
-        }
+        if let Some(Copy::File(file)) = self.copies.first() { file.encoder() } else { None }
     }
 
     /// Reads one copy of one photo's embedding. Fails if the file cannot be read.

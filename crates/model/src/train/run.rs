@@ -7,7 +7,7 @@ use crate::train::course::{Batches, Course, Event, Keeper, Metrics, Outcome};
 use crate::train::dataset::{same_columns, same_encoder};
 use crate::train::{Result, Rows, RunConfig, TrainError, error::folder, step::TrainStep, trained};
 use crate::{CodeWriter, Model, objective::make_quadrature};
-use locdiff_base::{AtomicFile, OutputLock, setting};
+use locdiff_base::{AtomicFile, OutputLock, ensure, setting};
 use locdiff_nn::{Device, TrainingState};
 use std::{path::Path, sync::atomic::AtomicBool, sync::mpsc, time::Instant};
 
@@ -122,9 +122,7 @@ fn fit_heads(training: Rows<'_>, out: &Path) -> Result<()> {
 }
 
 fn check_data(config: &RunConfig, training: Rows<'_>, validation: Option<Rows<'_>>) -> Result<()> {
-    if training.rows.is_empty() {
-        return Err(setting("training rows", 0, "at least one; lower the share for validation"));
-    }
+    ensure!(!training.rows.is_empty(), setting("training rows", 0, "at least one; lower the share for validation"));
     if config.model.embedding_dim != training.data.columns() {
         return Err(setting("embedding_dim", config.model.embedding_dim, "as wide as the embeddings"));
     }
@@ -170,9 +168,7 @@ pub fn clear_run(out: &Path) -> Result<()> {
 fn claim_folder(out: &Path, config: &RunConfig, resume: bool, checkpoints: &Checkpoints) -> Result<()> {
     let path = out.join(RUN_FILE);
     if let Ok(text) = locdiff_base::read_text_bounded(&path, 1 << 20) {
-        if !resume && !checkpoints.steps().is_empty() {
-            return Err(TrainError::HoldsRun { path: out.to_owned() });
-        }
+        ensure!(resume || checkpoints.steps().is_empty(), TrainError::HoldsRun { path: out.to_owned() });
         if resume {
             let old: serde_json::Value =
                 serde_json::from_str(&text).map_err(|error| folder(&path, format!("not JSON: {error}")))?;

@@ -1,7 +1,7 @@
 //! How to train: settings and presets.
 
 use crate::{CodeScale, LossKind, ModelConfig, NetworkKind, QuadratureRecipe, train::Result};
-use locdiff_base::{named, setting};
+use locdiff_base::{ensure, named, setting};
 use locdiff_nn::{AdamConfig, LrSchedule};
 use serde::{Deserialize, Serialize};
 
@@ -111,9 +111,7 @@ impl TrainSettings {
         if let Some((what, value)) = rates.into_iter().find(|(_, value)| !(*value >= 0.0 && value.is_finite())) {
             return Err(setting(what, value, "a finite number, 0 or more"));
         }
-        if !(0.0..=0.99).contains(&self.pure_noise) {
-            return Err(setting("pure_noise", self.pure_noise, "0 to 0.99"));
-        }
+        ensure!((0.0..=0.99).contains(&self.pure_noise), setting("pure_noise", self.pure_noise, "0 to 0.99"));
         if !(0.0..1.0).contains(&self.ema_decay) {
             return Err(setting("ema_decay", self.ema_decay, "0 up to but not including 1"));
         }

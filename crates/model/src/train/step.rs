@@ -1,12 +1,9 @@
 //! One training step on the device, recorded as one graph on CUDA.
 
-use crate::train::batches::{Batch, DeviceFeed};
-use crate::train::{Result, TrainSettings};
+use crate::train::{Result, TrainSettings, batches::Batch, batches::DeviceFeed};
 use crate::{CodeWriter, Model, Objective, diffusion::TrainingTables, network::Network, network::NetworkBuffers};
-use locdiff_nn::{
-    Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Snapshot, Tensor, TrainingState, feed::Inbox,
-    layers::ForwardMode, ops,
-};
+use locdiff_nn::{Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Snapshot, Tensor, TrainingState};
+use locdiff_nn::{feed::Inbox, layers::ForwardMode, ops};
 use std::ops::Range;
 
 /// The streams of random numbers inside a step.

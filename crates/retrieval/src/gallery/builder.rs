@@ -3,12 +3,11 @@
 use crate::gallery::folder::{CODES_FILE, Checksums, Description, GALLERY_FILE, INDEX_FILE, VECTORS_FILE, VERSION};
 use crate::gallery::quantised::{QuantisedQuery, quantise_row};
 use crate::gallery::{GalleryError, Kind, Result, VectorType, cells::Cells};
-use locdiff_base::{AtomicFile, OutputLock, setting};
+use locdiff_base::{AtomicFile, OutputLock, ensure, setting};
 use locdiff_io::data::{Fingerprint, RowFile};
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
-use std::io::{BufWriter, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::{io::BufWriter, io::ErrorKind, io::Write, path::Path, path::PathBuf};
 
 /// Rows that are made and written at a time: memory stays at one block.
 const BLOCK: usize = 2048;
@@ -65,12 +64,8 @@ impl GalleryBuilder {
         mut fill: impl FnMut(&[u32], &mut [f32]) -> Result<()>,
     ) -> Result<()> {
         let dimension = self.dimension;
-        if places.is_empty() {
-            return Err(GalleryError::Empty);
-        }
-        if !(1..=QuantisedQuery::MOST_NUMBERS).contains(&dimension) {
-            return Err(setting("dimension", dimension, "1 to 8192"));
-        }
+        ensure!(!places.is_empty(), GalleryError::Empty);
+        ensure!((1..=QuantisedQuery::MOST_NUMBERS).contains(&dimension), setting("dimension", dimension, "1 to 8192"));
         std::fs::create_dir_all(folder).map_err(|error| GalleryError::folder(folder, error))?;
         let _lock = OutputLock::folder(folder)?;
         match std::fs::remove_file(folder.join(GALLERY_FILE)) {

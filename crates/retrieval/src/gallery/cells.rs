@@ -151,9 +151,7 @@ impl Cells {
             }
             let centre = healpix::get(depth).center(cell);
             let (sin, cos) = centre.lat.sin_cos();
-            let Ok(centre) = UnitVec::new(cos * centre.lon.cos(), cos * centre.lon.sin(), sin) else {
-                continue;
-            };
+            let Ok(centre) = UnitVec::new(cos * centre.lon.cos(), cos * centre.lon.sin(), sin) else { continue };
             let (distance, reach) = (cap.centre.angle_rad(centre), REACH_RAD[usize::from(depth)]);
             if distance > radius_rad + reach {
                 continue;

@@ -1,10 +1,9 @@
 //! A gallery's folder: what it is (`gallery.json`), where its rows lie (`index.bin`), their vectors in one byte per number
 //! (`codes.bin`) and in full (`vectors.bin`). All rows are in the order of the index.
 
-use crate::gallery::{GalleryError, Result};
-use crate::{gallery::cells::Entry, gallery::quantised::QuantisedQuery, gallery::quantised::RowBound};
+use crate::gallery::{GalleryError, Result, cells::Entry, quantised::QuantisedQuery, quantised::RowBound};
 use half::{f16, slice::HalfFloatSliceExt};
-use locdiff_base::{named, one_line};
+use locdiff_base::{ensure, named, one_line};
 use locdiff_io::data::{Fingerprint, PositionedFile};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -124,9 +123,7 @@ impl Description {
             let remedy = "build the gallery again";
             return Err(bad(format!("version {version}, but this program reads version {VERSION}; {remedy}")));
         }
-        if !(1..=most).contains(&dimension) {
-            return Err(bad(format!("dimension = {dimension} is out of range: 1 … {most}")));
-        }
+        ensure!((1..=most).contains(&dimension), bad(format!("dimension = {dimension} is out of range: 1 … {most}")));
         if !(1..=u32::MAX as usize).contains(&this.rows)
             || !(this.mean.is_empty() || this.mean.len() == this.dimension)
             || !this.mean.iter().all(|value| value.is_finite())

@@ -1,8 +1,7 @@
 //! A gallery and its search.
 
-use crate::gallery::folder::{Description, Store};
-use crate::gallery::quantised::{QuantisedQuery, RowBound};
 use crate::gallery::{Cap, GalleryError, Kind, Result, builder::unit, cells::Cells, scan};
+use crate::gallery::{folder::Description, folder::Store, quantised::QuantisedQuery, quantised::RowBound};
 use locdiff_io::data::Fingerprint;
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;

@@ -1,11 +1,8 @@
 //! A gallery from its folder.
 
-use crate::gallery::cells::{Cells, Entry};
-use crate::gallery::folder::{
-    CODES_FILE, Description, GALLERY_FILE, INDEX_FILE, INDEX_ROW, LARGEST_CHECKED, LARGEST_IN_MEMORY, Store,
-    VECTORS_FILE, check_sum,
-};
-use crate::gallery::{Gallery, GalleryError, Result, quantised::RowBound};
+use crate::gallery::folder::{CODES_FILE, Description, GALLERY_FILE, INDEX_FILE, INDEX_ROW, LARGEST_CHECKED};
+use crate::gallery::folder::{LARGEST_IN_MEMORY, Store, VECTORS_FILE, check_sum};
+use crate::gallery::{Gallery, GalleryError, Result, cells::Cells, cells::Entry, quantised::RowBound};
 use locdiff_io::data::PositionedFile;
 use std::path::Path;
 

@@ -1,7 +1,6 @@
 //! The scores of all places of a gallery.
 
-use crate::gallery::quantised::QuantisedQuery;
-use crate::gallery::{Gallery, GalleryError, Hit, Result, scan};
+use crate::gallery::{Gallery, GalleryError, Hit, Result, quantised::QuantisedQuery, scan};
 use locdiff_shdd::sphere::LatLon;
 use rayon::prelude::*;
 

@@ -6,8 +6,7 @@ use locdiff_base::{AtomicFile, read_text_bounded};
 use locdiff_io::data::{PointColumns, PositionedFile, read_points};
 use locdiff_shdd::sphere::LatLon;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{path::Path, path::PathBuf, time::Duration, time::SystemTime, time::UNIX_EPOCH};
 use twox_hash::XxHash3_128;
 
 /// The file in a gallery's folder that says what its sources looked like when they were last read.

@@ -3,7 +3,7 @@
 use crate::geoclip::model::{Settings, all_params, save};
 use crate::geoclip::pth::{Archive, PthTensor, Refused, read_pth};
 use crate::geoclip::{GALLERY_FILE, GeoClipError, Result, location::LocationSizes};
-use locdiff_base::AtomicFile;
+use locdiff_base::{AtomicFile, ensure};
 use locdiff_io::data::{Format, PointColumns, PointReader};
 use std::{collections::BTreeMap, path::Path, path::PathBuf};
 
@@ -175,9 +175,7 @@ fn matrix_side(tensors: &BTreeMap<String, PthTensor>, name: &str, axis: usize) -
 
 fn location_sizes(tensors: &BTreeMap<String, PthTensor>) -> std::result::Result<LocationSizes, String> {
     let capsules = (0..tensors.len()).take_while(|k| tensors.contains_key(&format!("LocEnc{k}.capsule.0.b"))).count();
-    if capsules == 0 {
-        return Err("no tensor 'LocEnc0.capsule.0.b': not GeoCLIP's location encoder".to_owned());
-    }
+    ensure!(capsules != 0, "no tensor 'LocEnc0.capsule.0.b': not GeoCLIP's location encoder".to_owned());
     Ok(LocationSizes {
         capsules,
         frequencies: matrix_side(tensors, "LocEnc0.capsule.0.b", 0)?,

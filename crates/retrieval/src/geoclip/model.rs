@@ -1,8 +1,7 @@
 //! A GeoCLIP model and its folder.
 
-use crate::geoclip::location::{LocationEncoder, LocationSizes};
-use crate::geoclip::{GeoClipError, Result};
-use locdiff_base::AtomicFile;
+use crate::geoclip::{GeoClipError, Result, location::LocationEncoder, location::LocationSizes};
+use locdiff_base::{AtomicFile, ensure};
 use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, layers::Linear, ops, ops::Activation};
 use locdiff_shdd::sphere::LatLon;
 use serde::{Deserialize, Serialize};
@@ -71,9 +70,7 @@ impl Settings {
     }
 
     fn check(&self) -> std::result::Result<(), String> {
-        if self.version != VERSION {
-            return Err(format!("version {}, but this program reads version {VERSION}", self.version));
-        }
+        ensure!(self.version == VERSION, format!("version {}, but this program reads version {VERSION}", self.version));
         let Self { capsules, frequencies, hidden, outputs, image_inputs, image_hidden, .. } = *self;
         let names = ["frequencies", "hidden", "outputs", "image_inputs", "image_hidden", "capsules"];
         let sizes = [frequencies, hidden, outputs, image_inputs, image_hidden, capsules];

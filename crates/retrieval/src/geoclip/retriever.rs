@@ -2,7 +2,7 @@
 
 use crate::gallery::{Cap, Gallery, GalleryError, Hit, Kind, Result, Retriever, Scores};
 use crate::geoclip::GeoClip;
-use locdiff_base::setting;
+use locdiff_base::{ensure, setting};
 
 /// GeoCLIP: a photo's CLIP features through the image head, against the places' own vectors.
 pub struct GeoClipRetriever {
@@ -14,9 +14,7 @@ pub struct GeoClipRetriever {
 impl GeoClipRetriever {
     /// Retrieval from a gallery of GeoCLIP's vectors. Fails for a gallery of another kind or size.
     pub fn new(model: GeoClip, gallery: Gallery) -> Result<Self> {
-        if gallery.kind() != Kind::Geoclip {
-            return Err(setting("the gallery's kind", "photos", "it needs no GeoCLIP"));
-        }
+        ensure!(gallery.kind() == Kind::Geoclip, setting("the gallery's kind", "photos", "it needs no GeoCLIP"));
         if gallery.dimension() != model.dimension() {
             return Err(GalleryError::Dimension { got: model.dimension(), wanted: gallery.dimension() });
         }

@@ -1,9 +1,8 @@
 //! Multiply and add with one rounding. WebAssembly has it for vectors alone, and there only where the processor has it, too; `mul_add`
 //! becomes a call of these functions, which would else do it by integers.
 
-use std::arch::wasm32::{
-    f32x4_extract_lane, f32x4_relaxed_madd, f32x4_splat, f64x2_extract_lane, f64x2_relaxed_madd, f64x2_splat,
-};
+use std::arch::wasm32::f64x2_splat;
+use std::arch::wasm32::{f32x4_extract_lane, f32x4_relaxed_madd, f32x4_splat, f64x2_extract_lane, f64x2_relaxed_madd};
 
 /// `a·b + c`.
 #[unsafe(no_mangle)]

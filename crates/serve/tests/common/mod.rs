@@ -3,7 +3,7 @@
 
 use locdiff::Locator;
 use locdiff_serve::{ServeOptions, Server};
-pub use locdiff_testing::http::Response;
+pub use locdiff_testing::http::{FORM, Response, part};
 use locdiff_testing::{LIMIT, fixture, fixture_bytes, http, wait_until};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{io::Write, net::SocketAddr, net::TcpStream, path::PathBuf, sync::Arc, thread::JoinHandle};
@@ -97,24 +97,10 @@ pub fn post(path: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
     http::request(&format!("POST {path}"), &format!("Host: localhost\r\nContent-Type: {content_type}\r\n"), body)
 }
 
-/// A part of a form: a photo with its file name, or a field with words.
-pub fn part(field: &str, file: Option<&str>, contents: &[u8]) -> Vec<u8> {
-    let file = file.map_or(String::new(), |name| format!("; filename=\"{name}\""));
-    let head = format!("--BOUND\r\nContent-Disposition: form-data; name=\"{field}\"{file}\r\n\r\n");
-    [head.as_bytes(), contents, b"\r\n"].concat()
-}
-
-/// A form of its parts.
-pub fn form_of(parts: &[Vec<u8>]) -> Vec<u8> {
-    [&parts.concat()[..], b"--BOUND--\r\n"].concat()
-}
-
 /// A form of photos with their names.
 pub fn form(photos: &[(&str, &[u8])]) -> Vec<u8> {
-    form_of(&photos.iter().map(|(name, contents)| part("photo", Some(name), contents)).collect::<Vec<_>>())
+    http::form(&photos.iter().map(|(name, contents)| part("photo", Some(name), contents)).collect::<Vec<_>>())
 }
-
-pub const FORM: &str = "multipart/form-data; boundary=BOUND";
 
 /// What a refusal holds.
 pub trait Refused {

@@ -2,6 +2,7 @@
 
 use crate::resize::ResizeFilter;
 use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, preprocessing::MAX_SIDE};
+use locdiff_base::ensure;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -62,13 +63,9 @@ impl Description {
     fn check(&self) -> std::result::Result<(), String> {
         let Self { short_side, centre_crop, input_side, embedding, .. } = *self;
         for (name, side) in [("short_side", short_side), ("centre_crop", centre_crop), ("input_side", input_side)] {
-            if side == 0 || side > MAX_SIDE {
-                return Err(format!("{name} = {side} is out of range: choose 1 … {MAX_SIDE}"));
-            }
+            ensure!(side != 0 && side <= MAX_SIDE, format!("{name} = {side} is out of range: choose 1 … {MAX_SIDE}"));
         }
-        if centre_crop > short_side {
-            return Err(format!("centre_crop = {centre_crop} exceeds short_side = {short_side}"));
-        }
+        ensure!(centre_crop <= short_side, format!("centre_crop = {centre_crop} exceeds short_side = {short_side}"));
         if embedding == 0 || embedding > MAX_EMBEDDING {
             return Err(format!("embedding = {embedding} is out of range: choose 1 … {MAX_EMBEDDING}"));
         }

@@ -4,6 +4,7 @@
 use super::{preprocessor::preprocessing, tower::Tower, tower::json, tower::licence, weights::Weights};
 use crate::vit::{Family, Pooling, VitConfig, names};
 use crate::{Result, VisionError, vit::names::Names};
+use locdiff_base::ensure;
 use locdiff_nn::Gelu;
 use serde::Deserialize;
 use std::{collections::BTreeMap, collections::BTreeSet, path::Path};
@@ -129,9 +130,7 @@ impl Shape {
             "gelu_pytorch_tanh" => Gelu::Tanh,
             other => return Err(format!("hidden_act is `{other}`: known are quick_gelu, gelu and gelu_pytorch_tanh")),
         };
-        if self.num_channels != 3 {
-            return Err(format!("num_channels is {}: photos have 3", self.num_channels));
-        }
+        ensure!(self.num_channels == 3, format!("num_channels is {}: photos have 3", self.num_channels));
         if self.use_swiglu_ffn {
             return Err("use_swiglu_ffn is set: DINOv2's giant is not known, its smaller sizes are".to_owned());
         }
@@ -181,8 +180,6 @@ fn open_weights(folder: &Path) -> Result<Weights<'static>> {
         }
         shards.insert(folder.join(shard));
     }
-    if shards.is_empty() {
-        return Err(VisionError::encoder(&index, "weight_map names no file"));
-    }
+    ensure!(!shards.is_empty(), VisionError::encoder(&index, "weight_map names no file"));
     Weights::open(&shards)
 }

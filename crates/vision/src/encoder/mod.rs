@@ -12,11 +12,10 @@ mod preprocessor;
 mod tower;
 mod weights;
 
+use crate::VisionError;
 use crate::network::{Network, RGB, count_pictures};
 use crate::vit::{VisionTransformer, VisionTransformerCuda};
-use crate::{
-    EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Photo, Preprocessing, Result, VisionError,
-};
+use crate::{EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Photo, Preprocessing, Result};
 pub use bulk::{Begun, Prepared};
 use description::{About, Description};
 use fingerprint::{Content, fingerprint, folder_name};

@@ -5,15 +5,14 @@ pub use super::filter::ResizeFilter;
 
 use super::{filter::Taps, filter::taps, passes::along_columns, passes::along_rows};
 use crate::{Photo, Result, VisionError};
+use locdiff_base::ensure;
 use locdiff_nn::photos::SideTaps;
 use std::ops::Range;
 
 /// A photo of `width × height` pixels, as Pillow's `Image.resize((width, height), filter)`. Fails with
 /// [`VisionError::PixelCount`] if a side is 0.
 pub fn resize(photo: &Photo, width: u32, height: u32, filter: ResizeFilter) -> Result<Photo> {
-    if width == 0 || height == 0 {
-        return Err(VisionError::PixelCount { width, height, wanted: 0, got: 0 });
-    }
+    ensure!(width != 0 && height != 0, VisionError::PixelCount { width, height, wanted: 0, got: 0 });
     let rgb = window(photo, (width, height), 0..width as usize, 0..height as usize, filter);
     Photo::from_rgb(width, height, rgb)
 }

@@ -1,9 +1,8 @@
 //! Which photos: files, folders, lists, tables, shards and standard input as one list in an order that is always the same.
 
 use crate::sources::folder::{PassedOver, Skipped};
-use crate::sources::{
-    IngestError, PhotoLimits, PhotoSource, PlaceSource, Result, folder, parquet, shard, table, zipped,
-};
+use crate::sources::zipped;
+use crate::sources::{IngestError, PhotoLimits, PhotoSource, PlaceSource, Result, folder, parquet, shard, table};
 use crate::{sources::index::PictureIndex, sources::list::PhotoList};
 use locdiff_io::tags::MediaKind;
 use rayon::prelude::*;

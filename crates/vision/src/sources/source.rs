@@ -1,6 +1,7 @@
 //! One photo that a user named: what it is called, where its bytes lie, and the place it comes with.
 
 use crate::{Photo, PhotoLimits, VisionError, sources::parquet};
+use locdiff_base::ensure;
 use locdiff_io::tags::MediaKind;
 use locdiff_shdd::sphere::LatLon;
 use std::io::{Read, Seek, SeekFrom};
@@ -192,9 +193,7 @@ impl PhotoSource {
                     shard.seek(SeekFrom::Start(*offset))?;
                     shard.take(*length).read_to_end(&mut contents)
                 });
-                if (read.map_err(failed)? as u64) < *length {
-                    return Err(VisionError::Truncated { file: self.name.clone() });
-                }
+                ensure!((read.map_err(failed)? as u64) >= *length, VisionError::Truncated { file: self.name.clone() });
                 match deflated {
                     Some(size) => inflate(&contents, *size).map_err(failed),
                     None => Ok(contents),

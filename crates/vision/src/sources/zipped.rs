@@ -2,6 +2,7 @@
 
 use crate::sources::shard::{Description, Shard};
 use crate::sources::{IngestError, PhotoSource, Result, source::is_picture};
+use locdiff_base::ensure;
 use std::{fs::File, io, io::BufReader, path::Path, sync::Arc};
 use zip::{CompressionMethod, ZipArchive};
 
@@ -14,9 +15,7 @@ pub(crate) fn photos(path: &Path) -> Result<(Vec<PhotoSource>, usize)> {
     let wrong = |reason: String| IngestError::Zip { path: path.to_owned(), reason };
     let file = File::open(path).map_err(|reason| IngestError::Read { file: path.display().to_string(), reason })?;
     let mut zip = ZipArchive::new(BufReader::new(file)).map_err(|error| wrong(error.to_string()))?;
-    if zip.len() > MOST_MEMBERS {
-        return Err(wrong(format!("it has {} members", zip.len())));
-    }
+    ensure!(zip.len() <= MOST_MEMBERS, wrong(format!("it has {} members", zip.len())));
     let mut shard = Shard::default();
     for k in 0..zip.len() {
         let member = zip.by_index_raw(k).map_err(|error| wrong(error.to_string()))?;

@@ -1,7 +1,7 @@
 //! An album's answers as files.
 
-use crate::{commands::locate::tag_args::TagArgs, output, output::write_file};
-use anyhow::{Result, bail};
+use crate::{commands::locate::tag_args::TagArgs, output, output::write_asked};
+use anyhow::Result;
 use clap::Args;
 use locdiff::{AlbumAnswer, AlbumFiles};
 use std::path::{Path, PathBuf};
@@ -44,21 +44,9 @@ impl FileArgs {
     /// Whether the files can be written, before any work is done.
     pub(super) fn check(&self, photos: &[PathBuf], tags: &TagArgs) -> Result<()> {
         let outputs: Vec<&Path> = self.paths().into_iter().chain(tags.table()).collect();
-        for path in &outputs {
-            if photos.iter().any(|photo| photo == *path) {
-                bail!("{} is one of the photos: name another output file", path.display());
-            }
-        }
-        if !outputs.is_empty() || tags.is_given() {
-            output::finish_files();
-        }
         let own = [&self.csv, &self.geojson, &self.kml, &self.gpx, &self.png, &self.map];
         output::check_ends("csv geojson kml gpx png map", &own)?;
-        if !tags.dry_run {
-            output::claim(outputs, self.json)?;
-            tags.check_folders(photos.iter().map(PathBuf::as_path))?;
-        }
-        tags.check()
+        tags.claim(&outputs, &photos.iter().map(PathBuf::as_path).collect::<Vec<_>>(), self.json)
     }
 
     /// Writes them; returns their names.
@@ -67,21 +55,11 @@ impl FileArgs {
         if let Some(path) = &self.csv {
             files.write_csv(path)?;
         }
-        if let Some(path) = &self.geojson {
-            write_file(path, files.geojson().as_bytes())?;
-        }
-        if let Some(path) = &self.kml {
-            write_file(path, files.kml().as_bytes())?;
-        }
-        if let Some(path) = &self.gpx {
-            write_file(path, files.gpx().as_bytes())?;
-        }
-        if let Some(path) = &self.png {
-            write_file(path, &files.png()?)?;
-        }
-        if let Some(path) = &self.map {
-            write_file(path, &files.html(pictures))?;
-        }
+        write_asked(self.geojson.as_ref(), || Ok(files.geojson().into_bytes()))?;
+        write_asked(self.kml.as_ref(), || Ok(files.kml().into_bytes()))?;
+        write_asked(self.gpx.as_ref(), || Ok(files.gpx().into_bytes()))?;
+        write_asked(self.png.as_ref(), || Ok(files.png()?))?;
+        write_asked(self.map.as_ref(), || Ok(files.html(pictures)))?;
         Ok(self.paths().into_iter().map(Path::to_owned).collect())
     }
 }

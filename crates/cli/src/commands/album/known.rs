@@ -1,6 +1,6 @@
 //! What the user knows of an album beside its photos.
 
-use crate::{output::misuse, verbosity};
+use crate::{output::ensure_usage, verbosity};
 use anyhow::Result;
 use clap::Args;
 use locdiff::{AlbumOptions, StatedPlace};
@@ -37,12 +37,9 @@ impl KnownArgs {
     pub(super) fn fill(&self, options: &mut AlbumOptions) -> Result<()> {
         let count = self.place.len();
         for (flag, times) in [("--from", &self.from), ("--to", &self.to)] {
-            if !times.is_empty() && times.len() != count {
-                let given = times.len();
-                return misuse(format!(
-                    "{count} --place and {given} {flag}: give one for each, in order, or - for none"
-                ));
-            }
+            let given = times.len();
+            let is_whole = given == 0 || given == count;
+            ensure_usage!(is_whole, "{count} --place and {given} {flag}: give one for each, in order, or - for none");
         }
         let time = |times: &[String], k: usize| times.get(k).filter(|time| *time != "-").cloned();
         let places = self.place.iter().enumerate();

@@ -4,12 +4,9 @@ mod files;
 pub(crate) mod known;
 pub(crate) mod print;
 
-use super::locate::tag_args::{TagArgs, untagged_is_bad};
-use super::locate::tagging::{Tagging, of_album};
-use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::{
-    hints, output, output::Out, photos::PhotoArgs, progress, request::ModelArgs, request::open, say, verbosity,
-};
+use super::locate::{tag_args::TagArgs, tag_args::untagged_is_bad, tagging::Tagging, tagging::of_album};
+use crate::{hints, output, output::Out, photos::PhotoArgs, progress, request::ModelArgs, request::open, say};
+use crate::{interrupt::InterruptGuard, interrupt::Interrupted, verbosity};
 use anyhow::{Context, Result};
 use clap::Args;
 use files::FileArgs;
@@ -189,9 +186,8 @@ impl Album {
         }
         let untimed = run.answers().filter(|answer| !answer.time.is_moment()).count();
         if untimed > 0 {
-            verbosity::note(&format!(
-                "{untimed} of {all} photos have no time: they are placed by their pictures alone"
-            ));
+            let what = "have no time: they are placed by their pictures alone";
+            verbosity::note(&format!("{untimed} of {all} photos {what}"));
         }
     }
 }

@@ -3,11 +3,10 @@
 mod plan;
 
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::{args::DeviceArg, args::parse_dtype, output, output::status, progress, verbosity};
+use crate::{args::DeviceArg, output, output::status, progress, verbosity};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
-use locdiff::batch::{Job, Runs, ShardChoice, Task, Worker};
-use locdiff::{Progress, embed::EmbedFiles};
+use locdiff::{Progress, batch::Job, batch::Runs, batch::ShardChoice, batch::Task, batch::Worker, embed::EmbedFiles};
 use locdiff_base::{counted, one_line};
 use locdiff_io::data::Dtype;
 use plan::Plan;
@@ -44,7 +43,7 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "JOB")]
     job: PathBuf,
     /// Run these shards: a number, a range such as 0-9, or 2/10 for every tenth from 2 on. Repeat for several [default: all]
-    #[arg(long, value_name = "SHARD", value_parser = parse_shards)]
+    #[arg(long, value_name = "SHARD")]
     shard: Vec<ShardChoice>,
     /// Folder that relative photo paths start from [default: where the job was planned]
     #[arg(long, value_name = "FOLDER")]
@@ -54,10 +53,6 @@ pub(crate) struct RunArgs {
     /// Print a JSON summary
     #[arg(long)]
     json: bool,
-}
-
-fn parse_shards(text: &str) -> Result<ShardChoice, String> {
-    text.parse().map_err(|error: locdiff::batch::BatchError| error.to_string())
 }
 
 impl RunArgs {
@@ -92,10 +87,7 @@ impl RunArgs {
         bar.finish_and_clear();
         let runs = runs?;
         self.tell(&runs, begin.elapsed().as_secs_f64())?;
-        if runs.is_stopped {
-            return Err(Interrupted.into());
-        }
-        Ok(())
+        if runs.is_stopped { Err(Interrupted.into()) } else { Ok(()) }
     }
 
     fn tell(&self, runs: &Runs, seconds: f64) -> Result<()> {
@@ -133,7 +125,7 @@ pub(crate) struct MergeArgs {
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
     /// Number type of embeddings: f16, f32 or f64
-    #[arg(long, value_name = "TYPE", default_value = "f32", value_parser = parse_dtype)]
+    #[arg(long, value_name = "TYPE", default_value = "f32")]
     dtype: Dtype,
     /// Print a JSON summary
     #[arg(long)]

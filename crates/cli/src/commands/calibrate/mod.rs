@@ -1,8 +1,8 @@
 //! `locdiff calibrate`: makes a model's probabilities hold.
 
-use crate::embeddings::{EmbeddingsArgs, warn_of_trained};
-use crate::interrupt::{InterruptGuard, Interrupted};
+use crate::interrupt::Interrupted;
 use crate::{args::DeviceArg, output, output::status, progress, request::GalleryArgs, say};
+use crate::{embeddings::EmbeddingsArgs, embeddings::warn_of_trained, interrupt::InterruptGuard};
 use anyhow::Result;
 use clap::Args;
 use locdiff::{CalibrateRequest, Control, EmbeddingRows, ErrorKind, LocateOptions, Progress};

@@ -4,7 +4,7 @@ mod album;
 mod codes;
 mod model;
 
-use crate::{args::named, output, output::write_file, progress, say};
+use crate::{args::named, output, output::write_asked, progress, say};
 use album::AlbumArgs;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -12,10 +12,8 @@ use codes::judge_codes;
 use locdiff_album::Judging;
 use locdiff_base::Named;
 use locdiff_io::data::{PlaceTable, PointColumns, read_points};
-use locdiff_model::eval::{Benchmark, Bootstrap, Preset};
-use locdiff_model::report::{
-    Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order, match_rows, names_beside,
-};
+use locdiff_model::report::{Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order};
+use locdiff_model::{eval::Benchmark, eval::Bootstrap, eval::Preset, report::match_rows, report::names_beside};
 use model::{ModelArgs, short_name};
 use std::{io::Write, path::Path, path::PathBuf};
 
@@ -114,12 +112,8 @@ impl Evaluate {
         let name = short_name(truth_file);
         let report = evaluation.judge(&name, &truth.places, first, second, || bar.inc(1))?;
         bar.finish_and_clear();
-        if let Some(path) = &self.html {
-            write_file(path, report.to_html().as_bytes())?;
-        }
-        if let Some(path) = &self.csv {
-            write_file(path, report.to_csv().as_bytes())?;
-        }
+        write_asked(self.html.as_ref(), || Ok(report.to_html().into_bytes()))?;
+        write_asked(self.csv.as_ref(), || Ok(report.to_csv().into_bytes()))?;
         if self.json {
             return Ok(writeln!(output::Out, "{}", report.to_json())?);
         }

@@ -11,9 +11,8 @@ use crate::request::{AnswerArgs, GalleryRuleArgs, ModelArgs, PoolArg, SamplingAr
 use crate::{embeddings::read_truth, hints, output, photos::PhotoArgs, progress, say, verbosity};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use locdiff::{
-    AnswerFiles, AnswerScore, Control, FlatOptions, GalleryRule, Inputs, LatLon, LocateOptions, Locator, Progress,
-};
+use locdiff::Progress;
+use locdiff::{AnswerFiles, AnswerScore, Control, FlatOptions, GalleryRule, Inputs, LatLon, LocateOptions, Locator};
 use locdiff_base::counted;
 use locdiff_io::data::RowFile;
 use print::Form;

@@ -1,7 +1,7 @@
 //! The flags of tagging.
 
-use crate::output::{check_folder, is_forced};
-use anyhow::{Result, ensure};
+use crate::output::{check_folder, claim, finish_files, is_forced};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 use locdiff_base::counted;
 use locdiff_io::tags::{Overwrite, TagPlan, TagRule};
@@ -94,8 +94,23 @@ impl TagArgs {
         self.touches_files() && !self.yes && !self.dry_run
     }
 
+    /// Sees, before any work is done, that tags and other outputs can be written.
+    pub(crate) fn claim(&self, outputs: &[&Path], photos: &[&Path], prints: bool) -> Result<()> {
+        if let Some(output) = outputs.iter().find(|output| photos.contains(output)) {
+            bail!("{} is one of the photos: name another output file", output.display());
+        }
+        if !outputs.is_empty() || self.is_given() {
+            finish_files();
+        }
+        if !self.dry_run {
+            claim(outputs.iter().copied(), prints)?;
+            self.check_folders(photos)?;
+        }
+        self.check()
+    }
+
     /// What does not go together, before any work is done.
-    pub(crate) fn check(&self) -> Result<()> {
+    fn check(&self) -> Result<()> {
         let flags = [("--dry-run", self.dry_run), ("--replace-tags", self.replace_tags)];
         for (flag, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
             ensure!(self.is_given(), "{flag} needs --write-exif, --in-place, --xmp or --exiftool-csv: add one of them");
@@ -112,11 +127,11 @@ impl TagArgs {
     }
 
     /// Whether tags can be written where they go, before any work is done.
-    pub(crate) fn check_folders<'a>(&self, photos: impl Iterator<Item = &'a Path>) -> Result<()> {
+    fn check_folders(&self, photos: &[&Path]) -> Result<()> {
         if let Some(folder) = &self.write_exif {
             check_folder(folder)?;
         }
-        let beside = photos.filter(|_| self.in_place || self.xmp).filter_map(Path::parent);
+        let beside = photos.iter().filter(|_| self.in_place || self.xmp).filter_map(|photo| photo.parent());
         beside.collect::<BTreeSet<_>>().into_iter().try_for_each(check_folder)
     }
 

@@ -81,21 +81,10 @@ impl OutputArgs {
         let own =
             [&self.csv, &self.gpx, &self.trace].into_iter().filter_map(|path| path.as_deref()).chain(self.tags.table());
         let outputs: Vec<&Path> = files.into_iter().chain(own).collect();
-        for output in &outputs {
-            if photos.contains(output) {
-                bail!("{} is one of the photos: name another output file", output.display());
-            }
-        }
         let own = [&self.csv, &self.geojson, &self.kml, &self.map, &self.png, &self.geotiff];
         output::check_ends("csv geojson kml map png geotiff", &own)?;
-        if !self.tags.dry_run {
-            output::claim(outputs.iter().copied(), self.json)?;
-            folders.iter().try_for_each(|folder| output::claim_folder(folder))?;
-            self.tags.check_folders(photos.iter().copied())?;
-        }
-        if !outputs.is_empty() || !folders.is_empty() || self.tags.is_given() {
-            output::finish_files();
-        }
-        self.tags.check()
+        self.tags.claim(&outputs, photos, self.json)?;
+        let folders = folders.into_iter().filter(|_| !self.tags.dry_run);
+        folders.into_iter().try_for_each(output::claim_folder)
     }
 }

@@ -7,11 +7,8 @@ use crate::{args::DeviceArg, args::named, output, output::status, progress, say}
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
-use locdiff_model::train::{
-    Dataset, EmbeddingSource, Event, Outcome, Rows, RunConfig, TrainPreset, TrainingJob, clear_run, split_by_blocks,
-    train,
-};
-use locdiff_model::{ModelConfig, eval::Accuracy};
+use locdiff_model::train::{Dataset, EmbeddingSource, Event, Outcome, Rows, RunConfig, TrainPreset, TrainingJob};
+use locdiff_model::{ModelConfig, eval::Accuracy, train::clear_run, train::split_by_blocks, train::train};
 use locdiff_nn::Device;
 use serde_json::json;
 pub(crate) use settings::{ModelArgs, TrainingArgs};
@@ -100,10 +97,7 @@ impl Train {
 
     /// Trains to the end, or until it is interrupted.
     pub(crate) fn run(self) -> Result<()> {
-        if self.train()? {
-            return Err(Interrupted.into());
-        }
-        Ok(())
+        if self.train()? { Err(Interrupted.into()) } else { Ok(()) }
     }
 
     /// Trains; true where it was interrupted.

@@ -1,10 +1,9 @@
 //! Reading matrices row by row.
 
 use crate::data::json_lines::{JsonLines, json_reason};
-use crate::data::safetensors_header::TensorChoice;
-use crate::data::{DataError, Fingerprint, Format};
+use crate::data::{DataError, Fingerprint, Format, safetensors_header::TensorChoice};
 use crate::{data::csv_dialect::Dialect, data::csv_text::CsvRows, data::input::Input, data::rows::Rows};
-use locdiff_base::excerpt;
+use locdiff_base::{ensure, excerpt};
 use std::path::Path;
 
 const ARRAY_EXPECTED: &str = "one array of numbers";
@@ -46,9 +45,7 @@ impl MatrixReader {
             pass_header(rows)?;
         }
         let mut first = Vec::new();
-        if !read_row(&mut source, &mut first)? {
-            return Err(source.without_rows(ARRAY_EXPECTED));
-        }
+        ensure!(read_row(&mut source, &mut first)?, source.without_rows(ARRAY_EXPECTED));
         Ok(Self { source, columns: first.len(), rows_read: 0, first: Some(first), failed: false })
     }
 
@@ -147,9 +144,7 @@ fn read_row(source: &mut Rows, values: &mut Vec<f64>) -> Result<bool, DataError>
 
 /// Reads the first line, and keeps it if it holds data.
 fn pass_header(rows: &mut CsvRows) -> Result<(), DataError> {
-    if !rows.read()? {
-        return Err(DataError::Empty { file: rows.file.clone(), expected: "one row of numbers a line" });
-    }
+    ensure!(rows.read()?, DataError::Empty { file: rows.file.clone(), expected: "one row of numbers a line" });
     // A line with at least one number is data: a typo in the first row must not make it a header.
     let is_data = rows.fields().any(|field| rows.parse(field).is_some());
     rows.put_back = is_data;

@@ -4,7 +4,7 @@ use crate::data::output::{Output, push_number, push_number_f32, push_numbers};
 use crate::data::safetensors_header::{OutputTensor, file_header};
 use crate::data::{DataError, Fingerprint, Format, Result, array::Dtype, error::At};
 use half::f16;
-use locdiff_base::display_name;
+use locdiff_base::{display_name, ensure};
 use std::path::Path;
 
 /// Writes rows one by one; their number need not be known. Nothing is left on the disk unless
@@ -80,9 +80,7 @@ impl MatrixWriter {
     /// the output's type.
     pub fn write_row(&mut self, row: &[f64]) -> Result<(), DataError> {
         let at = || At { file: self.output.name.clone(), row: self.rows + 1, line: None };
-        if row.len() != self.columns {
-            return Err(DataError::RowLength { at: at(), expected: self.columns, found: row.len() });
-        }
+        ensure!(row.len() == self.columns, DataError::RowLength { at: at(), expected: self.columns, found: row.len() });
         if let Some(index) = row.iter().position(|&value| !self.dtype.holds(value)) {
             let (value, dtype) = (row[index], self.dtype.name());
             return Err(DataError::NotFinite { at: at(), column: index + 1, value, dtype });

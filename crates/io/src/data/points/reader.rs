@@ -2,8 +2,7 @@
 
 use super::{POINTS_TENSOR, columns::PointColumns, columns::Wanted, json};
 use crate::data::json_lines::{JsonLines, json_reason};
-use crate::data::safetensors_header::TensorChoice;
-use crate::data::{DataError, Format, Result};
+use crate::data::{DataError, Format, Result, safetensors_header::TensorChoice};
 use crate::{data::csv_text::CsvRows, data::error::list_names, data::input::Input, data::rows::Rows};
 use locdiff_base::excerpt;
 use locdiff_shdd::sphere::LatLon;

@@ -1,11 +1,9 @@
 //! Places with names and numbers beside them: the predictions of any system.
 
-use super::columns::{NotFound, PointColumns, Wanted};
-use super::{json, reader::PointReader, reader::header};
-use crate::data::error::{At, list_names};
-use crate::data::json_lines::{JsonLines, json_reason};
+use super::{columns::NotFound, columns::PointColumns, columns::Wanted, json, reader::PointReader, reader::header};
 use crate::data::{DataError, Format, Result, csv_text::CsvRows, csv_text::unguarded, input::Input};
-use locdiff_base::excerpt;
+use crate::data::{error::At, error::list_names, json_lines::JsonLines, json_lines::json_reason};
+use locdiff_base::{ensure, excerpt};
 use locdiff_shdd::sphere::{LatLon, SphereError};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -161,9 +159,7 @@ fn read_json(mut lines: JsonLines, columns: &PointColumns, ids: &Ids, is_wanted:
         let found = place(|| lines.at(), coordinate(&columns.lat_names())?, coordinate(&columns.lon_names())?)?;
         if table.places.is_empty() {
             let id = ids.wanted.find(&keys).ok().map(|index| keys[index].clone());
-            if id.is_none() && ids.is_required {
-                return Err(missing_key(&ids.wanted));
-            }
+            ensure!(id.is_some() || !ids.is_required, missing_key(&ids.wanted));
             table.ids = id.map(|key| (key, Vec::new()));
             let chosen = keys.iter().filter(|key| is_wanted(key));
             table.numbers = chosen.map(|key| (key.clone(), Vec::new())).collect();

@@ -1,8 +1,7 @@
 //! Videos (MP4, MOV and their kin), HEIC and AVIF. Boxes with a location become free space of the same length.
 
 use super::{exif, finding::LocationScrub, finding::mentions_location, finding::zone_at, xmp};
-use crate::tags::video::{iso6709, location};
-use crate::{tags::blocks::PREFIX, tags::heif::Heif, tags::iso::boxes, tags::iso::read_at};
+use crate::tags::{blocks::PREFIX, heif::Heif, iso::boxes, iso::read_at, video::iso6709, video::location};
 use std::{borrow::Cow, io::Cursor, io::Read, io::Seek, ops::Range};
 
 const PART: &str = "film's tags";

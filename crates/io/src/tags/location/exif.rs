@@ -1,11 +1,9 @@
 //! EXIF data and TIFF files without location. Entries are taken out of directories in place, so that no offset changes.
 
 use super::{finding::LocationScrub, iptc, xmp};
-use crate::tags::blocks::{PREFIX, XMP_SEGMENT};
 use crate::tags::exif::{DATE_STAMP, EXIF_POINTER, GPS_POINTER, LATITUDE, LONGITUDE, TIME_STAMP};
-use crate::tags::exif::{facts, place, rationals};
-use crate::tags::raw::jpeg_segments;
 use crate::tags::tiff::{Directory, Entry, MOST_TEXT, RATIONAL, SIGNED_RATIONAL, Tiff};
+use crate::tags::{blocks::PREFIX, blocks::XMP_SEGMENT, exif::facts, exif::place, exif::rationals, raw::jpeg_segments};
 use std::{collections::HashSet, ops::Range};
 
 const MAKER_NOTE: u16 = 0x927c;

@@ -11,11 +11,10 @@ mod xmp;
 pub use finding::{LocationFinding, LocationScrub};
 
 use crate::tags::files::{attributes, parent, target_change};
-use crate::tags::{MediaKind, Overwrite, PhotoFacts, Result, TagError, heif_kind, raw_kind};
-use crate::{tags::blocks::is_tiff, tags::tree::Tree};
+use crate::tags::tree::Tree;
+use crate::tags::{MediaKind, Overwrite, PhotoFacts, Result, TagError, blocks::is_tiff, heif_kind, raw_kind};
 use locdiff_base::{AtomicFile, WriteError, make_folder, read_bounded};
-use std::io::{Cursor, Read, Seek, SeekFrom, Write};
-use std::{fs::File, io, path::Path, path::PathBuf};
+use std::{fs::File, io, io::Cursor, io::Read, io::Seek, io::SeekFrom, io::Write, path::Path, path::PathBuf};
 
 const RAW: &str = "RAW files are never changed";
 /// Photos are smaller, in bytes.

@@ -1,5 +1,6 @@
 //! Zip archives within limits: a `.pth` file and a wheel are both zip files, and neither is trusted.
 
+use locdiff_base::ensure;
 use std::io::{Cursor, Read};
 use zip::{CompressionMethod, ZipArchive};
 
@@ -23,9 +24,7 @@ impl<'a> Archive<'a> {
     pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, String> {
         let zip = ZipArchive::new(Cursor::new(bytes))
             .map_err(|error| format!("it is not a whole zip archive ({error}); copy or download it again"))?;
-        if zip.len() > MOST_MEMBERS {
-            return Err(format!("it has {} members, no archive of weights has so many", zip.len()));
-        }
+        ensure!(zip.len() <= MOST_MEMBERS, format!("it has {} members, no archive of weights has so many", zip.len()));
         let names = zip.file_names().map(|name| Ok(name?.into_owned())).collect::<zip::result::ZipResult<_>>();
         let names = names.map_err(|error| format!("its members have no proper names ({error})"))?;
         Ok(Self { zip, names, stored_left: bytes.len() as u64 })

@@ -1,8 +1,7 @@
 //! `.pth` files: a zip archive with one pickle that describes tensors, and the tensors' numbers beside it.
 
-use super::archive::Archive;
-use super::pickle::{self, LONGEST_PICKLE, StorageInfo, TensorInfo};
-use locdiff_base::{Element, excerpt, one_line};
+use super::{archive::Archive, pickle, pickle::LONGEST_PICKLE, pickle::StorageInfo, pickle::TensorInfo};
+use locdiff_base::{Element, ensure, excerpt, one_line};
 use std::collections::{BTreeMap, HashMap};
 
 /// A file with anything in it but plain tensors, or a damaged one. Nothing of it was used.
@@ -91,9 +90,7 @@ fn read(bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, String> {
         if let Some(value) = tensor.values.iter().find(|value| !value.is_finite()) {
             return Err(wrong(format!("holds the value {value}")));
         }
-        if tensors.insert(name.clone(), tensor).is_some() {
-            return Err(wrong("is there twice".to_owned()));
-        }
+        ensure!(tensors.insert(name.clone(), tensor).is_none(), wrong("is there twice".to_owned()));
     }
     Ok(tensors)
 }

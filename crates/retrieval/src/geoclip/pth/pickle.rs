@@ -1,7 +1,7 @@
 //! The few pickle instructions that PyTorch writes for tensors, interpreted as data. Nothing is ever called: the only
 //! "functions" a pickle may name are the handful below, and they build descriptions. Everything else is refused by name.
 
-use locdiff_base::{Element, excerpt};
+use locdiff_base::{Element, ensure, excerpt};
 use std::rc::Rc;
 
 /// A tensor as the pickle describes it: a window on a storage.
@@ -165,9 +165,7 @@ impl<'a> Machine<'a> {
             None => return Err("its pickle remembers a value that is not there".to_owned()),
         };
         // PyTorch numbers its memo without gaps.
-        if index > self.memo.len() {
-            return Err(format!("its pickle skips to number {index} of its memo"));
-        }
+        ensure!(index <= self.memo.len(), format!("its pickle skips to number {index} of its memo"));
         if index == self.memo.len() {
             self.memo.push(Some(value));
         } else {
@@ -190,9 +188,7 @@ impl<'a> Machine<'a> {
     }
 
     fn run(mut self) -> Result<Value, String> {
-        if self.take(2)? != [0x80, 2] {
-            return Err("its pickle is not of protocol 2, which torch.save writes".to_owned());
-        }
+        ensure!(self.take(2)? == [0x80, 2], "its pickle is not of protocol 2, which torch.save writes".to_owned());
         loop {
             let built = match self.take(1)?[0] {
                 b'(' => Value::Mark,
@@ -276,13 +272,9 @@ impl<'a> Machine<'a> {
         let Some(Value::Dict(entries, depth)) = self.stack.last_mut() else {
             return Err("its pickle puts items into something that is not a dictionary".to_owned());
         };
-        if !items.len().is_multiple_of(2) {
-            return Err("its pickle has a key without a value".to_owned());
-        }
+        ensure!(items.len().is_multiple_of(2), "its pickle has a key without a value".to_owned());
         *depth = items.iter().map(|item| item.depth() + 1).max().unwrap_or(1).max(*depth);
-        if *depth > DEEPEST {
-            return Err(format!("its pickle nests more than {DEEPEST} deep"));
-        }
+        ensure!(*depth <= DEEPEST, format!("its pickle nests more than {DEEPEST} deep"));
         let mut items = items.into_iter();
         while let (Some(key), Some(value)) = (items.next(), items.next()) {
             let Value::Text(key) = key else {
@@ -323,9 +315,7 @@ impl<'a> Machine<'a> {
 
 fn tuple(items: Vec<Value>) -> Result<Value, String> {
     let depth = 1 + items.iter().map(Value::depth).max().unwrap_or(0);
-    if depth > DEEPEST {
-        return Err(format!("its pickle nests more than {DEEPEST} deep"));
-    }
+    ensure!(depth <= DEEPEST, format!("its pickle nests more than {DEEPEST} deep"));
     Ok(Value::Tuple(items.into(), depth))
 }
 
@@ -347,9 +337,7 @@ fn storage(id: &Value) -> Result<StorageInfo, String> {
 
 /// A little-endian two's complement number of up to eight bytes.
 fn long(bytes: &[u8]) -> Result<i64, String> {
-    if bytes.len() > 8 {
-        return Err(format!("its pickle has a number of {} bytes", bytes.len()));
-    }
+    ensure!(bytes.len() <= 8, format!("its pickle has a number of {} bytes", bytes.len()));
     let negative = bytes.last().is_some_and(|byte| byte & 0x80 != 0);
     let mut full = [if negative { 0xff } else { 0 }; 8];
     full[..bytes.len()].copy_from_slice(bytes);

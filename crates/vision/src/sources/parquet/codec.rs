@@ -2,6 +2,7 @@
 
 use super::error::{Reason, cut_off, damaged};
 use flate2::read::MultiGzDecoder;
+use locdiff_base::ensure;
 use std::io::Read;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +45,7 @@ impl Codec {
 
 /// Snappy's raw format: literals and copies of what was written before.
 fn snappy(mut packed: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
-    if short_number(&mut packed)? != size as u64 {
-        return Err(damaged("a page's size differs from its header"));
-    }
+    ensure!(short_number(&mut packed)? == size as u64, damaged("a page's size differs from its header"));
     // A copy of 64 bytes takes two at least: nothing grows more than 32 times.
     let mut found = Vec::with_capacity(size.min(packed.len().saturating_mul(32)));
     while !packed.is_empty() {
@@ -56,9 +55,7 @@ fn snappy(mut packed: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
                 let short = usize::from(tag >> 2);
                 let length = if short < 60 { short } else { number(take(&mut packed, short - 59)?) };
                 let literal = take(&mut packed, length.checked_add(1).ok_or_else(cut_off)?)?;
-                if found.len() + literal.len() > size {
-                    return Err(damaged("a page is larger than its header says"));
-                }
+                ensure!(found.len() + literal.len() <= size, damaged("a page is larger than its header says"));
                 found.extend_from_slice(literal);
                 continue;
             }

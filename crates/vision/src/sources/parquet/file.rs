@@ -3,6 +3,7 @@
 use super::error::{ParquetError, Reason, cut_off, damaged};
 use super::footer::{Chunk, Footer, Leaf, Type};
 use super::page::{Holds, Page, Values};
+use locdiff_base::ensure;
 use std::{fs::File, io::Read, io::Seek, io::SeekFrom, path::Path};
 
 const MAGIC: &[u8; 4] = b"PAR1";
@@ -40,20 +41,14 @@ impl ParquetFile {
         let opened = || -> Result<(File, Footer), Reason> {
             let mut file = File::open(path)?;
             let metadata = file.metadata()?;
-            if !metadata.is_file() {
-                return Err(Reason::Read(std::io::Error::other("it is not a regular file")));
-            }
+            ensure!(metadata.is_file(), Reason::Read(std::io::Error::other("it is not a regular file")));
             let bytes = metadata.len();
-            if bytes < 12 {
-                return Err(damaged("it is too short"));
-            }
+            ensure!(bytes >= 12, damaged("it is too short"));
             file.seek(SeekFrom::End(-8))?;
             let mut end = [0; 8];
             file.read_exact(&mut end)?;
             let (length, magic) = end.split_at(4);
-            if magic != MAGIC {
-                return Err(damaged("it does not end as one"));
-            }
+            ensure!(magic == MAGIC, damaged("it does not end as one"));
             let length = u64::from(u32::from_le_bytes(*length.first_chunk().ok_or_else(cut_off)?));
             if length > LONGEST_FOOTER || length + 12 > bytes {
                 return Err(damaged("its description is longer than the file"));

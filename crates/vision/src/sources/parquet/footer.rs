@@ -2,6 +2,7 @@
 
 use super::thrift::{Kind, Thrift, fields};
 use super::{codec::Codec, error::Reason, error::damaged};
+use locdiff_base::ensure;
 
 /// Rows of one row group, which are counted in memory: pyarrow writes a million at the most.
 pub(crate) const MOST_ROWS_OF_A_GROUP: u64 = 1 << 24;
@@ -81,9 +82,7 @@ impl Footer {
                 return Err(damaged("a row group lacks columns or rows of the file"));
             }
             let inside = |chunk: &Chunk| chunk.begin.checked_add(chunk.bytes).is_some_and(|end| end <= file_bytes);
-            if !group.chunks.iter().all(inside) {
-                return Err(damaged("its pages lie beyond its end"));
-            }
+            ensure!(group.chunks.iter().all(inside), damaged("its pages lie beyond its end"));
         }
         Ok(Self { leaves, groups })
     }

@@ -3,6 +3,7 @@
 use super::footer::{Chunk, Leaf, MOST_ROWS_OF_A_GROUP, Type};
 use super::thrift::{Kind, Thrift, fields};
 use super::{codec::short_number, error::Reason, error::cut_off, error::damaged};
+use locdiff_base::ensure;
 use std::{ops::Range, sync::Arc};
 
 /// The largest page: no picture that is read is larger.
@@ -64,9 +65,7 @@ impl Page {
         let begin = at + thrift.read() as u64;
         let end = begin.checked_add(packed).filter(|end| *end <= chunk.begin + chunk.bytes);
         let end = end.ok_or_else(|| damaged("a page lies beyond its column"))?;
-        if size > LARGEST || values > MOST_ROWS_OF_A_GROUP {
-            return Err(damaged("a page is larger than any"));
-        }
+        ensure!(size <= LARGEST && values <= MOST_ROWS_OF_A_GROUP, damaged("a page is larger than any"));
         Ok((Self { holds, begin, packed, size, values, encoding, levels, is_packed }, end))
     }
 }
@@ -183,9 +182,7 @@ fn present(bytes: &[u8], levels: u8, count: usize) -> Result<Vec<bool>, Reason> 
 
 /// Small numbers as runs of the same one and groups of eight in as few bits as they need.
 fn hybrid(mut bytes: &[u8], width: u8, count: usize) -> Result<Vec<u32>, Reason> {
-    if width > 32 {
-        return Err(damaged("numbers of more than 32 bits"));
-    }
+    ensure!(width <= 32, damaged("numbers of more than 32 bits"));
     let mut found = Vec::new();
     while found.len() < count {
         let head = short_number(&mut bytes)?;
@@ -195,9 +192,7 @@ fn hybrid(mut bytes: &[u8], width: u8, count: usize) -> Result<Vec<u32>, Reason>
             bytes = rest;
             let value = value.iter().rev().fold(0_u32, |value, byte| value << 8 | u32::from(*byte));
             let run = usize::try_from(head >> 1).unwrap_or(left).min(left);
-            if run == 0 {
-                return Err(damaged("a run of nothing"));
-            }
+            ensure!(run != 0, damaged("a run of nothing"));
             found.resize(found.len() + run, value);
         } else {
             let groups = (head >> 1) as usize;
@@ -206,9 +201,7 @@ fn hybrid(mut bytes: &[u8], width: u8, count: usize) -> Result<Vec<u32>, Reason>
             let packed = &bytes[..length.min(bytes.len())];
             bytes = &bytes[packed.len()..];
             let run = groups.saturating_mul(8).min(left);
-            if run == 0 || packed.len() * 8 < run * usize::from(width) {
-                return Err(cut_off());
-            }
+            ensure!(run != 0 && packed.len() * 8 >= run * usize::from(width), cut_off());
             found.extend((0..run).map(|k| bits(packed, k * usize::from(width), width)));
         }
     }

@@ -1,6 +1,7 @@
 //! Thrift's compact protocol, as much of it as Parquet's footers and page headers are written in.
 
 use super::error::{Reason, cut_off, damaged};
+use locdiff_base::ensure;
 
 /// Reads a structure: the fields of these numbers and kinds as told, the others not at all.
 macro_rules! fields {
@@ -103,9 +104,7 @@ impl<'a> Thrift<'a> {
         let head = self.byte()?;
         let count = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
         // Every item takes a byte at least.
-        if count > (self.bytes.len() - self.at) as u64 {
-            return Err(cut_off());
-        }
+        ensure!(count <= (self.bytes.len() - self.at) as u64, cut_off());
         let kind = Kind::of(head & 15)?;
         for _ in 0..count {
             item(self, kind)?;
@@ -150,15 +149,13 @@ impl<'a> Thrift<'a> {
     }
 
     fn pass(&mut self, kind: Kind, depth: u8) -> Result<(), Reason> {
-        if depth > DEEPEST {
-            return Err(damaged("its description is too deep"));
-        }
+        ensure!(depth <= DEEPEST, damaged("its description is too deep"));
         match kind {
             Kind::True | Kind::False => {}
             Kind::Byte => drop(self.byte()?),
             Kind::Int => drop(self.unsigned()?),
             Kind::Double => {
-                self.at = self.at.checked_add(8).filter(|at| *at <= self.bytes.len()).ok_or_else(cut_off)?;
+                self.at = self.at.checked_add(8).filter(|at| *at <= self.bytes.len()).ok_or_else(cut_off)?
             }
             Kind::Binary => drop(self.binary()?),
             Kind::List => self.list(|this, kind| this.pass_item(kind, depth + 1))?,
