@@ -1,6 +1,6 @@
 //! An album's answers as files.
 
-use crate::{commands::locate::tag_args::TagArgs, output, output::write_asked};
+use crate::{commands::locate::tag_args::TagArgs, output::write_asked};
 use anyhow::Result;
 use clap::Args;
 use locdiff::{AlbumAnswer, AlbumFiles};
@@ -45,8 +45,8 @@ impl FileArgs {
     pub(super) fn check(&self, photos: &[PathBuf], tags: &TagArgs) -> Result<()> {
         let outputs: Vec<&Path> = self.paths().into_iter().chain(tags.table()).collect();
         let own = [&self.csv, &self.geojson, &self.kml, &self.gpx, &self.png, &self.map];
-        output::check_ends("csv geojson kml gpx png map", &own)?;
-        tags.claim(&outputs, &photos.iter().map(PathBuf::as_path).collect::<Vec<_>>(), self.json)
+        let photos: Vec<&Path> = photos.iter().map(PathBuf::as_path).collect();
+        tags.claim(&outputs, ("csv geojson kml gpx png map", &own), &photos, self.json)
     }
 
     /// Writes them; returns their names.

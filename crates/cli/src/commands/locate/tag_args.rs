@@ -1,6 +1,6 @@
 //! The flags of tagging.
 
-use crate::output::{check_folder, claim, finish_files, is_forced};
+use crate::output::{check_ends, check_folder, claim, finish_files, is_forced};
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use locdiff_base::counted;
@@ -74,6 +74,9 @@ pub(crate) struct TagArgs {
     yes: bool,
 }
 
+/// Names of flags, and their files.
+type Flagged<'a> = (&'a str, &'a [&'a Option<PathBuf>]);
+
 impl TagArgs {
     fn touches_files(&self) -> bool {
         self.write_exif.is_some() || self.xmp || self.in_place
@@ -94,11 +97,12 @@ impl TagArgs {
         self.touches_files() && !self.yes && !self.dry_run
     }
 
-    /// Sees, before any work is done, that tags and other outputs can be written.
-    pub(crate) fn claim(&self, outputs: &[&Path], photos: &[&Path], prints: bool) -> Result<()> {
+    /// Sees, before any work is done, that tags and other outputs can be written. `own` are the outputs of some flags.
+    pub(crate) fn claim(&self, outputs: &[&Path], own: Flagged<'_>, photos: &[&Path], prints: bool) -> Result<()> {
         if let Some(output) = outputs.iter().find(|output| photos.contains(output)) {
             bail!("{} is one of the photos: name another output file", output.display());
         }
+        check_ends(own.0, own.1)?;
         if !outputs.is_empty() || self.is_given() {
             finish_files();
         }

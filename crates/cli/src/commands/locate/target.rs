@@ -82,8 +82,7 @@ impl OutputArgs {
             [&self.csv, &self.gpx, &self.trace].into_iter().filter_map(|path| path.as_deref()).chain(self.tags.table());
         let outputs: Vec<&Path> = files.into_iter().chain(own).collect();
         let own = [&self.csv, &self.geojson, &self.kml, &self.map, &self.png, &self.geotiff];
-        output::check_ends("csv geojson kml map png geotiff", &own)?;
-        self.tags.claim(&outputs, photos, self.json)?;
+        self.tags.claim(&outputs, ("csv geojson kml map png geotiff", &own), photos, self.json)?;
         let folders = folders.into_iter().filter(|_| !self.tags.dry_run);
         folders.into_iter().try_for_each(output::claim_folder)
     }
