@@ -40,9 +40,7 @@ fn km_step(dot: f64) -> u16 {
 /// The whole kilometres at each step, to one: a twentieth of a cell.
 fn km_table() -> &'static [u16] {
     static TABLE: OnceLock<Vec<u16>> = OnceLock::new();
-    let km = |k: u16| {
-        (2.0 * ((f64::from(k) + 0.5) / f64::from(STEPS)).min(1.0).asin() * EARTH_RADIUS_KM) as u16
-    };
+    let km = |k: u16| (2.0 * ((f64::from(k) + 0.5) / f64::from(STEPS)).min(1.0).asin() * EARTH_RADIUS_KM) as u16;
     TABLE.get_or_init(|| (0..=STEPS).map(km).collect())
 }
 
@@ -163,7 +161,9 @@ impl CellGrid {
                     continue;
                 }
                 let own = self.cells.points[own.clone()].iter().zip(&masses[own]);
-                own.for_each(|(point, mass)| near[usize::from(table[usize::from(km_step(centre.dot(*point)))])] += mass);
+                own.for_each(|(point, mass)| {
+                    near[usize::from(table[usize::from(km_step(centre.dot(*point)))])] += mass
+                });
             }
         }
         [near, far]

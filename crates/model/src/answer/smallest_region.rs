@@ -68,10 +68,14 @@ fn smallest_of_many<const N: usize>(values: &[f64], masses: &[f64], shares: [f64
     let spare = (1.0 - shares.iter().copied().fold(0.0, f64::max)) / (values.len() + 1) as f64;
     let last = bin(top + (spare / largest(masses)).ln()).min(LAST - 2) + 1;
     let mut sums = vec![(0.0, 0_u32); BINS];
-    each_of(&bins, |bin| bin <= last, |pixel, bin| {
-        let (held, count) = &mut sums[usize::from(bin)];
-        (*held, *count) = (*held + masses[pixel], *count + 1);
-    });
+    each_of(
+        &bins,
+        |bin| bin <= last,
+        |pixel, bin| {
+            let (held, count) = &mut sums[usize::from(bin)];
+            (*held, *count) = (*held + masses[pixel], *count + 1);
+        },
+    );
     // The bin in which a probability is reached, and what is held and counted before it.
     let crossings = shares.map(|p| {
         let (mut held, mut count) = (0.0, 0.0);

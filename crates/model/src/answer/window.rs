@@ -339,10 +339,12 @@ impl<'a> Disc<'a> {
     fn share(&self, pixel: usize) -> Option<f64> {
         let point = self.support.points()[pixel];
         let dot = point.dot(self.centre);
-        let depth = if let [_] = self.bounds[..] { 0 } else { self.support.depth_of(pixel) - self.support.widest_depth() };
+        let depth =
+            if let [_] = self.bounds[..] { 0 } else { self.support.depth_of(pixel) - self.support.widest_depth() };
         let (reach_rad, inner, outer) = self.bounds[usize::from(depth)];
         let is_whole = dot > inner && self.radius_rad > reach_rad;
-        let share = || if is_whole { 1.0 } else { share_within(self.centre.angle_rad(point), reach_rad, self.radius_rad) };
+        let share =
+            || if is_whole { 1.0 } else { share_within(self.centre.angle_rad(point), reach_rad, self.radius_rad) };
         (dot >= outer).then(share)
     }
 
