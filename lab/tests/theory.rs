@@ -146,7 +146,9 @@ impl Rings {
         let (mut from_q, mut from_p) = (0.0, 0.0);
         while i < q.len() && j < p.len() {
             let moved = left_q.min(left_p);
-            let to = |from: f64, k: usize, left: f64| from + (edge(k + 1) - from) * if left > 0.0 { moved / left } else { 1.0 };
+            let to = |from: f64, k: usize, left: f64| {
+                from + (edge(k + 1) - from) * if left > 0.0 { moved / left } else { 1.0 }
+            };
             let (to_q, to_p) = (to(from_q, i, left_q), to(from_p, j, left_p));
             let (first, last) = (from_q - from_p, to_q - to_p);
             cost += moved * (first * first + first * last + last * last) / 3.0;
@@ -185,7 +187,8 @@ fn wasserstein_2_squared_is_bounded_by_a_constant_times_shdd_kl() {
     let mut largest = Vec::new();
     for degree in [7, 11, 15] {
         let fields: Vec<f64> = rings.angles.iter().map(|angle| zonal_field(degree, *angle)).collect();
-        let (low, high) = fields.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), f| (low.min(*f), high.max(*f)));
+        let (low, high) =
+            fields.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), f| (low.min(*f), high.max(*f)));
         let p = rings.masses(|angle| zonal_field(degree, angle));
         let (mut most, mut most_root): (f64, f64) = (0.0, 0.0);
         let mut judge = |q: &[f64]| {
