@@ -14,11 +14,11 @@ use std::{collections::BTreeMap, io::Write};
 const RADII_KM: [f64; 4] = [1.0, 25.0, 200.0, 750.0];
 type Failure = Box<dyn std::error::Error>;
 
-/// Hits of one person's points: album, nearest tag and interpolation within the radii, then within the album's own radii.
+/// Hits of one person's points: album, nearest tag, interpolation and median of tags within the radii, then within the album's own radii.
 #[derive(Default, Clone)]
 struct Hits {
     points: f64,
-    within: [f64; 14],
+    within: [f64; 18],
 }
 
 impl Hits {
@@ -100,7 +100,7 @@ fn main() -> Result<(), Failure> {
                         let (answer, Some(found)) = (&answers[k].0, found) else { continue };
                         let off = |place: LatLon| haversine_km(place, truths[k]);
                         let error = off(answer.best);
-                        let all = [error, off(found.nearest), off(found.interpolated)];
+                        let all = [error, off(found.nearest), off(found.interpolated), off(found.median)];
                         let near = all.iter().flat_map(|km| RADII_KM.map(|radius| *km < radius));
                         let own = [error <= answer.radius_50_km, error <= answer.radius_90_km];
                         hits.points += 1.0;
@@ -140,15 +140,20 @@ fn show(kind: &str, rate: f64, persons: &[Hits]) {
         let (low, high) = bootstrap.interval(bootstrap.draws(persons.len(), statistic));
         format!("{:.1} [{low:.1}, {high:.1}]", statistic(&all))
     };
-    let ahead = (0..4).map(|k| with_interval(&|counts| share(counts, k) - share(counts, k + 4))).collect::<Vec<_>>();
+    let ahead = |of: usize| {
+        let one = |k: usize| with_interval(&|counts: &[u32]| share(counts, k) - share(counts, k + of));
+        (0..4).map(one).collect::<Vec<_>>().join(", ")
+    };
     eprintln!(
-        "{kind} {rate} n {}: album {} | nearest {} | between {} | ahead of nearest {} | radii {} {}",
+        "{kind} {rate} n {}: album {} | nearest {} | between {} | median {} | ahead of nearest {} | of median {} | radii {} {}",
         persons.iter().map(|hits| hits.points).sum::<f64>(),
         row(0),
         row(4),
         row(8),
-        ahead.join(", "),
-        with_interval(&|counts| share(counts, 12)),
-        with_interval(&|counts| share(counts, 13)),
+        row(12),
+        ahead(4),
+        ahead(12),
+        with_interval(&|counts| share(counts, 16)),
+        with_interval(&|counts| share(counts, 17)),
     );
 }

@@ -6,7 +6,7 @@
 
 Haversine, R = 6371 km, d < r. Continents are boxes of latitude and longitude (below). Standard library only.
 """
-import argparse, csv, json, math, random
+import argparse, csv, json, math, random, statistics
 
 RADII = [25, 200, 750, 2500]
 
@@ -43,7 +43,7 @@ def line(name, rows):
         low, high = interval(hits)
         cells.append(f"{100 * sum(hits) / len(hits):.1f} ({low:.1f}–{high:.1f})")
     said = sum(row["locatability"] for row in rows) / len(rows)
-    median = sorted(row["km"] for row in rows)[len(rows) // 2]
+    median = statistics.median(row["km"] for row in rows)
     print(f"| {name} | {len(rows)} | {' | '.join(cells)} | {median:.0f} | {100 * said:.1f} |")
 
 
