@@ -40,9 +40,7 @@ fn km_step(dot: f64) -> u16 {
 /// The whole kilometres at each step, to one: a twentieth of a cell.
 fn km_table() -> &'static [u16] {
     static TABLE: OnceLock<Vec<u16>> = OnceLock::new();
-    let km = |k: u16| {
-        (2.0 * ((f64::from(k) + 0.5) / f64::from(STEPS)).min(1.0).asin() * EARTH_RADIUS_KM) as u16
-    };
+    let km = |k: u16| (2.0 * ((f64::from(k) + 0.5) / f64::from(STEPS)).min(1.0).asin() * EARTH_RADIUS_KM) as u16;
     TABLE.get_or_init(|| (0..=STEPS).map(km).collect())
 }
 
@@ -114,18 +112,10 @@ impl CellGrid {
         cells.map(|(parent, joint)| smooth[*parent as usize] + by_joint[usize::from(*joint)])
     }
 
-    /// The density of each cell and its logarithm, given those of the smooth one and of the factors of each combination of classes;
-    /// and the sum of the densities.
-    pub(crate) fn products(&self, smooth: [&[f64]; 2], by_joint: [&[f64]; 2]) -> (f64, Vec<f64>, Vec<f64>) {
-        let mut total = 0.0;
-        let product = |(parent, joint): (&u32, &u16)| {
-            let (parent, joint) = (*parent as usize, usize::from(*joint));
-            let product = smooth[0][parent] * by_joint[0][joint];
-            total += product;
-            (product, smooth[1][parent] + by_joint[1][joint])
-        };
-        let (products, logs) = self.parent_of.iter().zip(&self.joint).map(product).unzip();
-        (total, products, logs)
+    /// The density of each cell: the smooth one times the factor of its combination of classes.
+    pub(crate) fn products<'a>(&'a self, smooth: &'a [f64], by_joint: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        let cells = self.parent_of.iter().zip(&self.joint);
+        cells.map(|(parent, joint)| smooth[*parent as usize] * by_joint[usize::from(*joint)])
     }
 
     /// For each cell the value of its pixel.
@@ -163,7 +153,9 @@ impl CellGrid {
                     continue;
                 }
                 let own = self.cells.points[own.clone()].iter().zip(&masses[own]);
-                own.for_each(|(point, mass)| near[usize::from(table[usize::from(km_step(centre.dot(*point)))])] += mass);
+                own.for_each(|(point, mass)| {
+                    near[usize::from(table[usize::from(km_step(centre.dot(*point)))])] += mass
+                });
             }
         }
         [near, far]

@@ -222,11 +222,12 @@ fn sums(support: &Support, masses: &[f64], width_rad: f64) -> (u8, Vec<(u64, Lum
         let mut sum = Lump { at: [0.0; 3], mass: 0.0 };
         let own = std::mem::replace(&mut start, end)..end;
         for (pixel, (point, &mass)) in own.clone().zip(points[own.clone()].iter().zip(&masses[own])) {
-            let mut mass = if mass > least { mass } else { 0.0 };
-            if !is_even {
-                // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
-                mass *= 0.25_f64.powi(i32::from(depth.saturating_sub(support.depth_of(pixel))));
+            if mass <= least {
+                continue;
             }
+            // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
+            let wider = if is_even { 0 } else { depth.saturating_sub(support.depth_of(pixel)) };
+            let mass = if wider == 0 { mass } else { mass * 0.25_f64.powi(i32::from(wider)) };
             sum.add(Lump { at: point.to_array().map(|x| mass * x), mass });
         }
         (sum.mass > 0.0).then_some((parent, sum))
@@ -339,10 +340,12 @@ impl<'a> Disc<'a> {
     fn share(&self, pixel: usize) -> Option<f64> {
         let point = self.support.points()[pixel];
         let dot = point.dot(self.centre);
-        let depth = if let [_] = self.bounds[..] { 0 } else { self.support.depth_of(pixel) - self.support.widest_depth() };
+        let depth =
+            if let [_] = self.bounds[..] { 0 } else { self.support.depth_of(pixel) - self.support.widest_depth() };
         let (reach_rad, inner, outer) = self.bounds[usize::from(depth)];
         let is_whole = dot > inner && self.radius_rad > reach_rad;
-        let share = || if is_whole { 1.0 } else { share_within(self.centre.angle_rad(point), reach_rad, self.radius_rad) };
+        let share =
+            || if is_whole { 1.0 } else { share_within(self.centre.angle_rad(point), reach_rad, self.radius_rad) };
         (dot >= outer).then(share)
     }
 
