@@ -222,12 +222,11 @@ fn sums(support: &Support, masses: &[f64], width_rad: f64) -> (u8, Vec<(u64, Lum
         let mut sum = Lump { at: [0.0; 3], mass: 0.0 };
         let own = std::mem::replace(&mut start, end)..end;
         for (pixel, (point, &mass)) in own.clone().zip(points[own.clone()].iter().zip(&masses[own])) {
-            if mass <= least {
-                continue;
+            let mut mass = if mass > least { mass } else { 0.0 };
+            if !is_even {
+                // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
+                mass *= 0.25_f64.powi(i32::from(depth.saturating_sub(support.depth_of(pixel))));
             }
-            // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
-            let wider = if is_even { 0 } else { depth.saturating_sub(support.depth_of(pixel)) };
-            let mass = if wider == 0 { mass } else { mass * 0.25_f64.powi(i32::from(wider)) };
             sum.add(Lump { at: point.to_array().map(|x| mass * x), mass });
         }
         (sum.mass > 0.0).then_some((parent, sum))
