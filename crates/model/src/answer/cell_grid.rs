@@ -1,6 +1,6 @@
 //! The cells of the map on which a density with map factors is summed, and how smooth densities get their values there.
 
-use crate::answer::{Result, fine_pixels::FinePixels, keyed_sums::KeyedSums};
+use crate::answer::{Result, fine_pixels::FinePixels};
 use locdiff_map::cells::{Cells, MapAttribute};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, Pixels, UnitVec};
 use std::sync::{Arc, OnceLock};
@@ -22,8 +22,6 @@ pub(crate) struct CellGrid {
     starts: Vec<u32>,
     /// For each cell the number of its combination of classes.
     joint: Vec<u16>,
-    /// For each combination of classes the pixels of its cells.
-    by_joint: KeyedSums,
 }
 
 /// Distances in whole kilometres: finer than the pixels, and no sorting.
@@ -81,8 +79,7 @@ impl CellGrid {
         }
         let pixel = |index: &u32| Pixel { depth: Cells::DEPTH, index: u64::from(*index) };
         let cells = Arc::new(FinePixels::new(cells.indices().iter().map(pixel).collect()));
-        let by_joint = KeyedSums::new(joint_count(), joint.iter().copied().zip(parent_of.iter().copied()));
-        Ok(Self { cells, parents: Pixels::some(depth, parents)?, parent_of, starts, joint, by_joint })
+        Ok(Self { cells, parents: Pixels::some(depth, parents)?, parent_of, starts, joint })
     }
 
     /// The points at which smooth densities are evaluated.
@@ -97,7 +94,9 @@ impl CellGrid {
 
     /// The sum of a density over the cells of each combination of classes, given its values at the smooth points.
     pub(crate) fn histogram(&self, densities: &[f64]) -> Vec<f64> {
-        let mut sums = self.by_joint.sums(densities, 0.0);
+        let mut sums = vec![0.0; joint_count()];
+        let cells = self.parent_of.iter().zip(&self.joint);
+        cells.for_each(|(parent, joint)| sums[usize::from(*joint)] += densities[*parent as usize]);
         sums.iter_mut().for_each(|sum| *sum *= Pixel::area_sr(Cells::DEPTH));
         sums
     }
@@ -112,18 +111,10 @@ impl CellGrid {
         cells.map(|(parent, joint)| smooth[*parent as usize] + by_joint[usize::from(*joint)])
     }
 
-    /// The density of each cell and its logarithm, given those of the smooth one and of the factors of each combination of classes;
-    /// and the sum of the densities.
-    pub(crate) fn products(&self, smooth: [&[f64]; 2], by_joint: [&[f64]; 2]) -> (f64, Vec<f64>, Vec<f64>) {
-        let mut total = 0.0;
-        let product = |(parent, joint): (&u32, &u16)| {
-            let (parent, joint) = (*parent as usize, usize::from(*joint));
-            let product = smooth[0][parent] * by_joint[0][joint];
-            total += product;
-            (product, smooth[1][parent] + by_joint[1][joint])
-        };
-        let (products, logs) = self.parent_of.iter().zip(&self.joint).map(product).unzip();
-        (total, products, logs)
+    /// The density of each cell: the smooth one times the factor of its combination of classes.
+    pub(crate) fn products<'a>(&'a self, smooth: &'a [f64], by_joint: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        let cells = self.parent_of.iter().zip(&self.joint);
+        cells.map(|(parent, joint)| smooth[*parent as usize] * by_joint[usize::from(*joint)])
     }
 
     /// For each cell the value of its pixel.

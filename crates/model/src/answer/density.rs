@@ -86,10 +86,11 @@ impl Density {
         if knowledge.is_none() {
             // Masses are products of few exponentials: much faster than one for each cell.
             let by_joint: Vec<f64> = factors.by_joint().iter().map(|log| log.exp()).collect();
-            let (total, mut masses, mut at_cells) = grid.products([smooth, &logs], [&by_joint, factors.by_joint()]);
+            let total: f64 = grid.products(smooth, &by_joint).sum();
             let log_total = (total * Pixel::area_sr(Cells::DEPTH)).ln();
-            masses.iter_mut().for_each(|mass| *mass /= total);
-            at_cells.iter_mut().for_each(|log| *log -= log_total);
+            let logs = grid.log_densities(&logs, factors.by_joint()).map(|log| log - log_total);
+            let masses = grid.products(smooth, &by_joint).map(|mass| mass / total);
+            let (at_cells, masses): (Vec<f64>, Vec<f64>) = logs.zip(masses).unzip();
             let density = Self::unnormalised(globe.clone(), mixture, None, Some(Arc::new(factors)));
             let (at_points, masses) = (OnceLock::from(at_cells), OnceLock::from(masses));
             return Self { log_total, at_points, masses, ..density };

@@ -16,7 +16,6 @@ mod fit;
 mod globe;
 mod headline;
 mod kernels;
-mod keyed_sums;
 mod knowledge;
 mod ledger;
 mod map_factors;

@@ -62,20 +62,24 @@ fn smallest_of_many<const N: usize>(values: &[f64], masses: &[f64], shares: [f64
     const DEPTH_NATS: f64 = 12.0;
     let top = largest(values);
     let bin = |value: f64| ((top - value) * (BINS as f64 / DEPTH_NATS)).min(f64::from(LAST)) as i32 as u16;
-    let mut bins: Vec<u16> = values.iter().map(|value| bin(*value)).collect();
-    bins.resize(bins.len().next_multiple_of(BLOCK), u16::MAX);
-    // Pixels lighter than this hold less together than what no share asks for: nobody asks for the sums of their bins.
+    // Pixels lighter than this hold less together than what no share asks for: nobody asks for their bins.
     let spare = (1.0 - shares.iter().copied().fold(0.0, f64::max)) / (values.len() + 1) as f64;
-    let last = bin(top + (spare / largest(masses)).ln()).min(LAST - 2) + 1;
-    let mut sums = vec![(0.0, 0_u32); BINS];
-    each_of(
-        &bins,
-        |bin| bin <= last,
-        |pixel, bin| {
-            let (held, count) = &mut sums[usize::from(bin)];
-            (*held, *count) = (*held + masses[pixel], *count + 1);
-        },
-    );
+    let last = bin(top + (spare / largest(masses)).ln()).saturating_add(1).min(LAST);
+    let least = if last < LAST { top - f64::from(last + 2) * (DEPTH_NATS / BINS as f64) } else { f64::NEG_INFINITY };
+    let (mut sums, mut asked) = (vec![(0.0, 0_u32); BINS], Vec::new());
+    for (block, start) in values.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
+        if !block.iter().fold(false, |any, value| any | (*value >= least)) {
+            continue;
+        }
+        for (value, pixel) in block.iter().zip(start..) {
+            let bin = bin(*value);
+            if bin <= last {
+                let (held, count) = &mut sums[usize::from(bin)];
+                (*held, *count) = (*held + masses[pixel], *count + u32::from(*value > f64::NEG_INFINITY));
+                asked.push((pixel as u32, bin));
+            }
+        }
+    }
     // The bin in which a probability is reached, and what is held and counted before it.
     let crossings = shares.map(|p| {
         let (mut held, mut count) = (0.0, 0.0);
@@ -87,28 +91,14 @@ fn smallest_of_many<const N: usize>(values: &[f64], masses: &[f64], shares: [f64
         }
         (LAST, held, count)
     });
-    let mut inside = crossings.map(|_| Vec::new());
-    let is_crossed = |bin: u16| crossings.iter().fold(false, |found, (crossed, ..)| found | (bin == *crossed));
-    each_of(&bins, is_crossed, |pixel, bin| {
-        let own = inside.iter_mut().zip(&crossings).filter(|(_, (crossed, ..))| *crossed == bin);
-        own.for_each(|(inside, _)| inside.push((values[pixel], masses[pixel], 1.0)));
-    });
     std::array::from_fn(|k| {
-        let (inside, (_, held, count)) = (&mut inside[k], crossings[k]);
+        let (crossed, held, count) = crossings[k];
+        let own = asked.iter().filter(|(_, bin)| *bin == crossed).map(|(pixel, _)| *pixel as usize);
+        let mut inside: Vec<(f64, f64, f64)> = own.map(|pixel| (values[pixel], masses[pixel], 1.0)).collect();
         inside.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
-        let (threshold, count) = fill(shares[k], (held, count), inside.iter().copied());
+        let (threshold, count) = fill(shares[k], (held, count), inside.into_iter());
         (threshold.min(top), count)
     })
-}
-
-/// Visits the bins that are wanted, with their positions. Of bins that follow one another mostly none or all are.
-fn each_of(bins: &[u16], is_wanted: impl Fn(u16) -> bool, mut visit: impl FnMut(usize, u16)) {
-    for (block, start) in bins.as_chunks::<BLOCK>().0.iter().zip((0..).step_by(BLOCK)) {
-        if block.iter().fold(false, |any, bin| any | is_wanted(*bin)) {
-            let wanted = block.iter().zip(start..).filter(|(bin, _)| is_wanted(**bin));
-            wanted.for_each(|(bin, pixel)| visit(pixel, *bin));
-        }
-    }
 }
 
 /// The pixels that are possible at all, densest first, as far as a probability `p` needs them. Only those are sorted.
