@@ -62,7 +62,7 @@ const SCRIPTS: &str = "Cyrillic ж Arabic ع Hebrew ש Thai ก Lao ກ Khmer �
 /// Nats for the languages of such a script, for those of a script that is found too often, and letters that it counts for.
 const SCRIPT_NATS: f64 = 5.0;
 const RARE_SCRIPT_NATS: f64 = 2.5;
-const USUAL_SCRIPTS: &str = "Cyrillic Arabic Hebrew Thai Hangul";
+const USUAL_SCRIPTS: &str = "Cyrillic Hebrew Thai Hangul";
 const SCRIPT_LETTERS: usize = 6;
 
 /// The script of a line that says "(Thai letters)", and one of its letters.

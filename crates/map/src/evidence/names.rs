@@ -254,11 +254,11 @@ impl Meant {
         Some(Self { says: told(&name, country), country, at: Some((at, 0.0)), people: Some(people), is_own, less: 0.0 })
     }
 
-    /// Whether a name is likely enough to mean it: short names, common words and mended ones mean large places only.
+    /// Whether a name is likely enough to mean it: short, common, mended and foreign ones, and Han in a longer line, mean large places only.
     fn is_likely(&self, name: &FoundName, level: u8) -> bool {
         let length = name.key.len();
         match (self.people, name.key.is_ascii()) {
-            (people, false) => people.is_none_or(|people| people >= 3e4 || name.is_whole),
+            (people, false) => people.is_none_or(|people| people >= 3e5 || name.is_whole),
             (None, _) if self.at.is_none() => !name.is_mended && level < 5,
             (None, _) => length >= 5 && (level < 4 || level == 4 && name.is_whole),
             (Some(people), _) => {
@@ -267,7 +267,7 @@ impl Meant {
                 let is_large = people >= if self.is_own { 5e5 } else { 1e6 };
                 let is_sign = name.is_whole && level < 2 && (is_large || self.is_own && people >= 8e4);
                 let is_short = length <= 4 && !(is_sign || self.is_own && is_large && level == 0);
-                let is_far = !self.is_own && people < if length <= 5 { 1e5 } else { 3e4 };
+                let is_far = !self.is_own && people < 1e5;
                 let is_mended = name.is_mended && !(self.is_own && people >= 1e5);
                 let is_small = people < 5e3 && length < 7 || !name.is_whole && people < 1.5e4;
                 !(is_common || is_short || is_far || is_mended || is_small)

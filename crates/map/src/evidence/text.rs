@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn what_is_no_evidence_says_nothing() {
         let lines = "Street|Toyota|Google|© Paris 2007|photo by London|2007-08-12|12:45|a|Bar|example.com|www.x.tv|QVI ROMAM|\
-            SUNRISE|Metropolis|perros|Suria KLCCI|(Bengali letters)";
+            SUNRISE|Metropolis|perros|Suria KLCCI|(Bengali letters)|(Arabic letters)";
         for text in lines.split('|') {
             assert_eq!(said(text, 48.9, 2.3).0, "", "{text}");
         }
@@ -146,14 +146,14 @@ mod tests {
         assert!(own_name.is_empty(), "{own_name:?}");
         let bengali = evidence_of_text(&[("(Bengali letters)", 0.9), ("(Bengali letters)", 0.9)]);
         assert_eq!(bengali.len(), 2, "two lines of a rare script are no mistake");
-        assert!(evidence_of_text(&[("上海", 0.75)]).iter().all(|found| found.evidence.kind != "name"));
+        for line in [("上海", 0.75), ("太平山", 0.92), ("仲マンゴー", 0.93), ("CHOTEL VALLE MAR", 0.98)] {
+            assert!(evidence_of_text(&[line]).iter().all(|found| found.evidence.kind != "name"), "{line:?}");
+        }
         assert!(said("年年年年", 39.9, 116.4).0.is_empty());
         assert!(said("Vernon", 49.09, 1.48).1 < 350.0 && said("Paris", 48.85, 2.35).1 > 500.0);
-        let french = |lines: &[(&str, f64)]| {
-            evidence_of_text(lines)
-                .iter()
-                .map(|one| one.evidence.likelihood(LatLon::new(48.9, 2.3).unwrap().to_unit()))
-                .product::<f64>()
+        let paris = LatLon::new(48.9, 2.3).unwrap().to_unit();
+        let french = |lines: &[(&str, f64)]| -> f64 {
+            evidence_of_text(lines).iter().map(|one| one.evidence.likelihood(paris)).product()
         };
         let once = french(&[("Fermé le Lundi", 1.0)]);
         assert!((french(&[("Fermé le Lundi", 1.0), ("FERMÉ LE LUNDI", 1.0)]) - once).abs() < 1e-9 * once);
