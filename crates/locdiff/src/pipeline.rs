@@ -41,7 +41,7 @@ pub(crate) struct Embedder<'a> {
     require_place: bool,
     reads_text: bool,
     /// Whether a block is embedded as one batch, or a photo on each thread.
-    in_batches: bool,
+    pub(crate) in_batches: bool,
 }
 
 pub(crate) struct Views {
