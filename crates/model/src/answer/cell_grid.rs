@@ -1,6 +1,6 @@
 //! The cells of the map on which a density with map factors is summed, and how smooth densities get their values there.
 
-use crate::answer::{Result, fine_pixels::FinePixels};
+use crate::answer::{Result, fine_pixels::FinePixels, keyed_sums::KeyedSums};
 use locdiff_map::cells::{Cells, MapAttribute};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, Pixels, UnitVec};
 use std::sync::{Arc, OnceLock};
@@ -22,18 +22,28 @@ pub(crate) struct CellGrid {
     starts: Vec<u32>,
     /// For each cell the number of its combination of classes.
     joint: Vec<u16>,
+    /// For each combination of classes the pixels of its cells.
+    by_joint: KeyedSums,
 }
 
 /// Distances in whole kilometres: finer than the pixels, and no sorting.
 pub(crate) const KM_BINS: usize = 20_100;
 
-/// The whole kilometres between two points with this scalar product, to one: a twentieth of a cell.
-fn whole_km(dot: f64) -> usize {
-    const STEPS: usize = 1 << 15;
+/// Steps of the sine of half an angle.
+const STEPS: u16 = 1 << 15;
+
+/// The step of the angle between two points with this scalar product.
+fn km_step(dot: f64) -> u16 {
+    ((0.5 * (1.0 - dot)).max(0.0).sqrt() * f64::from(STEPS)) as i32 as u16
+}
+
+/// The whole kilometres at each step, to one: a twentieth of a cell.
+fn km_table() -> &'static [u16] {
     static TABLE: OnceLock<Vec<u16>> = OnceLock::new();
-    let km = |k: usize| (2.0 * ((k as f64 + 0.5) / STEPS as f64).min(1.0).asin() * EARTH_RADIUS_KM) as u16;
-    let table = TABLE.get_or_init(|| (0..=STEPS).map(km).collect());
-    usize::from(table[((0.5 * (1.0 - dot)).max(0.0).sqrt() * STEPS as f64) as usize])
+    let km = |k: u16| {
+        (2.0 * ((f64::from(k) + 0.5) / f64::from(STEPS)).min(1.0).asin() * EARTH_RADIUS_KM) as u16
+    };
+    TABLE.get_or_init(|| (0..=STEPS).map(km).collect())
 }
 
 /// The number of combinations of classes.
@@ -73,7 +83,8 @@ impl CellGrid {
         }
         let pixel = |index: &u32| Pixel { depth: Cells::DEPTH, index: u64::from(*index) };
         let cells = Arc::new(FinePixels::new(cells.indices().iter().map(pixel).collect()));
-        Ok(Self { cells, parents: Pixels::some(depth, parents)?, parent_of, starts, joint })
+        let by_joint = KeyedSums::new(joint_count(), joint.iter().copied().zip(parent_of.iter().copied()));
+        Ok(Self { cells, parents: Pixels::some(depth, parents)?, parent_of, starts, joint, by_joint })
     }
 
     /// The points at which smooth densities are evaluated.
@@ -88,9 +99,7 @@ impl CellGrid {
 
     /// The sum of a density over the cells of each combination of classes, given its values at the smooth points.
     pub(crate) fn histogram(&self, densities: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; joint_count()];
-        let cells = self.parent_of.iter().zip(&self.joint);
-        cells.for_each(|(parent, joint)| sums[usize::from(*joint)] += densities[*parent as usize]);
+        let mut sums = self.by_joint.sums(densities, 0.0);
         sums.iter_mut().for_each(|sum| *sum *= Pixel::area_sr(Cells::DEPTH));
         sums
     }
@@ -105,10 +114,23 @@ impl CellGrid {
         cells.map(|(parent, joint)| smooth[*parent as usize] + by_joint[usize::from(*joint)])
     }
 
-    /// The density of each cell: the smooth one times the factor of its combination of classes.
-    pub(crate) fn products<'a>(&'a self, smooth: &'a [f64], by_joint: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
-        let cells = self.parent_of.iter().zip(&self.joint);
-        cells.map(|(parent, joint)| smooth[*parent as usize] * by_joint[usize::from(*joint)])
+    /// The density of each cell and its logarithm, given those of the smooth one and of the factors of each combination of classes;
+    /// and the sum of the densities.
+    pub(crate) fn products(&self, smooth: [&[f64]; 2], by_joint: [&[f64]; 2]) -> (f64, Vec<f64>, Vec<f64>) {
+        let mut total = 0.0;
+        let product = |(parent, joint): (&u32, &u16)| {
+            let (parent, joint) = (*parent as usize, usize::from(*joint));
+            let product = smooth[0][parent] * by_joint[0][joint];
+            total += product;
+            (product, smooth[1][parent] + by_joint[1][joint])
+        };
+        let (products, logs) = self.parent_of.iter().zip(&self.joint).map(product).unzip();
+        (total, products, logs)
+    }
+
+    /// For each cell the value of its pixel.
+    pub(crate) fn spread<'a>(&'a self, smooth: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        self.parent_of.iter().map(|parent| smooth[*parent as usize])
     }
 
     /// The depth of the pixels at which smooth densities are evaluated.
@@ -121,19 +143,28 @@ impl CellGrid {
     pub(crate) fn masses_by_km(&self, masses: &[f64], centre: UnitVec) -> [Vec<f64>; 2] {
         /// The cosine of about 640 km.
         const NEAR: f64 = 0.995;
+        /// Pixels whose distances are worked out together.
+        const BLOCK: usize = 64;
         let (mut near, mut far) = (vec![0.0; KM_BINS], vec![0.0; KM_BINS]);
-        for (point, start) in self.parents.points().iter().zip(self.starts.windows(2)) {
-            let own = start[0] as usize..start[1] as usize;
-            let dot = centre.dot(*point);
-            if dot < NEAR {
-                far[whole_km(dot)] += match &masses[own] {
-                    [a, b, c, d] => a + b + c + d,
-                    few => few.iter().sum(),
-                };
-                continue;
+        let (table, parents) = (km_table(), self.parents.points().chunks(BLOCK));
+        for (points, starts) in parents.zip(self.starts.chunks(BLOCK).zip(self.starts[1..].chunks(BLOCK))) {
+            let (mut dots, mut steps) = ([0.0; BLOCK], [0; BLOCK]);
+            for ((dot, step), point) in dots.iter_mut().zip(&mut steps).zip(points) {
+                *dot = centre.dot(*point);
+                *step = km_step(*dot);
             }
-            let own = self.cells.points[own.clone()].iter().zip(&masses[own]);
-            own.for_each(|(point, mass)| near[whole_km(centre.dot(*point))] += mass);
+            for ((dot, step), (start, end)) in dots.iter().zip(steps).zip(starts.0.iter().zip(starts.1)) {
+                let own = *start as usize..*end as usize;
+                if *dot < NEAR {
+                    far[usize::from(table[usize::from(step)])] += match &masses[own] {
+                        [a, b, c, d] => a + b + c + d,
+                        few => few.iter().sum(),
+                    };
+                    continue;
+                }
+                let own = self.cells.points[own.clone()].iter().zip(&masses[own]);
+                own.for_each(|(point, mass)| near[usize::from(table[usize::from(km_step(centre.dot(*point)))])] += mass);
+            }
         }
         [near, far]
     }

@@ -1,6 +1,6 @@
 //! The density of an answer: the model's, calibrated, times what the user knows.
 
-use crate::answer::cell_grid::{CellGrid, KM_BINS, joint_count};
+use crate::answer::cell_grid::{CellGrid, KM_BINS};
 use crate::answer::map_factors::{FactorEffect, MapFactors};
 use crate::answer::mixture::Mixture;
 use crate::answer::smallest_region::{DensityRegion, smallest_regions};
@@ -34,7 +34,8 @@ pub struct Density {
     pub(super) log_total: f64,
     at_points: OnceLock<Vec<f64>>,
     masses: OnceLock<Vec<f64>>,
-    at_cells: OnceLock<Vec<f64>>,
+    /// The log densities at the smooth points of the cell grid, of a density without factors.
+    at_smooth: OnceLock<Vec<f64>>,
 }
 
 /// A probable location of a density.
@@ -85,10 +86,10 @@ impl Density {
         if knowledge.is_none() {
             // Masses are products of few exponentials: much faster than one for each cell.
             let by_joint: Vec<f64> = factors.by_joint().iter().map(|log| log.exp()).collect();
-            let total: f64 = grid.products(smooth, &by_joint).sum();
-            let masses: Vec<f64> = grid.products(smooth, &by_joint).map(|mass| mass / total).collect();
+            let (total, mut masses, mut at_cells) = grid.products([smooth, &logs], [&by_joint, factors.by_joint()]);
             let log_total = (total * Pixel::area_sr(Cells::DEPTH)).ln();
-            let at_cells: Vec<f64> = grid.log_densities(&logs, factors.by_joint()).map(|log| log - log_total).collect();
+            masses.iter_mut().for_each(|mass| *mass /= total);
+            at_cells.iter_mut().for_each(|log| *log -= log_total);
             let density = Self::unnormalised(globe.clone(), mixture, None, Some(Arc::new(factors)));
             let (at_points, masses) = (OnceLock::from(at_cells), OnceLock::from(masses));
             return Self { log_total, at_points, masses, ..density };
@@ -122,7 +123,7 @@ impl Density {
             log_total: 0.0,
             at_points,
             masses,
-            at_cells: OnceLock::new(),
+            at_smooth: OnceLock::new(),
         }
     }
 
@@ -261,8 +262,8 @@ impl Density {
     /// Drops the values at the pixels: a few kilobytes instead of megabytes remain.
     #[must_use]
     pub fn compact(self) -> Self {
-        let (at_points, masses, at_cells) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { uncut: OnceLock::new(), support: OnceLock::new(), at_points, masses, at_cells, ..self }
+        let (at_points, masses, at_smooth) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { uncut: OnceLock::new(), support: OnceLock::new(), at_points, masses, at_smooth, ..self }
     }
 
     /// Returns whether any location is possible.
@@ -333,28 +334,26 @@ impl Density {
     /// Returns the Kullback–Leibler divergence from another density, in nats (natural units of information).
     pub fn divergence_nats(&self, from: &Self) -> f64 {
         let on_cells = self.on_cells().filter(|(_, grid)| self.is_on(grid) && from.factors.is_none());
-        let other;
-        let elsewhere = match (self.support(), from.support(), on_cells) {
-            (Support::Globe(a), Support::Globe(b), _) if Arc::ptr_eq(a, b) => from.point_log_density(),
+        match (self.support(), from.support(), on_cells) {
+            (Support::Globe(a), Support::Globe(b), _) if Arc::ptr_eq(a, b) => {
+                self.divergence_from(from.point_log_density().iter().copied())
+            }
             (.., Some((_, grid))) if from.knowledge.is_none() => {
-                let at_cells = from.cell_log_density(grid);
-                other =
-                    if self.support().is_even() { Vec::new() } else { self.uncut().spread(at_cells, self.support()) };
-                if other.is_empty() { at_cells } else { &other }
+                let elsewhere = grid.spread(from.at_smooth.get_or_init(|| from.smooth_log_density(grid)));
+                if self.support().is_even() {
+                    return self.divergence_from(elsewhere);
+                }
+                let elsewhere = self.uncut().spread(&elsewhere.collect::<Vec<_>>(), self.support());
+                self.divergence_from(elsewhere.into_iter())
             }
-            _ => {
-                other = from.log_density(self.points());
-                &other
-            }
-        };
-        let parts = self.masses().iter().zip(self.point_log_density().iter().zip(elsewhere));
-        parts.filter(|(m, _)| **m > 0.0).map(|(m, (a, b))| m * (a - b)).sum::<f64>().max(0.0)
+            _ => self.divergence_from(from.log_density(self.points()).into_iter()),
+        }
     }
 
-    /// The log densities of a plain density at the cells of a grid.
-    fn cell_log_density(&self, grid: &CellGrid) -> &[f64] {
-        let plain = || grid.log_densities(&self.smooth_log_density(grid), &vec![0.0; joint_count()]).collect();
-        self.at_cells.get_or_init(plain)
+    /// The divergence from a density with these logarithms at its points.
+    fn divergence_from(&self, elsewhere: impl Iterator<Item = f64>) -> f64 {
+        let parts = self.masses().iter().zip(self.point_log_density().iter().zip(elsewhere));
+        parts.filter(|(m, _)| **m > 0.0).map(|(m, (a, b))| m * (a - b)).sum::<f64>().max(0.0)
     }
 
     /// The log densities of a plain density at the smooth points of a grid.

@@ -1,6 +1,6 @@
 //! Why here: what each factor of a density did to the best location and to the probabilities of countries.
 
-use crate::answer::{Density, FactorEffect, cell_grid::joint_count, mixture::Mixture, window::Window};
+use crate::answer::{Density, FactorEffect, mixture::Mixture, window::Window};
 use locdiff_base::{kilometres, one_line};
 use locdiff_map::places::{Countries, Country, describe};
 use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
@@ -150,7 +150,7 @@ impl Density {
     /// The log densities of a mixture at the points.
     fn mixture_logs(&self, mixture: &Mixture) -> Vec<f64> {
         let logs = match self.on_cells().filter(|(_, grid)| self.is_on(grid)) {
-            Some((_, grid)) => grid.log_densities(&mixture.smooth_logs(grid), &vec![0.0; joint_count()]).collect(),
+            Some((_, grid)) => grid.spread(&mixture.smooth_logs(grid)).collect(),
             None => mixture.log_densities(self.uncut()),
         };
         self.uncut().spread(&logs, self.support())

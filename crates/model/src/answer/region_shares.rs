@@ -1,6 +1,6 @@
 //! The probabilities of countries, states and continents: a density summed over the cells of the map.
 
-use crate::answer::Density;
+use crate::answer::{Density, keyed_sums::KeyedSums, support::largest};
 use locdiff_map::cells::Cells;
 use locdiff_map::places::{Countries, Country, continent, continent_of_country};
 use locdiff_shdd::sphere::{Pixel, UnitVec};
@@ -15,6 +15,8 @@ const HEAVY: f64 = 2e-3;
 const HEAVY_WIDE: f64 = 3e-3;
 /// Pixels that hold less are left out.
 const NOTHING: f64 = 1e-10;
+/// Cells among which heavy ones are looked for together.
+const BLOCK: usize = 1024;
 /// Countries and states are listed until they hold this share of what all of them hold.
 const LISTED: f64 = 0.95;
 const MOST_COUNTRIES: usize = 20;
@@ -62,8 +64,8 @@ type Parts = Arc<[u16]>;
 struct Units {
     all: Vec<Unit>,
     of_cell: Vec<u16>,
-    /// Runs of cells of one unit: the unit, and where its run ends.
-    runs: Vec<(u16, usize)>,
+    /// For each unit its cells.
+    by_unit: KeyedSums,
     /// Cells that were divided.
     divided: Mutex<HashMap<usize, Parts>>,
 }
@@ -103,11 +105,8 @@ impl Units {
             })
         });
         let of_cell: Vec<u16> = of_cell.collect();
-        let runs = of_cell.chunk_by(|a, b| a == b).scan(0, |end, run| {
-            *end += run.len();
-            Some((run[0], *end))
-        });
-        Self { runs: runs.collect(), all, of_cell, divided: Mutex::default() }
+        let by_unit = KeyedSums::new(all.len(), of_cell.iter().copied().zip(0..));
+        Self { all, of_cell, by_unit, divided: Mutex::default() }
     }
 
     fn country(&self, unit: u16) -> u8 {
@@ -193,22 +192,18 @@ impl RegionMasses {
         parts.iter().for_each(|unit| self.by_unit[usize::from(*unit)] += mass / parts.len() as f64);
     }
 
-    /// Adds the probabilities of all cells.
-    fn add_cells(&mut self, masses: &[f64]) {
-        let mut start = 0;
-        for (unit, end) in &self.units.runs {
-            let own = std::mem::replace(&mut start, *end)..*end;
-            let (mut sum, mut most) = (self.by_unit[usize::from(*unit)], 0.0);
-            for &mass in &masses[own.clone()] {
-                most = if mass > most { mass } else { most };
-                sum += if mass > NOTHING { mass } else { 0.0 };
-            }
-            if most < HEAVY {
-                self.by_unit[usize::from(*unit)] = sum;
-                continue;
-            }
-            own.filter(|cell| masses[*cell] > NOTHING).for_each(|cell| self.add_cell(cell, masses[cell]));
+    /// The probabilities of all cells.
+    fn of_cells(masses: &[f64]) -> Self {
+        let mut sums = Self::default();
+        let is_divided = |cell: usize| masses[cell] >= HEAVY && sums.units.parts(cell).len() > 1;
+        let mut blocks = masses.chunks(BLOCK).zip((0..).step_by(BLOCK));
+        if blocks.any(|(own, start)| largest(own) >= HEAVY && (start..start + own.len()).any(is_divided)) {
+            let cells = masses.iter().enumerate().filter(|(_, mass)| **mass > NOTHING);
+            cells.for_each(|(cell, mass)| sums.add_cell(cell, *mass));
+        } else {
+            sums.by_unit = sums.units.by_unit.sums(masses, NOTHING);
         }
+        sums
     }
 
     fn units(&self) -> impl Iterator<Item = (&'static Unit, f64)> {
@@ -278,14 +273,13 @@ fn leading(all: impl Iterator<Item = RegionShare>, most: usize) -> Vec<RegionSha
 impl Density {
     /// The probabilities of countries, states and continents.
     pub fn region_masses(&self) -> RegionMasses {
-        let (support, indices, mut sums) = (self.support(), Cells::bundled().indices(), RegionMasses::default());
+        let (support, indices) = (self.support(), Cells::bundled().indices());
         let is_whole_map =
             support.is_even() && support.depth() == Cells::DEPTH && support.points().len() == indices.len();
         if is_whole_map {
-            sums.add_cells(self.masses());
-            return sums;
+            return RegionMasses::of_cells(self.masses());
         }
-        let (mut next, mut heavy, mut held) = (0, Vec::new(), 0.0);
+        let (mut sums, mut next, mut heavy, mut held) = (RegionMasses::default(), 0, Vec::new(), 0.0);
         for (pixel, &mass) in self.masses().iter().enumerate().filter(|(_, mass)| **mass > NOTHING) {
             let (depth, first) = (support.depth_of(pixel), support.parent(pixel, Cells::DEPTH) as u32);
             // Pixels are in nested order, as the cells are.

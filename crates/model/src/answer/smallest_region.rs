@@ -5,6 +5,8 @@ use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 
 /// More pixels than those of a globe of degree 31.
 const MANY_PIXELS: usize = 100_000;
+/// Pixels that are passed over together.
+const BLOCK: usize = 32;
 
 /// The smallest region that holds a probability.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,16 +61,17 @@ fn smallest_of_many<const N: usize>(values: &[f64], masses: &[f64], shares: [f64
     const LAST: u16 = BINS as u16 - 1;
     const DEPTH_NATS: f64 = 12.0;
     let top = largest(values);
-    let low = top - DEPTH_NATS * (1.0 - 1.0 / BINS as f64);
-    // Most pixels are in the last bin.
-    let bin = |value: f64| if value > low { ((top - value) * (BINS as f64 / DEPTH_NATS)) as u16 } else { LAST };
-    let bins: Vec<u16> = values.iter().map(|value| bin(*value)).collect();
-    // Nobody asks for the sums of the last bin: those of many pixels would wait for one another.
-    let mut sums = vec![(0.0, 0_u32); BINS + 7];
-    for (pixel, ((value, mass), bin)) in values.iter().zip(masses).zip(&bins).enumerate() {
-        let (held, count) = &mut sums[usize::from(*bin) + if *bin == LAST { pixel % 8 } else { 0 }];
-        (*held, *count) = (*held + mass, *count + u32::from(*value > f64::NEG_INFINITY));
-    }
+    let bin = |value: f64| ((top - value) * (BINS as f64 / DEPTH_NATS)).min(f64::from(LAST)) as i32 as u16;
+    let mut bins: Vec<u16> = values.iter().map(|value| bin(*value)).collect();
+    bins.resize(bins.len().next_multiple_of(BLOCK), u16::MAX);
+    // Pixels lighter than this hold less together than what no share asks for: nobody asks for the sums of their bins.
+    let spare = (1.0 - shares.iter().copied().fold(0.0, f64::max)) / (values.len() + 1) as f64;
+    let last = bin(top + (spare / largest(masses)).ln()).min(LAST - 2) + 1;
+    let mut sums = vec![(0.0, 0_u32); BINS];
+    each_of(&bins, |bin| bin <= last, |pixel, bin| {
+        let (held, count) = &mut sums[usize::from(bin)];
+        (*held, *count) = (*held + masses[pixel], *count + 1);
+    });
     // The bin in which a probability is reached, and what is held and counted before it.
     let crossings = shares.map(|p| {
         let (mut held, mut count) = (0.0, 0.0);
@@ -80,15 +83,28 @@ fn smallest_of_many<const N: usize>(values: &[f64], masses: &[f64], shares: [f64
         }
         (LAST, held, count)
     });
-    let mut shares = shares.into_iter();
-    crossings.map(|(crossed, held, count)| {
-        let own = bins.iter().enumerate().filter(|(_, bin)| **bin == crossed);
-        let mut inside: Vec<(f64, f64, f64)> = own.map(|(pixel, _)| (values[pixel], masses[pixel], 1.0)).collect();
+    let mut inside = crossings.map(|_| Vec::new());
+    let is_crossed = |bin: u16| crossings.iter().fold(false, |found, (crossed, ..)| found | (bin == *crossed));
+    each_of(&bins, is_crossed, |pixel, bin| {
+        let own = inside.iter_mut().zip(&crossings).filter(|(_, (crossed, ..))| *crossed == bin);
+        own.for_each(|(inside, _)| inside.push((values[pixel], masses[pixel], 1.0)));
+    });
+    std::array::from_fn(|k| {
+        let (inside, (_, held, count)) = (&mut inside[k], crossings[k]);
         inside.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
-        let p = shares.next().unwrap_or_default();
-        let (threshold, count) = fill(p, (held, count), inside.into_iter());
+        let (threshold, count) = fill(shares[k], (held, count), inside.iter().copied());
         (threshold.min(top), count)
     })
+}
+
+/// Visits the bins that are wanted, with their positions. Of bins that follow one another mostly none or all are.
+fn each_of(bins: &[u16], is_wanted: impl Fn(u16) -> bool, mut visit: impl FnMut(usize, u16)) {
+    for (block, start) in bins.as_chunks::<BLOCK>().0.iter().zip((0..).step_by(BLOCK)) {
+        if block.iter().fold(false, |any, bin| any | is_wanted(*bin)) {
+            let wanted = block.iter().zip(start..).filter(|(bin, _)| is_wanted(**bin));
+            wanted.for_each(|(bin, pixel)| visit(pixel, *bin));
+        }
+    }
 }
 
 /// The pixels that are possible at all, densest first, as far as a probability `p` needs them. Only those are sorted.

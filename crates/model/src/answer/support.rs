@@ -74,7 +74,7 @@ impl Support {
     pub(crate) fn ranges_near(&self, point: UnitVec, radius_rad: f64) -> Vec<Range<usize>> {
         match self {
             Self::Globe(_) => std::iter::once(0..self.points().len()).collect(),
-            Self::Fine(own) => own.ranges_near(point, radius_rad),
+            Self::Fine(own) => own.circles.near(point.to_array(), radius_rad).collect(),
         }
     }
 

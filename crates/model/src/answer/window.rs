@@ -1,6 +1,7 @@
 //! The most probable places of a density: maxima of the density convolved with a Gaussian window, found by mean shift.
 //! A place's probability is what lies within the window's radius; it is taken away before the next place is searched.
 
+use crate::answer::circles::Circles;
 use crate::answer::support::{Support, largest, reach_rad, share_within};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixel, UnitVec, exp_all};
 
@@ -64,6 +65,27 @@ impl Lump {
     }
 }
 
+/// Lumps in nested order.
+struct Lumps {
+    all: Vec<Lump>,
+    circles: Circles,
+}
+
+impl Lumps {
+    /// Those of some that are heavy enough to move anything.
+    fn heavy(all: Vec<Lump>) -> Self {
+        let top = all.iter().map(|lump| lump.mass).fold(0.0, f64::max);
+        let all: Vec<Lump> = all.into_iter().filter(|lump| lump.mass >= LIGHT * top).collect();
+        Self { circles: Circles::new(all.len(), |k| all[k].at), all }
+    }
+
+    /// Those within a distance.
+    fn around(&self, here: UnitVec, reach_rad: f64) -> Vec<Lump> {
+        let near = self.circles.near(here.to_array(), reach_rad);
+        gather(near.flat_map(|run| &self.all[run]), here, reach_rad)
+    }
+}
+
 /// A maximum, and what the window holds there.
 type Mode = (UnitVec, f64);
 
@@ -88,7 +110,7 @@ impl Window {
         let sharpness = self.deviation_rad().powi(-2);
         let (depth, narrow) = sums(support, masses, LUMP * self.deviation_rad());
         let seeds = self.seeds(depth, &narrow).into_iter();
-        let lumps = heavy(unit_length(narrow));
+        let lumps = Lumps::heavy(unit_length(narrow));
         let mut modes: Vec<Mode> = Vec::new();
         for seed in seeds {
             modes.extend(climb(&lumps, sharpness, seed, STEPS, &modes));
@@ -102,7 +124,7 @@ impl Window {
         }
         kept.truncate(most.max(1) + 3);
         let is_rough = support.is_even() && support.points().len() <= MOST_POLISHED;
-        let whole = if is_rough { heavy(unit_length(sums(support, masses, 0.0).1)) } else { lumps };
+        let whole = if is_rough { Lumps::heavy(unit_length(sums(support, masses, 0.0).1)) } else { lumps };
         for mode in &mut kept {
             *mode = climb(&whole, sharpness, mode.0, POLISH, &[]).unwrap_or(*mode);
             if !is_possible(mode.0) {
@@ -141,17 +163,17 @@ impl Window {
         (first, most): (Option<UnitVec>, usize),
         mut modes: Vec<Mode>,
     ) -> Vec<WindowMass> {
-        let mut left = masses.to_vec();
-        let mut found: Vec<WindowMass> = Vec::new();
+        let (mut taken, mut found): (Vec<Disc<'_>>, Vec<WindowMass>) = (Vec::new(), Vec::new());
+        let disc = |place| Disc::new(support, place, self.radius_rad);
         if let Some(place) = first {
-            let probability = mass_within(support, &left, place, self.radius_rad);
+            let probability = disc(place).mass(|pixel| masses[pixel]);
             found.push(WindowMass { place, probability });
-            take_within(support, &mut left, place, self.radius_rad);
+            taken.push(disc(place));
         }
         let mut held: Vec<Option<f64>> = vec![None; modes.len()];
         while !modes.is_empty() && found.len() < most {
             for ((place, _), held) in modes.iter().zip(&mut held) {
-                held.get_or_insert_with(|| mass_within(support, &left, *place, self.radius_rad));
+                held.get_or_insert_with(|| disc(*place).mass_beside(masses, &taken));
             }
             // Where the discs hold the same (all of a small region, say), the higher mode.
             let order = |k: usize| (held[k].map_or(0.0, |held| (held * 1e6).round()), modes[k].1);
@@ -166,7 +188,7 @@ impl Window {
                 break;
             }
             found.push(WindowMass { place, probability });
-            take_within(support, &mut left, place, self.radius_rad);
+            taken.push(disc(place));
             for ((other, _), held) in modes.iter().zip(&mut held) {
                 if other.angle_rad(place) < 2.1 * self.radius_rad + support.reach_rad() {
                     *held = None;
@@ -178,13 +200,13 @@ impl Window {
 }
 
 /// Of the pixels near a mode that is impossible itself (between two islands, say), the one where the window holds most.
-fn nearest_possible(lumps: &[Lump], sharpness: f64, mode: Mode, is_possible: &dyn Fn(UnitVec) -> bool) -> Mode {
-    let points = lumps.iter().filter_map(Lump::point);
+fn nearest_possible(lumps: &Lumps, sharpness: f64, mode: Mode, is_possible: &dyn Fn(UnitVec) -> bool) -> Mode {
+    let points = lumps.all.iter().filter_map(Lump::point);
     let mut near: Vec<(f64, UnitVec)> = points.map(|point| (point.angle_rad(mode.0), point)).collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0));
     let possible: Vec<_> = near.into_iter().filter(|(_, point)| is_possible(*point)).take(CANDIDATES).collect();
     let farthest = possible.last().map_or(0.0, |(angle, _)| *angle);
-    let (around, mut weights) = (gather(lumps, mode.0, reach_of(sharpness) + farthest), Vec::new());
+    let (around, mut weights) = (lumps.around(mode.0, reach_of(sharpness) + farthest), Vec::new());
     let best = possible.into_iter().map(|(_, point)| (point, value(&around, sharpness, point, &mut weights).1));
     best.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(mode)
 }
@@ -229,11 +251,6 @@ fn unit_length(sums: Vec<(u64, Lump)>) -> Vec<Lump> {
     sums.into_iter().map(centre).collect()
 }
 
-fn heavy(lumps: Vec<Lump>) -> Vec<Lump> {
-    let top = lumps.iter().map(|lump| lump.mass).fold(0.0, f64::max);
-    lumps.into_iter().filter(|lump| lump.mass >= LIGHT * top).collect()
-}
-
 /// Where the window's centre of mass lies, not of unit length, and what the window holds. `weights` is room to work in.
 fn value(lumps: &[Lump], sharpness: f64, here: UnitVec, weights: &mut Vec<f64>) -> ([f64; 3], f64) {
     let [x, y, z] = here.to_array();
@@ -259,20 +276,20 @@ fn reach_of(sharpness: f64) -> f64 {
 }
 
 /// The lumps within a distance.
-fn gather(lumps: &[Lump], here: UnitVec, reach_rad: f64) -> Vec<Lump> {
+fn gather<'a>(lumps: impl Iterator<Item = &'a Lump>, here: UnitVec, reach_rad: f64) -> Vec<Lump> {
     let ([x, y, z], nearest) = (here.to_array(), reach_rad.min(std::f64::consts::PI).cos());
-    lumps.iter().copied().filter(|l| l.at[0] * x + l.at[1] * y + l.at[2] * z >= nearest).collect()
+    lumps.copied().filter(|l| l.at[0] * x + l.at[1] * y + l.at[2] * z >= nearest).collect()
 }
 
 /// Mean shift: to the centre of mass of the window, again and again. Only lumps around count, gathered after a move, and of
 /// these only those that the window may reach. `None` if it comes near one of the modes that are known.
-fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize, known: &[Mode]) -> Option<Mode> {
+fn climb(lumps: &Lumps, sharpness: f64, from: UnitVec, steps: usize, known: &[Mode]) -> Option<Mode> {
     let deviation_rad = sharpness.powf(-0.5);
     let reached_rad = reach_of(sharpness) + STRAYED * deviation_rad;
     let joined = (JOINED * deviation_rad).cos();
     let (mut here, mut held, mut centres, mut weights) = (from, 0.0, [from; 2], Vec::new());
-    let mut around = gather(lumps, from, AROUND * deviation_rad);
-    let mut reached = gather(&around, from, reached_rad);
+    let mut around = lumps.around(from, AROUND * deviation_rad);
+    let mut reached = gather(around.iter(), from, reached_rad);
     for _ in 0..steps {
         if known.iter().any(|mode| mode.0.dot(here) > joined) {
             return None;
@@ -280,11 +297,11 @@ fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize, known: &[M
         let is_out = here.angle_rad(centres[0]) > WANDERED * deviation_rad;
         if is_out {
             centres[0] = here;
-            around = gather(lumps, here, AROUND * deviation_rad);
+            around = lumps.around(here, AROUND * deviation_rad);
         }
         if is_out || here.angle_rad(centres[1]) > STRAYED * deviation_rad {
             centres[1] = here;
-            reached = gather(&around, here, reached_rad);
+            reached = gather(around.iter(), here, reached_rad);
         }
         let (sum, now) = value(&reached, sharpness, here, &mut weights);
         held = now;
@@ -298,38 +315,55 @@ fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize, known: &[M
     Some((here, held))
 }
 
-/// For each pixel that a disc touches, how much of it lies inside.
-fn shares_within(support: &Support, centre: UnitVec, radius_rad: f64) -> impl Iterator<Item = (usize, f64)> {
-    let bounds = |depth: u8| {
-        let reach_rad = reach_rad(depth);
-        let inner = (radius_rad - reach_rad).max(0.0).cos();
-        (reach_rad, inner, (radius_rad + reach_rad).min(std::f64::consts::PI).cos())
-    };
-    let widest = support.widest_depth();
-    let bounds: Vec<(f64, f64, f64)> = (widest..=support.depth()).map(bounds).collect();
-    let near = support.ranges_near(centre, radius_rad + support.reach_rad());
-    let (points, is_even) = (support.points(), support.is_even());
-    near.into_iter().flatten().filter_map(move |pixel| {
-        let dot = points[pixel].dot(centre);
-        let own = if is_even { 0 } else { usize::from(support.depth_of(pixel) - widest) };
-        let (reach_rad, inner, outer) = bounds[own];
-        if dot < outer {
-            return None;
-        }
-        let is_whole = dot > inner && radius_rad > reach_rad;
-        let share = if is_whole { 1.0 } else { share_within(centre.angle_rad(points[pixel]), reach_rad, radius_rad) };
-        Some((pixel, share))
-    })
+/// A disc on pixels.
+struct Disc<'a> {
+    support: &'a Support,
+    centre: UnitVec,
+    radius_rad: f64,
+    /// For pixels of each depth: their reach, and the scalar products that are surely inside and surely outside.
+    bounds: Vec<(f64, f64, f64)>,
+}
+
+impl<'a> Disc<'a> {
+    fn new(support: &'a Support, centre: UnitVec, radius_rad: f64) -> Self {
+        let bounds = |depth: u8| {
+            let reach_rad = reach_rad(depth);
+            let inner = (radius_rad - reach_rad).max(0.0).cos();
+            (reach_rad, inner, (radius_rad + reach_rad).min(std::f64::consts::PI).cos())
+        };
+        let bounds = (support.widest_depth()..=support.depth()).map(bounds).collect();
+        Self { support, centre, radius_rad, bounds }
+    }
+
+    /// How much of a pixel lies inside, if it touches the disc.
+    fn share(&self, pixel: usize) -> Option<f64> {
+        let point = self.support.points()[pixel];
+        let dot = point.dot(self.centre);
+        let depth = if let [_] = self.bounds[..] { 0 } else { self.support.depth_of(pixel) - self.support.widest_depth() };
+        let (reach_rad, inner, outer) = self.bounds[usize::from(depth)];
+        let is_whole = dot > inner && self.radius_rad > reach_rad;
+        let share = || if is_whole { 1.0 } else { share_within(self.centre.angle_rad(point), reach_rad, self.radius_rad) };
+        (dot >= outer).then(share)
+    }
+
+    /// What pixels of some masses have inside.
+    fn mass(&self, mass: impl Fn(usize) -> f64) -> f64 {
+        let near = self.support.ranges_near(self.centre, self.radius_rad + self.support.reach_rad());
+        let parts = near.into_iter().flatten().filter_map(|pixel| Some(self.share(pixel)? * mass(pixel)));
+        parts.sum()
+    }
+
+    /// What is inside and was not taken by other discs of its size before.
+    fn mass_beside(&self, masses: &[f64], taken: &[Self]) -> f64 {
+        let reach_rad = 2.0 * (self.radius_rad + self.support.reach_rad()) + 1e-6;
+        let near: Vec<&Self> = taken.iter().filter(|disc| disc.centre.angle_rad(self.centre) < reach_rad).collect();
+        let left = |mass: f64, disc: &&Self, pixel| mass * (1.0 - disc.share(pixel).unwrap_or(0.0));
+        self.mass(|pixel| near.iter().fold(masses[pixel], |mass, disc| left(mass, disc, pixel)))
+    }
 }
 
 pub(crate) fn mass_within(support: &Support, masses: &[f64], centre: UnitVec, radius_rad: f64) -> f64 {
-    shares_within(support, centre, radius_rad).map(|(pixel, share)| share * masses[pixel]).sum()
-}
-
-fn take_within(support: &Support, masses: &mut [f64], centre: UnitVec, radius_rad: f64) {
-    for (pixel, share) in shares_within(support, centre, radius_rad) {
-        masses[pixel] *= 1.0 - share;
-    }
+    Disc::new(support, centre, radius_rad).mass(|pixel| masses[pixel])
 }
 
 #[cfg(test)]
