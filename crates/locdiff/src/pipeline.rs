@@ -39,7 +39,7 @@ pub(crate) struct Embedder<'a> {
     limits: locdiff_vision::PhotoLimits,
     views: Views,
     require_place: bool,
-    reads_text: bool,
+    pub(crate) reads_text: bool,
     /// Whether a block is embedded as one batch, or a photo on each thread.
     pub(crate) in_batches: bool,
 }

@@ -81,6 +81,8 @@ impl Worker {
         if run.embedder.in_batches {
             run.most = ON_GPU;
         }
+        // An embedding has no text.
+        run.embedder.reads_text &= matches!(self.kind, Kind::Locate(_));
         let mut next = run.next_block()?;
         while let Some(block) = next {
             let lines = |block: Vec<Read>| -> Result<Vec<(String, Vec<f32>)>> {

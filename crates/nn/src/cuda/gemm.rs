@@ -97,7 +97,12 @@ impl Context {
     fn multiply(self: &Arc<Self>, shape: Shape, at: [u64; 3], beta: f32, row: Option<(Row, u64)>) -> Result<()> {
         self.bind()?;
         let [a_at, b_at, c_at] = at;
-        let key = Key { shape, accumulate: beta != 0.0, row: row.map_or(Row::None, |row| row.0), alignment: at.map(alignment) };
+        let key = Key {
+            shape,
+            accumulate: beta != 0.0,
+            row: row.map_or(Row::None, |row| row.0),
+            alignment: at.map(alignment),
+        };
         let mut state = lock(&self.products.state);
         let State { plans, handle } = &mut *state;
         let plan = match plans.entry(key) {

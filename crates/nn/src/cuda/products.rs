@@ -2,7 +2,9 @@
 
 use super::failed;
 use crate::{Precision, Result, kinds::Transpose};
-use cudarc::{cublaslt::result as lt, cublaslt::result::CublasError, cublaslt::sys, driver::CudaSlice, driver::CudaStream};
+use cudarc::{
+    cublaslt::result as lt, cublaslt::result::CublasError, cublaslt::sys, driver::CudaSlice, driver::CudaStream,
+};
 use std::{collections::HashMap, ffi::c_void, sync::Arc, sync::Mutex, sync::PoisonError};
 
 /// `cuBLASLt`'s scratch memory, one piece per stream.
@@ -187,8 +189,19 @@ fn choose(
             let mut found: [sys::cublasLtMatmulHeuristicResult_t; CHOICES] = std::mem::zeroed();
             let mut count = 0;
             let (most, place) = (CHOICES as i32, found.as_mut_ptr());
-            sys::cublasLtMatmulAlgoGetHeuristic(handle, desc, first, second, out, out, pref, most, place, &raw mut count)
-                .result()?;
+            sys::cublasLtMatmulAlgoGetHeuristic(
+                handle,
+                desc,
+                first,
+                second,
+                out,
+                out,
+                pref,
+                most,
+                place,
+                &raw mut count,
+            )
+            .result()?;
             let usable: Vec<_> = found[..count as usize].iter().filter(|one| one.state.result().is_ok()).collect();
             prefer(&usable, key).ok_or(CublasError(sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED))
         })

@@ -116,9 +116,8 @@ pub fn noise_codes(
         expect_shapes!(OP, steps, 2; mix);
         expect_shapes!(OP, rows, 1; t_value);
         check_shape(t.len() == rows && steps > 0, OP, || format!("{} of {steps} times for {rows} rows", t.len()))?;
-        let args = args!(
-            &noisy, &noise, &t_value, &*t, code, mix, times, noisy.cols, steps, rng, noise_stream, time_stream
-        );
+        let args =
+            args!(&noisy, &noise, &t_value, &*t, code, mix, times, noisy.cols, steps, rng, noise_stream, time_stream);
         return context.launch(OP, LaunchGrid::fours(&noisy), &args);
     }
     fill_normal(noise.reborrow(), rng, noise_stream)?;
