@@ -86,12 +86,15 @@ fn train(device: &Device, d: usize, full: bool) -> Fallible<Job> {
     Ok(Box::new(move |read| {
         recorded.run(|| {
             if full {
-                ops::fill_normal(z.view_mut(), &rng, 0)?;
-                ops::fill_indices(&mut t, STEPS as u32, &rng, 1)?;
                 ops::drop_rows(kept.view_mut(), cond.view(), 0.1, &rng, 2)?;
+                let (noisy, noise, t_value) = (xt.view_mut(), z.view_mut(), times.view_mut());
+                let out = ops::NoiseCodes { noisy, noise, t: &mut t, t_value };
+                ops::noise_codes(out, x0.view(), (tables.noisy.view(), tables.times.view()), &rng, (0, 1))?;
+            } else {
+                ops::mix_rows(xt.view_mut(), x0.view(), z.view(), tables.noisy.view(), &t)?;
+                ops::gather_rows(times.view_mut(), tables.times.view(), &t)?;
             }
-            ops::mix_rows(xt.view_mut(), x0.view(), z.view(), tables.noisy.view(), &t)?;
-            ops::gather_rows(times.view_mut(), tables.times.view(), &t)?;
+            quadrature.begin_reverse_kl(x0.view())?;
             let mode = if full { ForwardMode::Train { rng: &rng, first_stream: 10 } } else { ForwardMode::Evaluate };
             net.forward(&params, &mut work, xt.view(), kept.view(), times.view(), mode)?;
             let scale = 1.0 / BATCH as f32;

@@ -58,7 +58,9 @@ impl Locator {
             return open_geoclip(options, &folder, &device, &mut progress);
         }
         let (model, calibration) = options.open_model(&device)?;
-        let encoder = if options.without_encoder { None } else { Some(options.open_encoder(&device)?) };
+        // On a GPU the encoder has streams of its own: the model does not wait behind batches of photos.
+        let own = if device.is_cuda() { Device::open_with(options.device, options.precision)? } else { device.clone() };
+        let encoder = if options.without_encoder { None } else { Some(options.open_encoder(&own)?) };
         let locator = Self::new(model, calibration, encoder)?;
         #[cfg(feature = "gallery")]
         return locator.with_gallery_of(options, &device, progress);

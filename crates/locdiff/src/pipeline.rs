@@ -37,9 +37,9 @@ pub(crate) struct Embedder<'a> {
     limits: locdiff_vision::PhotoLimits,
     views: Views,
     require_place: bool,
-    reads_text: bool,
+    pub(crate) reads_text: bool,
     /// Whether a block is embedded as one batch, or a photo on each thread.
-    in_batches: bool,
+    pub(crate) in_batches: bool,
 }
 
 pub(crate) struct Views {

@@ -52,6 +52,14 @@ impl Objective {
         self.quadrature.as_mut().filter(|_| self.kind == LossKind::KlPaper)?.grid_mut()
     }
 
+    /// Begins with what the loss needs of the targets alone, beside what follows: [`Objective::apply`] comes next.
+    pub(crate) fn begin(&mut self, target: View<'_>) -> Result<(), NnError> {
+        match (self.kind, &mut self.quadrature) {
+            (LossKind::Kl | LossKind::KlPaper, Some(own)) => own.begin_reverse_kl(target),
+            _ => Ok(()),
+        }
+    }
+
     /// The loss of every row into `loss`, and `scale` times its gradient into `de`. `target` is the code of the true
     /// place, or what the network should give for the losses `l1` and `l2`. Fails on shapes that do not fit.
     pub fn apply(

@@ -101,7 +101,7 @@ pub enum LaunchGrid {
     Elements { rows: usize, cols: usize },
     /// A block of 256 threads a row.
     Rows(usize),
-    /// 32 columns a block, 16 threads down.
+    /// 32 columns a block, 32 threads down.
     Columns(usize),
     /// A thread a value, 256 a block.
     Flat(usize),
@@ -116,6 +116,11 @@ impl LaunchGrid {
         Self::Elements { rows: view.rows, cols: view.cols }
     }
 
+    /// A thread for four columns.
+    pub(crate) fn fours(view: &ViewMut<'_>) -> Self {
+        Self::Elements { rows: view.rows, cols: view.cols.div_ceil(4) }
+    }
+
     pub(crate) fn dims(self) -> (Dim, Dim) {
         match self {
             Self::Elements { rows, cols } => {
@@ -123,7 +128,7 @@ impl LaunchGrid {
                 ((rows as u32, cols.div_ceil(threads) as u32, 1), (threads as u32, 1, 1))
             }
             Self::Rows(rows) => ((rows as u32, 1, 1), (256, 1, 1)),
-            Self::Columns(cols) => ((cols.div_ceil(32) as u32, 1, 1), (32, 16, 1)),
+            Self::Columns(cols) => ((cols.div_ceil(32) as u32, 1, 1), (32, 32, 1)),
             Self::Flat(len) => ((len.div_ceil(256) as u32, 1, 1), (256, 1, 1)),
             Self::Blocks { blocks, threads } => ((blocks as u32, 1, 1), (threads as u32, 1, 1)),
         }

@@ -117,6 +117,8 @@ pub struct Quadrature {
     logits: Tensor,
     /// Logits of the target, made when [`Quadrature::reverse_kl`] is first asked for.
     target_logits: Option<Tensor>,
+    /// Whether these are under way beside everything else.
+    begun: bool,
     lse: Tensor,
 }
 
@@ -140,6 +142,7 @@ impl Quadrature {
         Ok(Self {
             logits: Tensor::zeros(&grid.device, rows, grid.points)?,
             target_logits: None,
+            begun: false,
             lse: Tensor::zeros(&grid.device, rows, 1)?,
             grid,
         })
@@ -201,6 +204,23 @@ impl Quadrature {
         })
     }
 
+    /// On CUDA: begins with what [`Quadrature::reverse_kl`] needs of the targets `y` alone, [aside](Device::aside). The call
+    /// comes next, with the same targets, and waits for it.
+    pub fn begin_reverse_kl(&mut self, y: View<'_>) -> Result<()> {
+        if !self.grid.device.is_cuda() || y.rows() > self.logits.rows() {
+            return Ok(());
+        }
+        let mut targets = self.targets()?;
+        self.grid.device.aside(|| self.grid.logits(targets.view_mut().row_range(0..y.rows()), y))?;
+        (self.target_logits, self.begun) = (Some(targets), true);
+        Ok(())
+    }
+
+    fn targets(&mut self) -> Result<Tensor> {
+        let kept = self.target_logits.take();
+        kept.map_or_else(|| Tensor::zeros(&self.grid.device, self.logits.rows(), self.points()), Ok)
+    }
+
     /// The paper's reverse `KL(q_e ‖ q_y)` over the grid of every row into `loss` (batch × 1), and `scale` times its
     /// gradient by `e`.
     pub fn reverse_kl(
@@ -212,11 +232,8 @@ impl Quadrature {
         scale: f32,
     ) -> Result<()> {
         self.grid.device.clone().in_pool(|| {
-            let mut targets = match self.target_logits.take() {
-                Some(targets) => targets,
-                None => Tensor::zeros(&self.grid.device, self.logits.rows(), self.points())?,
-            };
-            let blocks = self.blocks(e.rows());
+            let (mut targets, blocks) = (self.targets()?, self.blocks(e.rows()));
+            let begun = std::mem::take(&mut self.begun);
             let Self { grid, logits, .. } = self;
             for range in blocks {
                 let rows = 0..range.len();
@@ -224,7 +241,11 @@ impl Quadrature {
                 let mut p = targets.view_mut().row_range(rows);
                 let (e, y) = (e.row_range(range.clone()), y.row_range(range.clone()));
                 grid.logits(q.reborrow(), e)?;
-                grid.logits(p.reborrow(), y)?;
+                if begun {
+                    grid.device.join_aside()?;
+                } else {
+                    grid.logits(p.reborrow(), y)?;
+                }
                 ops::reverse_kl(q.reborrow(), p, grid.log_weights(), loss.reborrow().row_range(range.clone()), scale)?;
                 grid.mean(de.reborrow().row_range(range), q.as_view(), false)?;
             }

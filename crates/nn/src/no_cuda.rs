@@ -49,6 +49,7 @@ never! {
         record(&mut dyn FnMut() -> Result<()>) -> Result<Graph>;
         launch(&'static str, LaunchGrid, &[Arg<'_>]) -> Result<()>;
         gemm(&ViewMut<'_>, View<'_>, Transpose, View<'_>, Transpose, f32, Option<View<'_>>) -> Result<()>;
+        gemm_with_sums(&ViewMut<'_>, &ViewMut<'_>, View<'_>, View<'_>) -> Result<bool>;
         gemm_bf16(EitherView<'_>, Bf16View<'_>, Bf16View<'_>, f32, Option<EitherView<'_>>) -> Result<()>;
     }
     Graph { launch() -> Result<()>; }

@@ -274,6 +274,11 @@ impl Gradients {
         self.flat.window_mut(id.offset, id.rows, id.cols)
     }
 
+    /// Two parameters' gradients at once, to be written; the first lies before the second.
+    pub(crate) fn two_mut(&mut self, first: ParamId, second: ParamId) -> [ViewMut<'_>; 2] {
+        self.flat.two_windows_mut([first, second].map(|id| (id.offset, id.rows, id.cols)))
+    }
+
     /// A parameter's gradient by name; waits for the device. Fails for an unknown name.
     pub fn by_name(&self, name: &str) -> Result<Vec<f32>> {
         let entry = self.layout.iter().find(|entry| entry.name == name);

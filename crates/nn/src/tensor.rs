@@ -144,6 +144,22 @@ impl Tensor {
         };
         ViewMut { data, rows, cols, stride: cols }
     }
+
+    /// Two windows at once (offset, rows, columns); the first lies before the second.
+    pub(crate) fn two_windows_mut(&mut self, [a, b]: [(usize, usize, usize); 2]) -> [ViewMut<'_>; 2] {
+        let of = |data, (_, rows, cols)| ViewMut { data, rows, cols, stride: cols };
+        let (a_end, b_end) = (a.0 + a.1 * a.2, b.0 + b.1 * b.2);
+        match &mut self.storage {
+            Storage::Cpu(values) => {
+                let (left, right) = values[..b_end].split_at_mut(b.0);
+                [of(DataMut::Cpu(&mut left[a.0..a_end]), a), of(DataMut::Cpu(right), b)]
+            }
+            Storage::Cuda(buffer) => {
+                assert!(a_end <= b.0 && b_end <= buffer.len());
+                [a, b].map(|window| of(DataMut::Cuda { buffer, offset: window.0 }, window))
+            }
+        }
+    }
 }
 
 /// An owned vector of u32 on a device: row numbers to gather, time steps, counters.

@@ -4,7 +4,8 @@ use crate::batch::{Job, Result, Task, part::Part, sealed::sum};
 use crate::{Control, DeviceSpec, LocateError, LocateOptions, Locator, Origin, Read, Source, pipeline::EmbedSources};
 use locdiff_io::data::Fingerprint;
 use locdiff_nn::Device;
-use locdiff_vision::{Encoder, sources::PhotoSource};
+use locdiff_vision::Encoder;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -15,6 +16,9 @@ pub struct Worker {
     maker: String,
     encoder: Fingerprint,
 }
+
+/// Photos that a GPU embeds at a time.
+const ON_GPU: usize = 128;
 
 enum Kind {
     Locate(Box<Locator>),
@@ -48,29 +52,56 @@ impl Worker {
         Ok(Self { kind: Kind::Locate(Box::new(locator)), options, maker, encoder: by })
     }
 
-    /// What came of photos; `None` if it was stopped.
-    pub(crate) fn make(&self, photos: Vec<PhotoSource>, control: Control<'_>) -> Result<Option<Part>> {
+    /// A part with nothing in it.
+    pub(crate) fn blank(&self) -> Part {
+        let columns = if let Kind::Embed { encoder, .. } = &self.kind { encoder.embedding() } else { 0 };
         let (maker, encoder) = (self.maker.clone(), self.encoder.clone());
-        let mut part = Part { maker, encoder, lines: Vec::new(), columns: 0, rows: Vec::new() };
-        let sources = photos.into_iter().map(Source::from);
-        match &self.kind {
-            Kind::Locate(locator) => {
-                let mut run = locator.locate_all(sources, &self.options)?.with_control(control);
-                while let Some(block) = run.next_block()? {
-                    part.lines.extend(block.iter().map(|located| located.to_json().to_string()));
-                }
-            }
+        Part { maker, encoder, lines: Vec::new(), columns, rows: Vec::new() }
+    }
+
+    /// What comes of photos until there are no more or it is stopped, line by line into `part`; `added` looks at it after each. The next
+    /// photos are read and embedded while those before are answered.
+    pub(crate) fn make<'a>(
+        &'a self,
+        photos: impl Iterator<Item = Source> + Send + 'a,
+        control: Control<'a>,
+        part: &mut Part,
+        added: &mut dyn FnMut(&mut Part) -> Result<()>,
+    ) -> Result<()> {
+        let options = &self.options;
+        let mut run = match &self.kind {
+            Kind::Locate(locator) => locator.read(photos, Arc::clone(options), control),
             Kind::Embed { encoder, on_gpu } => {
-                part.columns = encoder.embedding();
-                let mut run = EmbedSources::new(Some(encoder), *on_gpu, sources, self.options.clone(), control);
-                while let Some(block) = run.next_block()? {
-                    for read in block {
-                        add_row(read, &mut part);
-                    }
-                }
+                EmbedSources::new(Some(encoder), *on_gpu, photos, Arc::clone(options), control)
             }
+        };
+        if run.embedder.in_batches {
+            run.most = ON_GPU;
         }
-        Ok(if control.is_stopped() { None } else { Some(part) })
+        // An embedding has no text.
+        run.embedder.reads_text &= matches!(self.kind, Kind::Locate(_));
+        let mut next = run.next_block()?;
+        while let Some(block) = next {
+            let lines = |block: Vec<Read>| -> Result<Vec<(String, Vec<f32>)>> {
+                let Kind::Locate(locator) = &self.kind else { return Ok(block.into_iter().map(row).collect()) };
+                let answered = locator.answer_read(block, options)?;
+                Ok(answered.par_iter().map(|located| (located.to_json().to_string(), Vec::new())).collect())
+            };
+            let (lines, following) = std::thread::scope(|scope| {
+                let reading = scope.spawn(|| run.next_block());
+                (lines(block), reading.join())
+            });
+            for (line, row) in lines? {
+                if part.lines.is_empty() {
+                    added(part)?; // shards without photos before this one
+                }
+                part.lines.push(line);
+                part.rows.extend(row);
+                added(part)?;
+            }
+            next = following.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        }
+        Ok(())
     }
 
     /// Returns the encoder of an embedding job.
@@ -82,16 +113,17 @@ impl Worker {
     }
 }
 
-fn add_row(Read { origin, photo, .. }: Read, part: &mut Part) {
-    let line: Value = match photo {
+/// What a part says of a photo, and its embedding.
+fn row(Read { origin, photo, .. }: Read) -> (String, Vec<f32>) {
+    let (line, row) = match photo {
         Ok(photo) => {
-            part.rows.extend(photo.views.first().into_iter().flat_map(crate::Embedding::values));
             let at = place(&origin, photo.gps);
-            json!({ "photo": origin.called(), "at": at })
+            let row = photo.views.first().map_or_else(Vec::new, |view| view.values().to_vec());
+            (json!({ "photo": origin.called(), "at": at }), row)
         }
-        Err(error) => origin.failure_json(&error),
+        Err(error) => (origin.failure_json(&error), Vec::new()),
     };
-    part.lines.push(line.to_string());
+    (line.to_string(), row)
 }
 
 /// Where a photo was taken, by what is beside it, else by itself.

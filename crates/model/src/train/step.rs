@@ -32,8 +32,6 @@ pub(crate) struct TrainStep {
     batch: usize,
     /// Rows that go in one pass.
     pass: usize,
-    /// Rows of the tables that times are drawn from.
-    times: u32,
     condition_dropout: f32,
     embedding_noise: f32,
     /// Losses that compare value by value want the mixed target instead of the code.
@@ -81,7 +79,6 @@ impl TrainStep {
             seed: config.seed,
             batch: settings.batch,
             pass,
-            times: (schedule.steps() + repeats) as u32,
             condition_dropout: settings.condition_dropout,
             embedding_noise: settings.embedding_noise,
             pointwise: config.loss.is_pointwise(),
@@ -186,11 +183,12 @@ impl TrainStep {
         ops::drop_rows(kept, cond, p, &self.rng, DROP_CONDITION)?;
         let (code, cond) = (self.code.view().row_range(rows), self.cond_kept.view());
         if self.net.reads_noise() {
-            ops::fill_normal(self.noise.view_mut(), &self.rng, NOISE)?;
-            ops::fill_indices(&mut self.t, self.times, &self.rng, TIME)?;
-            ops::mix_rows(self.noisy.view_mut(), code, self.noise.view(), self.tables.noisy.view(), &self.t)?;
-            ops::gather_rows(self.t_value.view_mut(), self.tables.times.view(), &self.t)?;
+            let (noisy, noise) = (self.noisy.view_mut(), self.noise.view_mut());
+            let out = ops::NoiseCodes { noisy, noise, t: &mut self.t, t_value: self.t_value.view_mut() };
+            let tables = (self.tables.noisy.view(), self.tables.times.view());
+            ops::noise_codes(out, code, tables, &self.rng, (NOISE, TIME))?;
         }
+        self.objective.begin(code)?;
         let mode = ForwardMode::Train { rng: &self.rng, first_stream: DROPOUT };
         let noisy = self.noisy.view();
         self.net.forward(&self.params, &mut self.work, noisy, cond, self.t_value.view(), mode)?;

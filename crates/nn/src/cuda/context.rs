@@ -27,7 +27,7 @@ static MODULES: [KernelSource; 9] = [
             film_backward axpby scale round_bf16 gather_rows mix_rows sinusoidal column_sums softmax \
             row_dot layer_norm normalise normalise_backward point_loss reverse_kl \
             fill_random fill_row_noise fill_indices drop_rows sampler_step advance_counter gather_gradients \
-            squared_norm_partials adam_prepare adam",
+            noise_codes adam_prepare adam",
     },
     KernelSource {
         sources: &[BF16],

@@ -1,6 +1,6 @@
 //! Matrix products through `cuBLASLt`.
 
-use super::products::{Key, Plan, Shape, State, WORKSPACE_BYTES, alignment, set_attribute};
+use super::products::{Key, Plan, Row, Shape, State, WORKSPACE_BYTES, alignment, set_attribute};
 use super::{Context, failed, lock};
 use crate::kernel_args::{Arg, EitherView, LaunchGrid};
 use crate::{Precision, Result, View, ViewMut, bf16::Bf16View, error::check_shape, kinds::Transpose};
@@ -22,6 +22,33 @@ impl Context {
         beta: f32,
         bias: Option<View<'_>>,
     ) -> Result<()> {
+        let bias = bias.map(|bias| self.address(&bias)).transpose()?.map(|bias| (Row::Added, bias));
+        self.product(c, (a, op_a), (b, op_b), beta, bias)
+    }
+
+    /// `dw = dyᵀ·x` and the sums of dy's columns into `db`; false where the library has no such product.
+    pub(crate) fn gemm_with_sums(
+        self: &Arc<Self>,
+        dw: &ViewMut<'_>,
+        db: &ViewMut<'_>,
+        dy: View<'_>,
+        x: View<'_>,
+    ) -> Result<bool> {
+        if self.precision() == Precision::Bf16 {
+            return Ok(false); // the sums would be those of rounded values
+        }
+        let sums = Some((Row::Sums, self.address_mut(db)?));
+        Ok(self.product(dw, (dy, Transpose::Yes), (x, Transpose::No), 0.0, sums).is_ok())
+    }
+
+    fn product(
+        self: &Arc<Self>,
+        c: &ViewMut<'_>,
+        (a, op_a): (View<'_>, Transpose),
+        (b, op_b): (View<'_>, Transpose),
+        beta: f32,
+        row: Option<(Row, u64)>,
+    ) -> Result<()> {
         let k = if op_a == Transpose::No { a.cols } else { a.rows };
         if c.rows == 0 || c.cols == 0 || k == 0 {
             return check_shape(k != 0, "gemm", || "an empty inner dimension on CUDA".to_owned());
@@ -36,10 +63,9 @@ impl Context {
             ((self.address(&a)?, a.stride.max(a.cols)), (self.address(&b)?, b.stride.max(b.cols)))
         };
         let c_at = self.address_mut(c)?;
-        let bias_at = bias.map(|bias| self.address(&bias)).transpose()?;
         let (sizes, strides) = ([c.rows, c.cols, k], [a_stride, b_stride, c.stride]);
         let shape = Shape { sizes, strides, ops: [op_a, op_b], precision, output_bf16: false };
-        self.multiply(shape, [a_at, b_at, c_at], beta, bias_at)
+        self.multiply(shape, [a_at, b_at, c_at], beta, row)
     }
 
     /// `c = x·wᵀ + beta·c + bias` between bf16 matrices that stay rounded.
@@ -59,7 +85,7 @@ impl Context {
             EitherView::F32(view) => (self.address(&view), view.stride, false),
         };
         let (c_at, c_stride, output_bf16) = place(c);
-        let (c_at, bias_at) = (c_at?, bias.map(|bias| place(bias).0).transpose()?);
+        let (c_at, bias_at) = (c_at?, bias.map(|bias| place(bias).0).transpose()?.map(|bias| (Row::Added, bias)));
         let (a_at, b_at) = (self.address_bf16(&x)?, self.address_bf16(&w)?);
         let (sizes, strides) = ([x.rows, w.rows, x.cols], [x.stride, w.stride, c_stride]);
         let ops = [Transpose::No, Transpose::Yes];
@@ -68,19 +94,24 @@ impl Context {
     }
 
     /// Runs the product of the operands a, b and c at these addresses.
-    fn multiply(self: &Arc<Self>, shape: Shape, at: [u64; 3], beta: f32, bias_at: Option<u64>) -> Result<()> {
+    fn multiply(self: &Arc<Self>, shape: Shape, at: [u64; 3], beta: f32, row: Option<(Row, u64)>) -> Result<()> {
         self.bind()?;
         let [a_at, b_at, c_at] = at;
-        let key = Key { shape, accumulate: beta != 0.0, bias: bias_at.is_some(), alignment: at.map(alignment) };
+        let key = Key {
+            shape,
+            accumulate: beta != 0.0,
+            row: row.map_or(Row::None, |row| row.0),
+            alignment: at.map(alignment),
+        };
         let mut state = lock(&self.products.state);
         let State { plans, handle } = &mut *state;
         let plan = match plans.entry(key) {
             Entry::Occupied(plan) => plan.into_mut(),
             Entry::Vacant(slot) => slot.insert(Plan::new(*handle, &key)?),
         };
-        if let Some(bias_at) = &bias_at {
+        if let Some((_, row_at)) = &row {
             let attribute = sys::cublasLtMatmulDescAttributes_t::CUBLASLT_MATMUL_DESC_BIAS_POINTER;
-            set_attribute(plan.desc, attribute, bias_at)?;
+            set_attribute(plan.desc, attribute, row_at)?;
         }
         let (number, stream) = self.current();
         let workspace = self.products.workspaces[number].device_ptr(stream).0;

@@ -2,19 +2,33 @@
 
 use super::failed;
 use crate::{Precision, Result, kinds::Transpose};
-use cudarc::{cublaslt::result as lt, cublaslt::sys, driver::CudaSlice, driver::CudaStream};
+use cudarc::{
+    cublaslt::result as lt, cublaslt::result::CublasError, cublaslt::sys, driver::CudaSlice, driver::CudaStream,
+};
 use std::{collections::HashMap, ffi::c_void, sync::Arc, sync::Mutex, sync::PoisonError};
 
 /// `cuBLASLt`'s scratch memory, one piece per stream.
 pub(super) const WORKSPACE_BYTES: usize = 32 << 20;
+/// Algorithms to choose from.
+const CHOICES: usize = 8;
 /// Everything an algorithm's choice depends on, in `cuBLASLt`'s column-major terms: our `c = a·b` is its `cᵀ = bᵀ·aᵀ`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) shape: Shape,
     pub(super) accumulate: bool,
-    pub(super) bias: bool,
+    pub(super) row: Row,
     /// Powers of two that divide the addresses of a, b and c.
     pub(super) alignment: [u32; 3],
+}
+
+/// What a product does with a row beside its matrices.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Row {
+    None,
+    /// Adds it to every row of c.
+    Added,
+    /// Writes the sums of a over what the product sums: the bias's gradient, where a is that of the outputs.
+    Sums,
 }
 
 /// How a product's operands a, b and c lie in memory.
@@ -122,8 +136,9 @@ impl Plan {
         // First operand: our b; second: our a. Row-major read as column-major is the transpose already.
         set_attribute(desc, D::CUBLASLT_MATMUL_DESC_TRANSA, &op(op_b))?;
         set_attribute(desc, D::CUBLASLT_MATMUL_DESC_TRANSB, &op(op_a))?;
-        if key.bias {
-            let epilogue = sys::cublasLtEpilogue_t::CUBLASLT_EPILOGUE_BIAS;
+        if key.row != Row::None {
+            use sys::cublasLtEpilogue_t::{CUBLASLT_EPILOGUE_BGRADB as SUMS, CUBLASLT_EPILOGUE_BIAS as ADDED};
+            let epilogue = if key.row == Row::Sums { SUMS } else { ADDED };
             set_attribute(desc, D::CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue)?;
         }
         let stored = |transpose: Transpose, rows: usize, cols: usize| match transpose {
@@ -171,10 +186,60 @@ fn choose(
         }
         set.and_then(|()| {
             let [first, second, out] = layouts;
-            lt::get_matmul_algo_heuristic(handle, desc, first, second, out, out, pref)
+            let mut found: [sys::cublasLtMatmulHeuristicResult_t; CHOICES] = std::mem::zeroed();
+            let mut count = 0;
+            let (most, place) = (CHOICES as i32, found.as_mut_ptr());
+            sys::cublasLtMatmulAlgoGetHeuristic(
+                handle,
+                desc,
+                first,
+                second,
+                out,
+                out,
+                pref,
+                most,
+                place,
+                &raw mut count,
+            )
+            .result()?;
+            let usable: Vec<_> = found[..count as usize].iter().filter(|one| one.state.result().is_ok()).collect();
+            prefer(&usable, key).ok_or(CublasError(sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED))
         })
     };
     // SAFETY: created above, destroyed once.
     unsafe { lt::destroy_matmul_pref(pref) }.map_err(failed("choosing an algorithm"))?;
-    Ok(choice.map_err(failed("choosing an algorithm"))?.algo)
+    choice.map_err(failed("choosing an algorithm"))
+}
+
+/// The library's first choice, except for the products in tf32 that another does faster (H200, cuBLASLt 13.1): tiles of 64 × 128 that
+/// share the sums of a tile between pairs of processors. They are best where the first choice leaves many processors idle, and not where
+/// `b` is read across. Nothing is timed here, so that a run has the same bits again.
+fn prefer(found: &[&sys::cublasLtMatmulHeuristicResult_t], key: &Key) -> Option<sys::cublasLtMatmulAlgo_t> {
+    use sys::cublasLtMatmulAlgoConfigAttributes_t as A;
+    const IDLE_BELOW: f32 = 0.6;
+    let shares = |one: &sys::cublasLtMatmulHeuristicResult_t| {
+        let settings = [
+            (A::CUBLASLT_ALGO_CONFIG_TILE_ID, 18, 4),
+            (A::CUBLASLT_ALGO_CONFIG_SPLITK_NUM, u32::MAX, 4),
+            (A::CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 12, 2),
+        ];
+        settings.into_iter().all(|(setting, wanted, size)| {
+            let (mut value, mut written) = (0_u32, 0);
+            let place = (&raw mut value).cast();
+            // SAFETY: a setting of at most four bytes is read into as many.
+            let read = unsafe {
+                sys::cublasLtMatmulAlgoConfigGetAttribute(&raw const one.algo, setting, place, size, &raw mut written)
+            };
+            read.result().is_ok() && value == wanted
+        })
+    };
+    let first = found.first()?;
+    let better = match (key.shape.precision, key.shape.ops) {
+        (Precision::Tf32, [Transpose::No, Transpose::No]) => found.iter().find(|one| !shares(one)),
+        (Precision::Tf32, [Transpose::No, Transpose::Yes]) if first.wavesCount < IDLE_BELOW => {
+            found.iter().find(|one| shares(one))
+        }
+        _ => None,
+    };
+    Some(better.unwrap_or(first).algo)
 }

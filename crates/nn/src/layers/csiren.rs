@@ -72,34 +72,36 @@ impl CSiren {
         self.film.forward(params, ss, time)
     }
 
-    /// The block's output into `y`, with the dropout's mask drawn where one is given. Rows of one time share a row of
-    /// `(α, ε)` where they are grouped.
+    /// `Linear(x)`, which waits for neither time nor image.
+    pub(crate) fn project(&self, params: &Params, state: &mut CSirenState, x: View<'_>) -> Result<()> {
+        self.x.forward(params, state.hx.view_mut(), x)
+    }
+
+    /// The block's output into `y` after [`CSiren::project`], with the dropout's mask drawn where one is given. Rows of
+    /// one time share a row of `(α, ε)` where they are grouped.
     pub(crate) fn forward(
         &self,
         params: &Params,
         state: &mut CSirenState,
         y: ViewMut<'_>,
-        x: View<'_>,
         h_cond: View<'_>,
         dropout: Option<Dropout<'_>>,
         times: &Times,
     ) -> Result<()> {
         let CSirenState { hx, ss, h, z } = state;
-        self.x.forward(params, hx.view_mut(), x)?;
         times.film(h.view_mut(), hx.view(), times.of(ss), h_cond)?;
         self.out.forward(params, z.view_mut(), h.view())?;
         ops::dropout_sine(y, z.view_mut(), self.w0, dropout)
     }
 
-    /// The part of the backward pass that later blocks wait for: from `dy` to the gradient of `h` (which is also that
-    /// of `h_cond`) into `dh`, those of `(α, ε)` and `Linear(x)` into `inner`, and that of `x` into `dx`.
-    pub(crate) fn backward_inputs(
+    /// The first part of the backward pass: from `dy` to the gradient of `h` (which is also that of `h_cond`) into `dh`, and those of
+    /// `(α, ε)` and `Linear(x)` into `inner`.
+    pub(crate) fn backward_film(
         &self,
         params: &Params,
         state: &CSirenState,
         inner: &mut CSirenGradients,
         mut dh: ViewMut<'_>,
-        (dx, accumulate): (ViewMut<'_>, Accumulate),
         dy: View<'_>,
         dropout_probability: f32,
         times: &Times,
@@ -108,26 +110,46 @@ impl CSiren {
         ops::dropout_sine_backward(dz.view_mut(), state.z.view(), dy, self.w0, dropout_probability)?;
         self.out.input_gradient(params, dh.reborrow(), dz.view(), Accumulate::No)?;
         let (d_time, ss) = (times.of_mut(dss), times.of(&state.ss));
-        times.film_backward(dhx.view_mut(), d_time, dh.as_view(), state.hx.view(), ss)?;
-        self.x.input_gradient(params, dx, dhx.view(), accumulate)
+        times.film_backward(dhx.view_mut(), d_time, dh.as_view(), state.hx.view(), ss)
     }
 
-    /// The rest, which nothing waits for: the weights' gradients, and that of `time` into `d_time`.
-    pub(crate) fn backward_weights(
+    /// What earlier blocks wait for: the gradient of `x` into `dx`.
+    pub(crate) fn backward_input(
         &self,
         params: &Params,
-        grads: &mut Gradients,
-        state: &CSirenState,
         inner: &CSirenGradients,
-        x: View<'_>,
-        time: View<'_>,
+        (dx, accumulate): (ViewMut<'_>, Accumulate),
+    ) -> Result<()> {
+        self.x.input_gradient(params, dx, inner.dhx.view(), accumulate)
+    }
+
+    /// The gradient of `time` into `d_time`.
+    pub(crate) fn backward_time(
+        &self,
+        params: &Params,
+        inner: &CSirenGradients,
         d_time: ViewMut<'_>,
         times: &Times,
     ) -> Result<()> {
-        self.film.input_gradient(params, d_time, times.of(&inner.dss), Accumulate::No)?;
-        self.film.weight_gradient(grads, time, times.of(&inner.dss))?;
-        self.out.weight_gradient(grads, state.h.view(), inner.dz.view())?;
+        self.film.input_gradient(params, d_time, times.of(&inner.dss), Accumulate::No)
+    }
+
+    /// The gradients of the weights that `x` meets.
+    pub(crate) fn backward_x(&self, grads: &mut Gradients, inner: &CSirenGradients, x: View<'_>) -> Result<()> {
         self.x.weight_gradient(grads, x, inner.dhx.view())
+    }
+
+    /// The gradients of the other weights.
+    pub(crate) fn backward_weights(
+        &self,
+        grads: &mut Gradients,
+        state: &CSirenState,
+        inner: &CSirenGradients,
+        time: View<'_>,
+        times: &Times,
+    ) -> Result<()> {
+        self.out.weight_gradient(grads, state.h.view(), inner.dz.view())?;
+        self.film.weight_gradient(grads, time, times.of(&inner.dss))
     }
 }
 

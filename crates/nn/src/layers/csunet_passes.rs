@@ -108,28 +108,32 @@ impl CsUnet {
             work.dropout = mode.dropout(self.config().dropout, 0).map_or(0.0, |dropout| dropout.probability);
             device.on_lane(1, || self.cond.forward(params, work.h_cond.view_mut(), cond))?;
             work.times.set(t)?;
-            let times = &work.times;
-            ops::sinusoidal(times.of_mut(&mut work.time_embedding), times.values(t))?;
-            self.time.forward(params, times.of_mut(&mut work.time_pre), times.of(&work.time_embedding))?;
-            ops::activate(Activation::Gelu, times.of_mut(&mut work.time_hidden), times.of(&work.time_pre))?;
             let modulate = |work: &mut CsUnetWorkspace, k: usize| {
                 let time = work.times.of(&work.time_hidden).columns(self.blocks[k].time.clone());
                 let ss = work.times.of_mut(&mut work.states[k].ss);
                 self.blocks[k].block.time_modulation(params, ss, time)
             };
-            device.on_lane(0, || (1..self.blocks.len()).try_for_each(|k| modulate(work, k)))?;
-            modulate(work, 0)?;
+            device.on_lane(0, || {
+                let times = &work.times;
+                ops::sinusoidal(times.of_mut(&mut work.time_embedding), times.values(t))?;
+                self.time.forward(params, times.of_mut(&mut work.time_pre), times.of(&work.time_embedding))?;
+                ops::activate(Activation::Gelu, times.of_mut(&mut work.time_hidden), times.of(&work.time_pre))?;
+                modulate(work, 0)
+            })?;
             self.inp.forward(params, self.inp_to.write(&mut work.buffers[self.inp_to.buffer]), x)?;
-            device.join_lane(1)?;
             for (k, wired) in self.blocks.iter().enumerate() {
-                if k == 1 {
+                wired.block.project(params, &mut work.states[k], wired.from.read(&work.buffers))?;
+                if k == 0 {
+                    device.join_lane(0)?;
+                    device.join_lane(1)?;
+                    device.on_lane(0, || (1..self.blocks.len()).try_for_each(|k| modulate(work, k)))?;
+                } else if k == 1 {
                     device.join_lane(0)?;
                 }
                 let dropout = mode.dropout(self.config().dropout, k);
-                let (from, to) = two(&mut work.buffers, wired.from.buffer, wired.to.buffer);
-                let (y, x) = (wired.to.write(to), from.view().columns(wired.from.columns.clone()));
+                let y = wired.to.write(&mut work.buffers[wired.to.buffer]);
                 let (state, h_cond) = (&mut work.states[k], work.h_cond.view().columns(wired.cond.clone()));
-                wired.block.forward(params, state, y, x, h_cond, dropout, &work.times)?;
+                wired.block.forward(params, state, y, h_cond, dropout, &work.times)?;
             }
             if self.blocks.len() == 1 {
                 device.join_lane(0)?;
@@ -163,20 +167,25 @@ impl CsUnet {
                 let (state, inner) = (&work.states[k], &mut back.inner[k]);
                 let (dx, dy) = (wired.from.write(from), to.view().columns(wired.to.columns.clone()));
                 let (dh, dx) = (back.h_cond.view_mut().columns(wired.cond.clone()), (dx, wired.skip_gradient));
-                wired.block.backward_inputs(params, state, inner, dh, dx, dy, dropout, times)?;
+                wired.block.backward_film(params, state, inner, dh, dy, dropout, times)?;
                 let time = times.of(&work.time_hidden).columns(wired.time.clone());
                 let d_time = times.of_mut(&mut back.time_hidden).columns(wired.time.clone());
                 let x = wired.from.read(&work.buffers);
-                device.on_lane(1 + k % (Device::LANES - 1), || {
-                    wired.block.backward_weights(params, grads, state, inner, x, time, d_time, times)
-                })?;
+                device.on_lane(1, || wired.block.backward_weights(grads, state, inner, time, times))?;
+                device.on_lane(2, || wired.block.backward_x(grads, inner, x))?;
+                device.on_lane(3, || wired.block.backward_time(params, inner, d_time, times))?;
+                if k == 0 {
+                    device.on_lane(0, || self.cond.weight_gradient(grads, cond, back.h_cond.view()))?;
+                }
+                wired.block.backward_input(params, inner, dx)?;
             }
-            device.on_lane(0, || self.cond.weight_gradient(grads, cond, back.h_cond.view()))?;
+            device.on_lane(3, || {
+                let (pre, d_hidden) = (times.of(&work.time_pre), times.of(&back.time_hidden));
+                ops::activate_backward(Activation::Gelu, times.of_mut(&mut back.time_pre), pre, d_hidden)?;
+                self.time.weight_gradient(grads, times.of(&work.time_embedding), times.of(&back.time_pre))
+            })?;
             self.inp.weight_gradient(grads, x, self.inp_to.read(&back.buffers))?;
-            (0..Device::LANES).try_for_each(|lane| device.join_lane(lane))?;
-            let (pre, d_hidden) = (times.of(&work.time_pre), times.of(&back.time_hidden));
-            ops::activate_backward(Activation::Gelu, times.of_mut(&mut back.time_pre), pre, d_hidden)?;
-            self.time.weight_gradient(grads, times.of(&work.time_embedding), times.of(&back.time_pre))
+            (0..Device::LANES).try_for_each(|lane| device.join_lane(lane))
         })
     }
 }

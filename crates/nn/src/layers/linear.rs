@@ -77,8 +77,8 @@ impl Linear {
 
     /// Writes the gradients of weight and bias.
     pub fn weight_gradient(&self, grads: &mut Gradients, x: View<'_>, dy: View<'_>) -> Result<()> {
-        ops::gemm(grads.get_mut(self.weight), dy, Transpose::Yes, x, Transpose::No, 0.0, None)?;
-        ops::column_sums(grads.get_mut(self.bias), dy, false)
+        let [dw, db] = grads.two_mut(self.weight, self.bias);
+        ops::weight_gradient(dw, db, dy, x)
     }
 
     /// `dx = dy·w`.

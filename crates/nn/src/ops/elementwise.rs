@@ -112,7 +112,7 @@ pub fn dropout_sine(y: ViewMut<'_>, z: ViewMut<'_>, w0: f32, dropout: Option<Dro
         return activate(Activation::Sine { w0 }, y, z.as_view());
     };
     let (threshold, scale) = dropout.threshold_and_scale();
-    run!(OP, LaunchGrid::each(&y), [&y, &z, y.cols, w0, dropout.rng, dropout.stream, threshold, scale]; y, z, dropout =>
+    run!(OP, LaunchGrid::fours(&y), [&y, &z, y.cols, w0, dropout.rng, dropout.stream, threshold, scale]; y, z, dropout =>
     for_rows2(y, z, |r, y, z| {
         dropout.apply(r, z);
         sine_row(y, z, w0);
@@ -127,7 +127,7 @@ pub fn dropout_sine_backward(dz: ViewMut<'_>, z: View<'_>, dy: View<'_>, w0: f32
     }
     expect_shapes!(OP, dz.rows, dz.cols; z, dy);
     let scale = 1.0 / (1.0 - probability);
-    run!(OP, LaunchGrid::each(&dz), [&dz, z, dy, dz.cols, w0, scale]; dz, z, dy =>
+    run!(OP, LaunchGrid::fours(&dz), [&dz, z, dy, dz.cols, w0, scale]; dz, z, dy =>
         for_rows(dz, |r, dz| dropout_sine_backward_row(dz, z.row(r), dy.row(r), w0, scale)))
 }
 
@@ -161,7 +161,7 @@ pub fn film(h: ViewMut<'_>, hx: View<'_>, ss: View<'_>, hi: View<'_>) -> Result<
     const OP: &str = "film";
     expect_shapes!(OP, h.rows, h.cols; hx, hi);
     expect_shapes!(OP, h.rows, 2 * h.cols; ss);
-    run!(OP, LaunchGrid::each(&h), [&h, hx, ss, hi, h.cols]; h, hx, ss, hi => for_rows(h, |r, h| {
+    run!(OP, LaunchGrid::fours(&h), [&h, hx, ss, hi, h.cols]; h, hx, ss, hi => for_rows(h, |r, h| {
         let (scale, shift) = ss.row(r).split_at(h.len());
         film_row(h, hx.row(r), scale, shift, hi.row(r));
     }))
@@ -172,7 +172,7 @@ pub fn film_backward(dhx: ViewMut<'_>, dss: ViewMut<'_>, dh: View<'_>, hx: View<
     const OP: &str = "film_backward";
     expect_shapes!(OP, dhx.rows, dhx.cols; dh, hx);
     expect_shapes!(OP, dhx.rows, 2 * dhx.cols; ss, dss);
-    run!(OP, LaunchGrid::each(&dhx), [&dhx, &dss, dh, hx, ss, dhx.cols]; dhx, dss, dh, hx, ss =>
+    run!(OP, LaunchGrid::fours(&dhx), [&dhx, &dss, dh, hx, ss, dhx.cols]; dhx, dss, dh, hx, ss =>
         for_rows2(dhx, dss, |r, dhx, dss| film_backward_row(dhx, dss, dh.row(r), hx.row(r), ss.row(r))))
 }
 

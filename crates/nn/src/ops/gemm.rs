@@ -50,6 +50,22 @@ pub fn gemm(
     Ok(())
 }
 
+/// The gradients `dw = dyᵀ·x` and `db = Σ rows of dy` of a layer's weight and bias.
+pub(crate) fn weight_gradient(dw: ViewMut<'_>, db: ViewMut<'_>, dy: View<'_>, x: View<'_>) -> Result<()> {
+    const OP: &str = "weight_gradient";
+    let (rows, cols) = (dy.rows, dy.cols);
+    x.expect_shape(OP, "x", rows, x.cols)?;
+    dw.expect_shape(OP, "dw", cols, x.cols)?;
+    db.expect_shape(OP, "db", 1, cols)?;
+    if let Some(context) = dw.cuda()
+        && context.gemm_with_sums(&dw, &db, dy, x)?
+    {
+        return Ok(());
+    }
+    gemm(dw, dy, Transpose::Yes, x, Transpose::No, 0.0, None)?;
+    ops::column_sums(db, dy, false)
+}
+
 /// `c = x·w`, plus what the sums begin with, on the CPU for a matrix that was packed before: a row of `c` is the same numbers
 /// in any batch.
 pub(crate) fn gemm_packed(c: ViewMut<'_>, x: View<'_>, w: &Packed, start: Start<'_>) -> Result<()> {

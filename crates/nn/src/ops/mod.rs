@@ -17,11 +17,12 @@ pub use elementwise::{
     film_backward, gather_rows, mix_rows, scale, sinusoidal,
 };
 pub use gemm::gemm;
-pub(crate) use gemm::gemm_packed;
+pub(crate) use gemm::{gemm_packed, weight_gradient};
 pub(crate) use groups::{RowGroups, film_by_group, film_by_group_backward};
 pub use losses::{point_loss, reverse_kl};
 pub(crate) use norm::layer_norm_row;
 pub use norm::{layer_norm, normalise, normalise_backward};
 pub(crate) use optim::{AdamBuffers, adam_step, gather_gradients};
-pub use random::{Dropout, drop_rows, fill_indices, fill_normal, fill_row_noise, fill_uniform, sampler_step};
+pub use random::{Dropout, NoiseCodes};
+pub use random::{drop_rows, fill_indices, fill_normal, fill_row_noise, fill_uniform, noise_codes, sampler_step};
 pub use reduce::{column_sums, row_dot, softmax};

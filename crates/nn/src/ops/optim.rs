@@ -60,14 +60,6 @@ pub(crate) fn adam_step(config: &AdamConfig, buffers: AdamBuffers<'_>) -> Result
         format!("{len} weights, {} gradients, {} and {} moments", g.cols, m.cols, v.cols)
     })?;
     if let Some(context) = w.cuda() {
-        if config.clip_norm > 0.0 {
-            let args = args!(&scratch, g, Arg::Long(len));
-            context.launch(
-                "squared_norm_partials",
-                LaunchGrid::Blocks { blocks: NORM_PARTIALS, threads: 256 },
-                &args,
-            )?;
-        }
         let (warmup, total, low) = match config.schedule {
             LrSchedule::Constant => (-1, 0, 0.0),
             LrSchedule::WarmupCosine { warmup_steps, total_steps, final_fraction } => {
@@ -76,11 +68,11 @@ pub(crate) fn adam_step(config: &AdamConfig, buffers: AdamBuffers<'_>) -> Result
         };
         let AdamConfig { lr, beta1, beta2, clip_norm, ema_warmup, .. } = *config;
         let decay = config.ema_decay.unwrap_or(0.0);
-        let partials = NORM_PARTIALS;
+        let (len_arg, blocks) = (Arg::Long(len), if clip_norm > 0.0 { NORM_PARTIALS } else { 1 });
         let args = args! {
-            &*step, &control, &scratch, partials, lr, warmup, total, low, beta1, beta2, clip_norm, decay, ema_warmup
+            &*step, &control, &scratch, g, len_arg, lr, warmup, total, low, beta1, beta2, clip_norm, decay, ema_warmup
         };
-        context.launch("adam_prepare", LaunchGrid::Blocks { blocks: 1, threads: 256 }, &args)?;
+        context.launch("adam_prepare", LaunchGrid::Blocks { blocks, threads: 256 }, &args)?;
         let Rates { beta2, one_minus_beta1, one_minus_beta2, eps, l2, decoupled } = rates;
         let (ema, len_arg) = (ema.as_ref().map(ViewMut::as_view), Arg::Long(len));
         let args = args! {

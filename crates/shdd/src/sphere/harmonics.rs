@@ -2,7 +2,9 @@
 
 use crate::sphere::recurrence::{self, FLUSH, OrderTable, RowTable};
 use crate::sphere::simd::{dispatch, vectors, vectors_mut};
-use crate::sphere::{Degree, SphereError, UnitVec, aligned::Aligned, error::expect_len, lanes, scalar::Number};
+use crate::sphere::{
+    Degree, SphereError, UnitVec, aligned::Aligned, by_degree, error::expect_len, lanes, scalar::Number,
+};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -106,6 +108,9 @@ impl SphericalHarmonics {
     pub(crate) fn write_rows<T: Number>(&self, points: &[UnitVec], out: &mut [T]) {
         match &self.orders {
             Some(table) if points.len() >= 4 => dispatch(lanes::WriteLanes { table, points, out }),
+            None if points.len() >= 4 && self.degree.get() <= by_degree::HIGHEST => {
+                dispatch(by_degree::WriteByDegree { table: &self.table, points, out });
+            }
             _ => dispatch(WriteRows { table: &self.table, points, out }),
         }
     }

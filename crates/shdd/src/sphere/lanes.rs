@@ -6,8 +6,8 @@ use crate::sphere::simd::{vectors, vectors_mut};
 use crate::sphere::{UnitVec, aligned::Aligned, scalar::Number};
 use pulp::{Simd, WithSimd};
 
-/// The highest degree for which this is the faster way; measured, see `bench/benches/codec.rs`.
-pub(crate) const HIGHEST: usize = 31;
+/// The highest degree whose harmonics stay in the nearest cache meanwhile, for which this is the fastest way; measured, see `bench/benches/codec.rs`.
+pub(crate) const HIGHEST: usize = 23;
 
 /// Writes a row of harmonics for each point.
 pub(crate) struct WriteLanes<'a, T> {

@@ -16,6 +16,7 @@
 //! | coefficients ↔ values on rings | [`Rings::synthesize`], [`Rings::analyze`] |
 
 mod aligned;
+mod by_degree;
 mod centre;
 mod degree;
 mod distance;

@@ -80,6 +80,12 @@ impl RowTable {
         if k >= first { vectors::<S>(&self.diagonal[l])[k - first] } else { simd.splat_f64s(0.0) }
     }
 
+    /// `Q_ll`.
+    #[inline(always)]
+    pub(crate) fn diagonal_value(&self, l: usize) -> f64 {
+        self.diagonal[l][l % CHUNK]
+    }
+
     /// Length of row l with its padding.
     #[inline(always)]
     pub(crate) const fn width(l: usize) -> usize {

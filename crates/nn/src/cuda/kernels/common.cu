@@ -8,6 +8,10 @@ typedef unsigned long long u64;
 #define ELEMENT(cols) \
     int r = blockIdx.x, c = blockIdx.y * blockDim.x + threadIdx.x; \
     if (c >= (cols)) return;
+// LaunchGrid::fours: one thread four columns, of which `left` are there.
+#define FOURS(cols) \
+    int r = blockIdx.x, c = 4 * (blockIdx.y * blockDim.x + threadIdx.x), left = (cols) - c; \
+    if (left <= 0) return;
 
 // Sum or maximum over a block of up to 1024 threads, the same in every thread; the order is fixed.
 template <bool MAX> __device__ float block_reduce(float v) {
@@ -23,6 +27,17 @@ template <bool MAX> __device__ float block_reduce(float v) {
 }
 __device__ float block_sum(float v) { return block_reduce<false>(v); }
 __device__ float block_max(float v) { return block_reduce<true>(v); }
+
+// Up to four values in a row: one access where they lie on 16 bytes.
+__device__ bool is_four(const void *p, int left) { return left >= 4 && ((u64)p & 15) == 0; }
+__device__ void load_four(const float *p, int left, float *v) {
+    if (is_four(p, left)) { float4 f = *(const float4 *)p; v[0] = f.x; v[1] = f.y; v[2] = f.z; v[3] = f.w; }
+    else for (int k = 0; k < 4; k++) v[k] = k < left ? p[k] : 0.f;
+}
+__device__ void store_four(float *p, int left, const float *v) {
+    if (is_four(p, left)) *(float4 *)p = make_float4(v[0], v[1], v[2], v[3]);
+    else for (int k = 0; k < 4; k++) if (k < left) p[k] = v[k];
+}
 
 // Philox4x32-10, the same integers as cpu/random.rs.
 __device__ uint4 philox_block(const u32 *state, u32 stream, u64 block) {
@@ -40,12 +55,34 @@ __device__ u32 philox_word(const u32 *state, u32 stream, u64 number) {
     switch (number & 3) { case 0: return w.x; case 1: return w.y; case 2: return w.z; default: return w.w; }
 }
 __device__ float to_uniform(u32 word) { return ((float)(word >> 9) + 0.5f) * (1.f / 8388608.f); }
-__device__ float philox_normal(const u32 *state, u32 stream, u64 number) {
-    uint4 w = philox_block(state, stream, number >> 2);
-    u32 a = (number & 2) ? w.z : w.x, b = (number & 2) ? w.w : w.y;
+// The pair of normals whose first has this number.
+__device__ float2 normal_pair(u32 a, u32 b) {
     float radius = sqrtf(-2.f * logf(to_uniform(a))), sine, cosine;
     sincosf(6.283185307179586f * to_uniform(b), &sine, &cosine);
-    return radius * ((number & 1) ? sine : cosine);
+    return make_float2(radius * cosine, radius * sine);
+}
+__device__ float philox_normal(const u32 *state, u32 stream, u64 number) {
+    uint4 w = philox_block(state, stream, number >> 2);
+    float2 pair = (number & 2) ? normal_pair(w.z, w.w) : normal_pair(w.x, w.y);
+    return (number & 1) ? pair.y : pair.x;
+}
+// Four in a row, from one block where they are one.
+__device__ void philox_normals(const u32 *state, u32 stream, u64 number, float *z) {
+    if (number & 3) {
+        for (int k = 0; k < 4; k++) z[k] = philox_normal(state, stream, number + k);
+        return;
+    }
+    uint4 w = philox_block(state, stream, number >> 2);
+    float2 low = normal_pair(w.x, w.y), high = normal_pair(w.z, w.w);
+    z[0] = low.x; z[1] = low.y; z[2] = high.x; z[3] = high.y;
+}
+__device__ void philox_words(const u32 *state, u32 stream, u64 number, u32 *words) {
+    if (number & 3) {
+        for (int k = 0; k < 4; k++) words[k] = philox_word(state, stream, number + k);
+        return;
+    }
+    uint4 w = philox_block(state, stream, number >> 2);
+    words[0] = w.x; words[1] = w.y; words[2] = w.z; words[3] = w.w;
 }
 
 // SplitMix64 over several words: the same integers as the host's.

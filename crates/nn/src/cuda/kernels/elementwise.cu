@@ -16,18 +16,28 @@ __global__ void activate_backward(MAT(dx), CMAT(x), CMAT(dy), int cols, int kind
     AT(dx, r, c) = AT(dy, r, c) * slope;
 }
 // A dropped value is stored as -0.0, which no kept value can be.
+// Four columns a thread, which share a block of random words.
 __global__ void dropout_sine(MAT(y), MAT(z), int cols, float w0, const u32 *state, long long first, u32 stream,
                              u32 threshold, float scale) {
-    ELEMENT(cols)
-    bool keep = philox_word(state, stream, (u64)(first + r) * cols + c) >= threshold;
-    float v = keep ? AT(z, r, c) * scale + 0.f : -0.f;
-    AT(z, r, c) = v;
-    AT(y, r, c) = sinf(w0 * v);
+    FOURS(cols)
+    u32 words[4];
+    philox_words(state, stream, (u64)(first + r) * cols + c, words);
+    float v[4], f[4];
+    load_four(&AT(z, r, c), left, v);
+    for (int k = 0; k < 4; k++) {
+        v[k] = words[k] >= threshold ? v[k] * scale + 0.f : -0.f;
+        f[k] = sinf(w0 * v[k]);
+    }
+    store_four(&AT(z, r, c), left, v);
+    store_four(&AT(y, r, c), left, f);
 }
 __global__ void dropout_sine_backward(MAT(dz), CMAT(z), CMAT(dy), int cols, float w0, float scale) {
-    ELEMENT(cols)
-    float v = AT(z, r, c);
-    AT(dz, r, c) = __float_as_uint(v) == 0x80000000u ? 0.f : AT(dy, r, c) * w0 * scale * cosf(w0 * v);
+    FOURS(cols)
+    float v[4], d[4];
+    load_four(&AT(z, r, c), left, v);
+    load_four(&AT(dy, r, c), left, d);
+    for (int k = 0; k < 4; k++) d[k] = __float_as_uint(v[k]) == 0x80000000u ? 0.f : d[k] * w0 * scale * cosf(w0 * v[k]);
+    store_four(&AT(dz, r, c), left, d);
 }
 __global__ void dropout(MAT(y), int cols, const u32 *state, long long first, u32 stream, u32 threshold, float scale) {
     ELEMENT(cols)
@@ -39,15 +49,25 @@ __global__ void dropout_backward(MAT(dy), CMAT(y), int cols, float scale) {
     AT(dy, r, c) = __float_as_uint(AT(y, r, c)) == 0x80000000u ? 0.f : AT(dy, r, c) * scale;
 }
 __global__ void film(MAT(h), CMAT(hx), CMAT(ss), CMAT(hi), int cols) {
-    ELEMENT(cols)
-    AT(h, r, c) = (1.f + AT(ss, r, c)) * AT(hx, r, c) + (AT(ss, r, cols + c) + AT(hi, r, c));
+    FOURS(cols)
+    float x[4], scale[4], shift[4], i[4];
+    load_four(&AT(hx, r, c), left, x);
+    load_four(&AT(ss, r, c), left, scale);
+    load_four(&AT(ss, r, cols + c), left, shift);
+    load_four(&AT(hi, r, c), left, i);
+    for (int k = 0; k < 4; k++) x[k] = (1.f + scale[k]) * x[k] + (shift[k] + i[k]);
+    store_four(&AT(h, r, c), left, x);
 }
 __global__ void film_backward(MAT(dhx), MAT(dss), CMAT(dh), CMAT(hx), CMAT(ss), int cols) {
-    ELEMENT(cols)
-    float d = AT(dh, r, c);
-    AT(dss, r, c) = d * AT(hx, r, c);
-    AT(dss, r, cols + c) = d;
-    AT(dhx, r, c) = d * (1.f + AT(ss, r, c));
+    FOURS(cols)
+    float d[4], x[4], scale[4];
+    load_four(&AT(dh, r, c), left, d);
+    load_four(&AT(hx, r, c), left, x);
+    load_four(&AT(ss, r, c), left, scale);
+    store_four(&AT(dss, r, cols + c), left, d);
+    for (int k = 0; k < 4; k++) { x[k] *= d[k]; d[k] *= 1.f + scale[k]; }
+    store_four(&AT(dss, r, c), left, x);
+    store_four(&AT(dhx, r, c), left, d);
 }
 __global__ void axpby(MAT(y), CMAT(x), int cols, float a, float b) {
     ELEMENT(cols)

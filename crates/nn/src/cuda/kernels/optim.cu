@@ -1,49 +1,64 @@
+// The sum over a block of 256 threads, in every thread.
+__device__ double block_sum_256(double v, double *sums) {
+    __syncthreads();
+    sums[threadIdx.x] = v;
+    for (int half = 128; half; half >>= 1) {
+        __syncthreads();
+        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    }
+    __syncthreads();
+    return sums[0];
+}
 extern "C" {
 __global__ void gather_gradients(MAT(total), CMAT(g), long long len, int replace) {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < len) total[i] = replace ? g[i] : total[i] + g[i];
     (void)total_stride; (void)g_stride;
 }
-__global__ void squared_norm_partials(MAT(partials), CMAT(g), long long len) {
-    double s = 0.0;
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < len; i += (long long)gridDim.x * blockDim.x)
-        s += (double)g[i] * g[i];
+// Counts the step and works out what is the same for all weights; mirrors adam_config.rs, Control::at_step. The blocks
+// share the squares of the gradient, and the last of them to end adds up what they found: in the same order every time.
+__global__ void adam_prepare(u32 *step, MAT(control), MAT(partials), CMAT(g), long long len, double lr, int warmup,
+                             int total, double low, double beta1, double beta2, double clip, double ema_decay,
+                             double ema_warmup) {
     __shared__ double sums[256];
-    sums[threadIdx.x] = s;
-    for (int half = 128; half; half >>= 1) {
-        __syncthreads();
-        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __shared__ bool is_last;
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        double t = ++*step, factor = 1.0;
+        if (warmup >= 0) {
+            double rise = warmup == 0 ? 1.0 : fmin(t / warmup, 1.0);
+            double progress = fmin((t - 1.0) / (total > 0 ? total : 1), 1.0);
+            factor = rise * (low + (1.0 - low) * (0.5 + 0.5 * cospi(progress)));
+        }
+        double rate = lr * factor;
+        control[0] = (float)rate;
+        control[1] = (float)(rate / (1.0 - pow(beta1, t)));
+        control[2] = (float)(1.0 / sqrt(1.0 - pow(beta2, t)));
+        control[4] = (float)(1.0 - fmin(ema_decay, t / (t + ema_warmup)));
+        if (clip <= 0.0) { control[3] = 1.f; control[5] = 0.f; }
     }
-    if (threadIdx.x == 0) partials[blockIdx.x] = (float)sums[0];
-    (void)partials_stride; (void)g_stride;
-}
-// Counts the step and works out what is the same for all weights; mirrors adam_config.rs, Control::at_step.
-__global__ void adam_prepare(u32 *step, MAT(control), CMAT(partials), int count, double lr, int warmup, int total,
-                             double low, double beta1, double beta2, double clip, double ema_decay, double ema_warmup) {
-    __shared__ double sums[256];
+    if (clip <= 0.0) return;
     double s = 0.0;
-    if (clip > 0.0) for (int i = threadIdx.x; i < count; i += 256) s += partials[i];
-    sums[threadIdx.x] = s;
-    for (int half = 128; half; half >>= 1) {
-        __syncthreads();
-        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+#pragma unroll 4
+    for (long long i = (long long)blockIdx.x * 256 + threadIdx.x; i < len / 4; i += (long long)gridDim.x * 256) {
+        float4 G = ((const float4 *)g)[i];
+        s += (double)G.x * G.x + (double)G.y * G.y + ((double)G.z * G.z + (double)G.w * G.w);
     }
+    s = block_sum_256(s, sums);
+    if (threadIdx.x == 0) {
+        partials[blockIdx.x] = (float)s;
+        __threadfence();
+        is_last = atomicAdd((u32 *)(control + 7), 1u) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+    s = 0.0;
+    for (int i = threadIdx.x; i < gridDim.x; i += 256) s += __ldcg(partials + i);
+    double norm = sqrt(block_sum_256(s, sums));
     if (threadIdx.x) return;
-    u32 now = ++*step;
-    double t = now, factor = 1.0, norm = sqrt(sums[0]);
-    if (warmup >= 0) {
-        double rise = warmup == 0 ? 1.0 : fmin(t / warmup, 1.0);
-        double progress = fmin((t - 1.0) / (total > 0 ? total : 1), 1.0);
-        factor = rise * (low + (1.0 - low) * (0.5 + 0.5 * cospi(progress)));
-    }
-    double rate = lr * factor;
-    control[0] = (float)rate;
-    control[1] = (float)(rate / (1.0 - pow(beta1, t)));
-    control[2] = (float)(1.0 / sqrt(1.0 - pow(beta2, t)));
-    control[3] = clip > 0.0 ? (float)fmin(clip / (norm + 1e-6), 1.0) : 1.f;
-    control[4] = (float)(1.0 - fmin(ema_decay, t / (t + ema_warmup)));
+    control[3] = (float)fmin(clip / (norm + 1e-6), 1.0);
     control[5] = (float)norm;
-    (void)control_stride; (void)partials_stride;
+    *(u32 *)(control + 7) = 0u;
+    (void)control_stride; (void)partials_stride; (void)g_stride;
 }
 struct AdamRates { float beta2, one_minus_beta1, one_minus_beta2, eps, l2, shrink, step_size, correction, clip; };
 __device__ float adam_one(float w, float g, float &m, float &v, const AdamRates &h) {

@@ -5,6 +5,19 @@ __global__ void fill_random(MAT(out), int cols, const u32 *state, long long firs
     u64 number = (u64)(first + r) * cols + c;
     AT(out, r, c) = kind == 0 ? to_uniform(philox_word(state, stream, number)) : philox_normal(state, stream, number);
 }
+// Rows of noisy codes at drawn times, four columns a thread: what fill_random, fill_indices, mix_rows and gather_rows give.
+__global__ void noise_codes(MAT(noisy), MAT(noise), MAT(value), u32 *t, CMAT(code), CMAT(mix), CMAT(times), int cols,
+                            int table_rows, const u32 *state, long long first, u32 noise_stream, u32 time_stream) {
+    FOURS(cols)
+    u32 row = (u32)(((u64)philox_word(state, time_stream, first + r) * table_rows) >> 32);
+    if (c == 0) { t[r] = row; AT(value, r, 0) = AT(times, row, 0); }
+    float a = AT(mix, row, 0), b = AT(mix, row, 1), z[4], x[4];
+    philox_normals(state, noise_stream, (u64)(first + r) * cols + c, z);
+    load_four(&AT(code, r, c), left, x);
+    for (int k = 0; k < 4; k++) x[k] = a * x[k] + b * z[k];
+    store_four(&AT(noise, r, c), left, z);
+    store_four(&AT(noisy, r, c), left, x);
+}
 __global__ void fill_indices(u32 *out, int len, u32 bound, const u32 *state, long long first, u32 stream) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < len) out[i] = (u32)(((u64)philox_word(state, stream, first + i) * bound) >> 32);

@@ -2,16 +2,18 @@
 #define EACH(i, n) for (int i = threadIdx.x; i < (n); i += blockDim.x)
 extern "C" {
 __global__ void column_sums(MAT(out), CMAT(x), int rows, int cols, int accumulate) {
-    __shared__ float part[16][33];
+    __shared__ float part[32][33];
     int c = blockIdx.x * 32 + threadIdx.x;
     float s = 0.f;
-    if (c < cols) for (int r = threadIdx.y; r < rows; r += 16) s += AT(x, r, c);
+#pragma unroll 8
+    for (int r = threadIdx.y; r < rows; r += 32) s += c < cols ? AT(x, r, c) : 0.f;
     part[threadIdx.y][threadIdx.x] = s;
     __syncthreads();
-    if (threadIdx.y == 0 && c < cols) {
-        for (int k = 1; k < 16; k++) s += part[k][threadIdx.x];
-        out[c] = accumulate ? out[c] + s : s;
-    }
+    // A warp adds up a column.
+    s = part[threadIdx.x][threadIdx.y];
+    for (int o = 16; o; o >>= 1) s += __shfl_xor_sync(~0u, s, o);
+    c = blockIdx.x * 32 + threadIdx.y;
+    if (threadIdx.x == 0 && c < cols) out[c] = accumulate ? out[c] + s : s;
     (void)out_stride;
 }
 __device__ float row_lse(const float *x, const float *bias, int cols, float *max_out) {
