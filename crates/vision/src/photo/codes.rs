@@ -6,11 +6,10 @@ use std::array::from_fn;
 const LOOK: u32 = 12;
 const TABLE: usize = 1 << LOOK;
 
-/// One table of codes.
 pub(super) struct Codes {
-    /// Length and symbol of the code that these bits begin with: `symbol << 4 | length`, 0 if it is longer.
+    /// What the bits begin with, as `symbol << 4 | length`; 0 if the code is longer.
     one: Box<[u16; TABLE]>,
-    /// What the whole coefficients are that these bits begin with: `places << 5 | is_last << 4 | bits`, 0 if not one is whole.
+    /// What the whole coefficients amount to that the bits begin with: `places << 5 | is_last << 4 | length`; 0 if not one is whole.
     many: Box<[u16; TABLE]>,
     /// By length: the first code beyond, as 16 bits, and what leads from a code to its symbol.
     beyond: [(u32, i32); 17],
@@ -18,7 +17,7 @@ pub(super) struct Codes {
 }
 
 impl Codes {
-    /// By the numbers of codes of 1 to 16 bits, and the symbols in the codes' order. `None` if they are no such table.
+    /// By the numbers of codes of 1 to 16 bits, and the symbols in the codes' order. `None` if there are too many.
     pub(super) fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Self> {
         let mut one = Box::new([0; TABLE]);
         let (mut code, mut at, mut beyond) = (0_u32, 0_usize, [(0, 0); 17]);
@@ -35,16 +34,24 @@ impl Codes {
             beyond[length as usize] = (code << (16 - length), first);
             code <<= 1;
         }
-        let many = Box::new(from_fn(|bits| many(&one, bits as u32)));
+        let many = Box::new(from_fn(|bits| many(&one, bits)));
         Some(Self { one, many, beyond, symbols: symbols.to_vec() })
+    }
+
+    /// The length and the symbol of a code of more than [`LOOK`] bits.
+    #[cold]
+    fn long(&self, bits: u32) -> Option<(u32, u32)> {
+        let length = (LOOK + 1..=16).find(|&length| bits < self.beyond[length as usize].0)?;
+        let at = (bits >> (16 - length)) as i32 + self.beyond[length as usize].1;
+        self.symbols.get(at as usize).map(|&symbol| (length, symbol.into()))
     }
 }
 
 /// Follows coefficients as long as they are whole.
-fn many(one: &[u16; TABLE], bits: u32) -> u16 {
+fn many(one: &[u16; TABLE], bits: usize) -> u16 {
     let (mut used, mut places) = (0, 0);
     loop {
-        let entry = u32::from(one[((bits << used) & ((1 << LOOK) - 1)) as usize]);
+        let entry = u32::from(one[(bits << used) % TABLE]);
         let (length, run, size) = (entry & 15, entry >> 8, entry >> 4 & 15);
         let (end, is_last) = (used + length + size, size == 0 && run < 15);
         if length == 0 || end > LOOK || places + run >= 63 {
@@ -74,7 +81,7 @@ impl<'a> Bits<'a> {
         Self { bytes, at: 0, window: 0, count: 0, lent: 0 }
     }
 
-    /// At least 56 bits in the window; zeros behind the end.
+    /// Fills the window with at least 56 bits; zeros behind the end.
     #[inline(always)]
     fn fill(&mut self) {
         const ONES: u64 = 0x0101_0101_0101_0101;
@@ -92,18 +99,16 @@ impl<'a> Bits<'a> {
     }
 
     #[cold]
-    #[inline(never)]
     fn filled_slowly(mut self) -> Self {
         while self.count <= 56 {
-            let byte = match self.bytes.get(self.at..) {
+            let (byte, read) = match self.bytes.get(self.at..) {
                 Some([0xFF, 0, ..]) => (0xFF, 2),
                 Some([0xFF, ..] | []) | None => (0, 0),
                 Some([byte, ..]) => (*byte, 1),
             };
-            self.window |= u64::from(byte.0) << (56 - self.count);
-            self.at += byte.1;
-            self.lent += if byte.1 == 0 { 8 } else { 0 };
-            self.count += 8;
+            self.window |= u64::from(byte) << (56 - self.count);
+            self.lent += if read == 0 { 8 } else { 0 };
+            (self.at, self.count) = (self.at + read, self.count + 8);
         }
         self
     }
@@ -119,82 +124,58 @@ impl<'a> Bits<'a> {
         self.count -= bits;
     }
 
-    /// A symbol, of at most 16 bits.
+    /// A code's symbol, high and low half: the run of zeros before a coefficient, and its bits.
     #[inline(always)]
-    fn symbol(&mut self, codes: &Codes) -> Option<u32> {
-        let entry = codes.one[self.look(LOOK) as usize];
-        if entry != 0 {
-            self.skip(u32::from(entry & 15));
-            return Some(u32::from(entry >> 4));
-        }
-        let (length, symbol) = long(self.look(16), codes)?;
+    fn symbol(&mut self, codes: &Codes) -> Option<(u32, u32)> {
+        let entry = u32::from(codes.one[self.look(LOOK) as usize]);
+        let (length, symbol) = if entry == 0 { codes.long(self.look(16))? } else { (entry & 15, entry >> 4) };
         self.skip(length);
-        Some(symbol)
+        Some((symbol >> 4, symbol & 15))
     }
 
-    /// A number of so many bits, at most 15, as JPEG has them: those without their highest bit are negative.
+    /// A number of so many bits, at most 15, as JPEG has them: 2^size − 1 is taken from those without their highest bit.
     #[inline(always)]
     fn number(&mut self, size: u32) -> i32 {
-        // The highest bit decides whether 1 − 2^size is added.
-        let is_negative = !(self.window as i64) >> 63;
+        let is_negative = (!(self.window as i64) >> 63) as i32;
         let value = (self.window >> 1 >> (63 - size)) as i32;
         self.skip(size);
-        value + (is_negative as i32 & (1 - (1 << size)))
+        value + (is_negative & (1 - (1 << size)))
     }
 
     /// The difference of a block's mean from the one before, and its other coefficients of the two lowest frequencies, across, down and both.
     /// `None` where there is no such code.
     #[inline(always)]
     pub(super) fn block(&mut self, means: &Codes, others: &Codes) -> Option<[i32; 4]> {
+        // In registers meanwhile.
         let mut bits = *self;
-        let found = bits.read_block(means, others);
-        *self = bits;
-        found
-    }
-
-    #[inline(always)]
-    fn read_block(&mut self, means: &Codes, others: &Codes) -> Option<[i32; 4]> {
-        self.fill();
-        let size = self.symbol(means)?;
-        if size > 11 {
-            return None;
-        }
-        // In the file's order, 1 is across, 2 down and 4 both.
-        let mut found = [0; 5 + 16];
-        found[0] = self.number(size);
-        let mut place = 1;
-        while place < 5 {
-            if self.count < 32 {
-                self.fill();
-            }
-            let symbol = self.symbol(others)?;
-            let (run, size) = (symbol >> 4, symbol & 15);
-            if symbol & 15 == 0 && run < 15 {
-                return Some([found[0], found[1], found[2], found[4]]);
-            }
-            place += run;
-            found[place as usize] = self.number(size);
-            place += 1;
-        }
+        bits.fill();
+        // In the file's order, 1 is across, 2 down and 4 both; a run may lead 15 places beyond.
+        let (mut found, mut place) = ([0; 5 + 15], 1);
+        let (run, size) = bits.symbol(means)?;
+        found[0] = (run == 0 && size < 12).then(|| bits.number(size))?;
         while place < 64 {
-            if self.count < 32 {
-                self.fill();
+            if bits.count < 32 {
+                bits.fill();
             }
-            let entry = u32::from(others.many[self.look(LOOK) as usize]);
+            let entry = u32::from(others.many[bits.look(LOOK) as usize]);
             let next = place + (entry >> 5);
-            if entry != 0 && next < 64 {
-                self.skip(entry & 15);
+            if place > 4 && entry != 0 && next < 64 {
+                bits.skip(entry & 15);
                 place = if entry & 16 == 0 { next } else { 64 };
                 continue;
             }
-            let symbol = self.symbol(others)?;
-            let (run, size) = (symbol >> 4, symbol & 15);
+            let (run, size) = bits.symbol(others)?;
             if size == 0 && run < 15 {
                 break;
             }
-            self.skip(size);
-            place += run + 1;
+            place += run;
+            let value = bits.number(size);
+            if let Some(coefficient) = found.get_mut(place as usize) {
+                *coefficient = value;
+            }
+            place += 1;
         }
+        *self = bits;
         (place <= 64).then_some([found[0], found[1], found[2], found[4]])
     }
 
@@ -210,13 +191,4 @@ impl<'a> Bits<'a> {
     pub(super) fn is_within(&self) -> bool {
         self.lent <= self.count
     }
-}
-
-/// The length and the symbol of a code that no table has.
-#[cold]
-#[inline(never)]
-fn long(bits: u32, codes: &Codes) -> Option<(u32, u32)> {
-    let length = (LOOK + 1..=16).find(|&length| bits < codes.beyond[length as usize].0)?;
-    let at = (bits >> (16 - length)) as i32 + codes.beyond[length as usize].1;
-    codes.symbols.get(at as usize).map(|&symbol| (length, u32::from(symbol)))
 }

@@ -20,7 +20,9 @@ pub use limits::PhotoLimits;
 
 use crate::{Result, VisionError};
 use baseline::Baseline;
-use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageResult, Limits as DecoderLimits, RgbImage, codecs};
+use image::{
+    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageResult, Limits as DecoderLimits, RgbImage, codecs,
+};
 use image::{error::ImageFormatHint, metadata::Orientation};
 use locdiff_io::tags::{PhotoFacts, Taken, heif_kind, raw_kind, raw_preview};
 use locdiff_shdd::sphere::LatLon;
@@ -209,7 +211,8 @@ pub(crate) fn plain_jpeg<'a>(contents: &'a [u8], side: u32, limits: &PhotoLimits
     let pixels = u64::from(width) * u64::from(height);
     let is_small = pixels <= limits.max_pixels && (contents.len() as u64).max(3 * pixels) <= limits.max_bytes;
     let is_large = width.min(height).div_ceil(quarter::QUARTER) >= 2 * side && width.min(height) >= quarter::LEAST;
-    if !is_small || is_large || raw_kind(contents).is_some() || image::guess_format(contents).ok()? != ImageFormat::Jpeg {
+    if !is_small || is_large || raw_kind(contents).is_some() || image::guess_format(contents).ok()? != ImageFormat::Jpeg
+    {
         return None;
     }
     let mut decoder = jpeg_decoder::JpegDecoder::new(contents).ok()?;

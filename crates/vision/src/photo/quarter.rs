@@ -1,8 +1,8 @@
 //! A large JPEG file at a quarter of its size, each way, as encoders see it: of every block of 8 × 8 samples only the lowest two
 //! frequencies are made pixels, 2 × 2 of them. Most of a file's bits are stepped over.
 
-use super::{baseline::Baseline, codes::Bits, codes::Codes, jpeg_decoder::JpegDecoder};
 use super::{Photo, PhotoFacts};
+use super::{baseline::Baseline, codes::Bits, codes::Codes, jpeg_decoder::JpegDecoder};
 use image::RgbImage;
 
 /// Pixels along a side, for one of the picture.
@@ -40,7 +40,14 @@ impl Photo {
         for row in y.0..y.1 {
             rgb[3 * (row * width + x.0)..3 * (row * width + x.1)].as_chunks_mut::<3>().0.fill(colour);
         }
-        Self { width: self.width, height: self.height, rgb, facts: PhotoFacts::default(), quarter: None, whole: self.whole }
+        Self {
+            width: self.width,
+            height: self.height,
+            rgb,
+            facts: PhotoFacts::default(),
+            quarter: None,
+            whole: self.whole,
+        }
     }
 }
 
@@ -120,4 +127,93 @@ fn colour(luma: u8, blue: u8, red: u8) -> [u8; 3] {
     let (luma, blue, red) = (i32::from(luma) << 16 | 1 << 15, i32::from(blue) - 128, i32::from(red) - 128);
     let sums = [luma + 91_881 * red, luma - 22_554 * blue - 46_802 * red, luma + 116_130 * blue];
     sums.map(|sum| (sum >> 16).clamp(0, 255) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PhotoLimits;
+    use locdiff_testing::{fixture, fixture_bytes};
+    use std::f64::consts::PI;
+
+    fn luma(rgb: &[u8], width: usize, x: usize, y: usize) -> f64 {
+        let [r, g, b] = rgb.as_chunks::<3>().0[y * width + x].map(f64::from);
+        0.299 * r + 0.587 * g + 0.114 * b
+    }
+
+    /// What a block of the whole picture has of the lowest two frequencies each way, as 2 × 2 pixels.
+    fn lowest(rgb: &[u8], width: usize, block: (usize, usize)) -> [[f64; 2]; 2] {
+        let wave =
+            |u: usize, x: usize| (PI * u as f64 * (2.0 * x as f64 + 1.0) / 16.0).cos() * [0.5_f64.sqrt(), 1.0][u] / 2.0;
+        let share = |u: usize, v: usize| -> f64 {
+            let each = (0..64).map(|k| (k % 8, k / 8));
+            each.map(|(x, y)| wave(u, x) * wave(v, y) * luma(rgb, width, 8 * block.0 + x, 8 * block.1 + y)).sum()
+        };
+        let [mean, across, down, both] = [share(0, 0), share(1, 0), share(0, 1), share(1, 1)];
+        [
+            [mean + across + down + both, mean - across + down - both],
+            [mean + across - down - both, mean - across - down + both],
+        ]
+        .map(|row| row.map(|sum| (sum / 8.0).clamp(0.0, 255.0)))
+    }
+
+    /// Chroma that is whole, halved, of greys, and with restarts, against the whole picture.
+    #[test]
+    fn a_quarter_has_the_lowest_frequencies_of_the_whole() {
+        for name in ["china.jpg", "lund.jpg", "grey.jpg", "restarts.jpg"] {
+            let whole = Photo::open(&fixture(&format!("vision/{name}")), &PhotoLimits::default()).unwrap();
+            let (width, height) = (whole.width() as usize, whole.height() as usize);
+            let quarter = decode(&Baseline::read(&fixture_bytes(&format!("vision/{name}"))).unwrap()).unwrap();
+            assert_eq!((quarter.width() as usize, quarter.height() as usize), (width.div_ceil(4), height.div_ceil(4)));
+            let mut errors = Vec::new();
+            for (x, y) in (0..width / 8 * (height / 8)).map(|k| (k % (width / 8), k / (width / 8))) {
+                let expected = lowest(whole.rgb(), width, (x, y));
+                for (i, j) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+                    let got = luma(quarter.as_raw(), quarter.width() as usize, 2 * x + i, 2 * y + j);
+                    errors.push((got - expected[j][i]).abs());
+                }
+            }
+            errors.sort_by(f64::total_cmp);
+            // Colours beyond a byte are cut off in the one or in the other.
+            assert!(errors[errors.len() * 9 / 10] < 1.0 && errors[errors.len() * 99 / 100] < 8.0, "{name}: {errors:?}");
+        }
+    }
+
+    /// What is not large, not baseline or damaged has none, or one of the right size.
+    #[test]
+    fn other_files_have_none() {
+        let china = fixture_bytes("vision/china.jpg");
+        assert!(of_large(&china).is_none() && Baseline::read(&fixture_bytes("vision/cmyk.jpg")).is_none());
+        assert!(Baseline::read(&fixture_bytes("vision/progressive.jpg")).is_none());
+        assert!((0..200).all(|end| Baseline::read(&china[..end]).is_none()));
+        assert!(
+            (700..china.len() - 100).step_by(997).all(|end| decode(&Baseline::read(&china[..end]).unwrap()).is_none())
+        );
+        for seed in 0..60 {
+            let mut damaged = china.clone();
+            damaged.iter_mut().skip(20 + 7 * seed).step_by(211 + 40 * seed).for_each(|byte| *byte ^= 0x55);
+            let found = Baseline::read(&damaged).and_then(|head| decode(&head));
+            assert!(
+                found.is_none_or(|quarter| quarter.as_raw().len() == 3 * (quarter.width() * quarter.height()) as usize)
+            );
+        }
+    }
+
+    /// An encoder sees a large photo alike whether only its quarter was decoded or all of it.
+    #[test]
+    fn a_large_photo_is_seen_alike() {
+        let (width, height) = (2_056, 2_050);
+        let pixels: Vec<u8> =
+            (0..width * height * 3).map(|k| ((k / 3 % width) / 9 + k % 3 * (k / width / 40)) as u8).collect();
+        let mut file = Vec::new();
+        let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut file, 90);
+        encoder.encode(&pixels, width, height, image::ExtendedColorType::Rgb8).unwrap();
+        let limits = PhotoLimits::default();
+        let whole = Photo::decode(&file, "large", &limits).unwrap();
+        assert_eq!((whole.width(), whole.height()), (width, height));
+        let quarter = Photo::decode_for(Some(256), &file, "large", &limits).unwrap();
+        assert_eq!((quarter.width(), quarter.height(), quarter.whole()), (514, 513, (width, height)));
+        assert!(whole.for_encoder(256).rgb() == quarter.rgb() && whole.for_encoder(336).rgb() == whole.rgb());
+        assert!(Photo::decode_for(Some(336), &file, "large", &limits).unwrap().rgb() == whole.rgb());
+    }
 }
