@@ -179,23 +179,20 @@ mod tests {
         }
     }
 
-    /// What is not large, not baseline or damaged has none, or one of the right size.
+    /// What is not large, not baseline or cut has none. Damage does no harm.
     #[test]
     fn other_files_have_none() {
         let china = fixture_bytes("vision/china.jpg");
         assert!(of_large(&china).is_none() && Baseline::read(&fixture_bytes("vision/cmyk.jpg")).is_none());
         assert!(Baseline::read(&fixture_bytes("vision/progressive.jpg")).is_none());
         assert!((0..200).all(|end| Baseline::read(&china[..end]).is_none()));
-        assert!(
-            (700..china.len() - 100).step_by(997).all(|end| decode(&Baseline::read(&china[..end]).unwrap()).is_none())
-        );
+        let quarter = |file: &[u8]| Baseline::read(file).and_then(|head| decode(&head));
+        assert!((0..china.len() - 100).step_by(499).all(|end| quarter(&china[..end]).is_none()));
+        assert!(quarter(&china).is_some());
         for seed in 0..60 {
             let mut damaged = china.clone();
             damaged.iter_mut().skip(20 + 7 * seed).step_by(211 + 40 * seed).for_each(|byte| *byte ^= 0x55);
-            let found = Baseline::read(&damaged).and_then(|head| decode(&head));
-            assert!(
-                found.is_none_or(|quarter| quarter.as_raw().len() == 3 * (quarter.width() * quarter.height()) as usize)
-            );
+            drop(quarter(&damaged));
         }
     }
 
