@@ -13,7 +13,7 @@ from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
 from PIL import Image
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "scripts"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lab/scripts"))
 from vision_bench import ENCODER, graph, load_file, preprocess  # noqa: E402
 
 CELLS = 4096

@@ -78,6 +78,8 @@ def photos():
             exif.get_ifd(0x8825).update({1: "S", 2: (33.0, 51.0, 24.84), 3: "W", 4: (151.0, 12.0, 54.0)})
         rgb.save(OUT / f"turned_{orientation}.jpg", quality=95, subsampling=0, exif=exif)
     rgb.save(OUT / "turned.png", exif=exif)
+    wide = Image.fromarray(picture(118, 68, 0))
+    wide.save(OUT / "restarts.jpg", quality=90, subsampling=1, restart_marker_blocks=3)  # crates/vision/src/photo/quarter.rs
     save_names = [*save, *(f"turned_{o}.jpg" for o in range(1, 9)), "turned.png"]
     decoded = {}
     for name in save_names:

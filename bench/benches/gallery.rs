@@ -1,12 +1,10 @@
-//! Exact search in galleries of places with 512 numbers each. Items are places scanned, or, for batches, queries answered;
-//! `bench/gallery.py` puts numpy and faiss beside the batches.
+//! Exact search in galleries of places with 512 numbers each; items are queries. `bench/gallery.py` puts numpy and faiss beside it.
 
 use divan::{Bencher, black_box, counter::ItemsCount};
 use locdiff_bench::{numbers, points};
-use locdiff_retrieval::gallery::{Cap, Gallery, GalleryBuilder, Kind, VectorType};
+use locdiff_retrieval::gallery::{Gallery, GalleryBuilder, Kind, VectorType};
 use locdiff_shdd::sphere::LatLon;
 
-const PLACES: usize = 20_000;
 /// As large as GeoCLIP's gallery.
 const MANY: usize = 100_000;
 /// Queries that come together.
@@ -18,9 +16,9 @@ fn main() {
 }
 
 /// A gallery of random vectors, and the folder that holds it.
-fn gallery(count: usize) -> (Gallery, tempfile::TempDir) {
+fn gallery() -> (Gallery, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
-    let places: Vec<LatLon> = points(count).iter().map(|point| point.to_latlon()).collect();
+    let places: Vec<LatLon> = points(MANY).iter().map(|point| point.to_latlon()).collect();
     let (kind, dimension, vectors, key) = (Kind::Photos, DIMENSION, VectorType::F16, String::new());
     let builder = GalleryBuilder { kind, dimension, vectors, key, mean: Vec::new(), encoder: None };
     let fill = |rows: &[u32], out: &mut [f32]| {
@@ -33,30 +31,13 @@ fn gallery(count: usize) -> (Gallery, tempfile::TempDir) {
     (Gallery::open(folder.path()).expect("a gallery"), folder)
 }
 
-#[divan::bench]
-fn search(bencher: Bencher) {
-    let (gallery, _folder) = gallery(PLACES);
-    let query = numbers(DIMENSION, 7);
-    let bencher = bencher.counter(ItemsCount::new(PLACES));
-    bencher.bench_local(|| gallery.search(black_box(&query), None, 10).expect("a query"));
-}
-
-#[divan::bench]
-fn search_within_a_cap(bencher: Bencher) {
-    let (gallery, _folder) = gallery(PLACES);
-    let query = numbers(DIMENSION, 7);
-    let caps = [Cap { centre: points(1)[0], radius_km: 2000.0 }];
-    let bencher = bencher.counter(ItemsCount::new(gallery.count_within(&caps)));
-    bencher.bench_local(|| gallery.search(black_box(&query), Some(&caps), 10).expect("a query"));
-}
-
 fn queries() -> Vec<Vec<f32>> {
     (0..BATCH as u64).map(|k| numbers(DIMENSION, 1_000_000 + k)).collect()
 }
 
 #[divan::bench]
 fn batch_of_64_in_100_000(bencher: Bencher) {
-    let (gallery, _folder) = gallery(MANY);
+    let (gallery, _folder) = gallery();
     let queries = queries();
     let bencher = bencher.counter(ItemsCount::new(BATCH));
     bencher.bench_local(|| gallery.search_many(black_box(&queries), None, 10).expect("queries"));
@@ -64,7 +45,7 @@ fn batch_of_64_in_100_000(bencher: Bencher) {
 
 #[divan::bench]
 fn one_by_one_64_in_100_000(bencher: Bencher) {
-    let (gallery, _folder) = gallery(MANY);
+    let (gallery, _folder) = gallery();
     let queries = queries();
     bencher.counter(ItemsCount::new(BATCH)).bench_local(|| {
         for query in &queries {

@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
-"""The same encoder in onnxruntime, fed by Pillow: the peer of `cargo bench -p locdiff-bench --bench vision` on one thread,
-and of the whole of `locdiff embed` on all cores.
+"""The same encoder in onnxruntime, fed by Pillow, on one thread; and the peer of the whole of `locdiff embed` on all cores.
 
     pip install onnx onnxruntime pillow numpy safetensors
     python lab/scripts/vision_bench.py [PHOTO] [ROUNDS]
-    python lab/scripts/vision_bench.py --versus [TURNS]
     python lab/scripts/vision_bench.py --pipeline LOCDIFF [PHOTOS] [ROUNDS] [THREADS]
 
 Reads the encoder's folder named by the variable ENCODER (models/streetview-lite2) and prints the distance to the
-fixture's embedding beside the times. The second form takes TURNS (5) with that bench on one thread. The
-third makes PHOTOS (200; or the name of a folder of JPEGs to use instead) JPEGs of 1 to 2 megapixels from fixtures/vision/china.jpg in a temporary folder and takes turns:
+fixture's embedding beside the times. The second form
+makes PHOTOS (200; or the name of a folder of JPEGs to use instead) JPEGs of 1 to 2 megapixels from fixtures/vision/china.jpg in a temporary folder and takes turns:
 LOCDIFF (the binary) embeds them, then THREADS processes (as many as there are cores) each decode, resize and encode
 photo after photo. Starting up is counted in locdiff's processor time only. On a shared machine the processor time of a
 photo says more than photos a second: both are printed, the medians and the best of ROUNDS (5) turns.
@@ -189,50 +187,9 @@ def pipeline(binary, count="200", rounds=5, cores=len(os.sched_getaffinity(0))):
           f"{best[2]:.1f} and {best[3]:.1f} ms ({best[3] / best[2]:.2f} times); embeddings differ by {np.median(distance):.1e}, at most {distance.max():.1e} relative")
 
 
-def fastest(call):
-    start = time.perf_counter()
-    call()
-    return (time.perf_counter() - start) * 1e3
-
-
-BENCHES = {"decode": "decode_jpeg", "resize": "preprocess", "encode": "├─ 1"}
-
-
-def our_bench():
-    """Milliseconds of the fastest runs of our benches, on one thread."""
-    command = ["cargo", "bench", "-q", "-p", "locdiff-bench", "--bench", "vision"]
-    env = os.environ | {"RAYON_NUM_THREADS": "1", "ENCODER": str(ENCODER)}
-    table = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, env=env).stdout
-    rows = {name: re.search(rf"{row} +([\d.]+) (ns|µs|ms|s)\b", table).groups() for name, row in BENCHES.items()}
-    return {name: float(number) * {"ns": 1e-6, "µs": 1e-3, "ms": 1, "s": 1e3}[unit] for name, (number, unit) in rows.items()}
-
-
-def versus(turns=5):
-    """Decode, resize and encode on one thread, turn by turn; the fastest of all rounds of each."""
-    path = ROOT / "fixtures/vision/china.jpg"
-    session, ours, peers = session_on_one_thread(), {}, {}
-    for _ in range(int(turns)):
-        for name, ms in our_bench().items():
-            ours[name] = min(ours.get(name, 1e9), ms)
-        image = Image.open(path).convert("RGB")
-        pixels = preprocess(image)
-        calls = {
-            "decode": lambda: Image.open(path).convert("RGB"), "resize": lambda: preprocess(image),
-            "encode": lambda: session.run(None, {"pixels": pixels}),
-        }
-        for name, call in calls.items():
-            peers[name] = min([peers.get(name, 1e9), *(fastest(call) for _ in range(21))])
-    for name, peer in peers.items():
-        print(f"{name:<8} {ours[name]:8.2f} ms, onnxruntime + Pillow {peer:8.2f} ms ({peer / ours[name]:.2f} times)")
-    a, b = sum(ours[name] for name in peers), sum(peers.values())
-    print(f"{'all':<8} {a:8.2f} ms, onnxruntime + Pillow {b:8.2f} ms ({b / a:.2f} times), fastest of {turns} turns, one thread")
-
-
 def main():
     if sys.argv[1:2] == ["--pipeline"]:
         return pipeline(sys.argv[2], *sys.argv[3:4], *map(int, sys.argv[4:6]))
-    if sys.argv[1:2] == ["--versus"]:
-        return versus(*sys.argv[2:3])
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "fixtures/vision/china.jpg"
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 50
     session = session_on_one_thread()

@@ -1,6 +1,6 @@
 //! What gives the location of a photo away: its tags, its words, its picture. Copies without them.
 
-use crate::occlusion::{mean_colour, painted};
+use crate::occlusion::mean_colour;
 use crate::{Answer, LocateError, LocateOptions, Locator, Photo, PhotoLimits, error::Result};
 use locdiff_io::tags::{LocationFinding, LocationScrub, MediaKind};
 use locdiff_map::places::{Region, find_place};
@@ -55,7 +55,7 @@ impl Locator {
                 (from.floor() as usize, to.ceil() as usize)
             };
             let (x, y) = (span(0, photo.width()), span(1, photo.height()));
-            result = Some(painted(result.as_ref().unwrap_or(&photo), x, y, colour)?);
+            result = Some(result.as_ref().unwrap_or(&photo).painted(x, y, colour));
         }
         Ok(result.and_then(|photo| photo.thumbnail(u32::MAX, usize::MAX)))
     }

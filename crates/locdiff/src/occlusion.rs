@@ -50,23 +50,26 @@ impl Locator {
         // Text is read once: a line counts unless its middle is painted over.
         let unread = options.clone().text(false);
         let before = self.log_densities_at(whole.best, &[&seen], options)?[0];
-        let colour = mean_colour(photo.rgb());
+        let small = self.encoder().map_or(photo, |encoder| encoder.looks_at(photo));
+        let colour = mean_colour(small.rgb());
         let mut nats = Vec::with_capacity(rows * columns);
         for row in 0..rows {
             let block: Result<Vec<EmbeddedPhoto>> = (0..columns)
                 .into_par_iter()
                 .map(|column| {
-                    let span = |k: usize, count: usize, side: usize| {
+                    let span = |k: usize, count: usize, side: u32| {
+                        let side = side as usize;
                         let (from, to) = ((2 * k).saturating_sub(1), 2 * k + 3);
                         (from * side / (2 * count), (to * side).div_ceil(2 * count).min(side))
                     };
-                    let (x, y) = (span(column, columns, width), span(row, rows, height));
+                    let (x, y) = (span(column, columns, photo.width()), span(row, rows, photo.height()));
                     let is_inside = |at: f32, span: (usize, usize)| span.0 as f32 <= at && at < span.1 as f32;
                     let middle =
                         |line: &ReadText, axis: usize| line.corners.iter().map(|at| at[axis]).sum::<f32>() / 4.0;
                     let is_left = |line: &&ReadText| !is_inside(middle(line, 0), x) || !is_inside(middle(line, 1), y);
                     let text = seen.text.iter().filter(is_left).cloned().collect();
-                    Ok(EmbeddedPhoto { text, ..self.embed(&painted(photo, x, y, colour)?, &unread)? })
+                    let spans = (span(column, columns, small.width()), span(row, rows, small.height()));
+                    Ok(EmbeddedPhoto { text, ..self.embed(&small.painted(spans.0, spans.1, colour), &unread)? })
                 })
                 .collect();
             let after = self.log_densities_at(whole.best, &block?.iter().collect::<Vec<_>>(), options)?;
@@ -114,17 +117,6 @@ pub(crate) fn mean_colour(rgb: &[u8]) -> [u8; 3] {
     std::array::from_fn(|k| (pixels.iter().map(|pixel| u64::from(pixel[k])).sum::<u64>() / count) as u8)
 }
 
-pub(crate) fn painted(photo: &Photo, x: (usize, usize), y: (usize, usize), colour: [u8; 3]) -> Result<Photo> {
-    let width = photo.width() as usize;
-    let mut rgb = photo.rgb().to_vec();
-    for row in y.0..y.1 {
-        for pixel in rgb[3 * (row * width + x.0)..3 * (row * width + x.1)].as_chunks_mut::<3>().0 {
-            *pixel = colour;
-        }
-    }
-    Ok(Photo::from_rgb(photo.width(), photo.height(), rgb)?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,7 +124,7 @@ mod tests {
     #[test]
     fn a_box_is_painted_and_nothing_else() {
         let photo = Photo::from_rgb(4, 3, (0..36).collect()).unwrap();
-        let done = painted(&photo, (1, 3), (0, 2), [9, 9, 9]).unwrap();
+        let done = photo.painted((1, 3), (0, 2), [9, 9, 9]);
         let changed: Vec<usize> =
             (0..12).filter(|k| done.rgb()[3 * k..3 * k + 3] != photo.rgb()[3 * k..3 * k + 3]).collect();
         assert_eq!(changed, [1, 2, 5, 6]);
@@ -151,7 +143,7 @@ mod tests {
         // The first part, with half of its neighbours.
         let end = |side: usize, count: usize| (3 * side).div_ceil(2 * count);
         let (x, y) = ((0, end(width, parts.columns)), (0, end(height, parts.rows)));
-        let without = painted(&photo, x, y, mean_colour(photo.rgb())).unwrap();
+        let without = photo.painted(x, y, mean_colour(photo.rgb()));
         let log = |photo: &Photo| {
             let answer = locator.answer(&locator.embed(photo, &options).unwrap(), &options).unwrap();
             answer.from_density.unwrap().density.log_density(&[parts.at.to_unit()])[0]

@@ -213,7 +213,7 @@ impl Embedder<'_> {
         if let Some(own) = source.own_embedding() {
             return Ok((own?, Vec::new()));
         }
-        let takes_files = self.in_batches && self.thumbnails.is_none() && self.views.others == 0 && !self.reads_text;
+        let takes_files = self.thumbnails.is_none() && self.views.others == 0 && !self.reads_text;
         if let Some(encoder) = self.encoder.filter(|_| takes_files)
             && let Some((contents, name)) = source.file_bytes(&self.limits)
         {

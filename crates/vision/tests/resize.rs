@@ -1,7 +1,7 @@
 //! Resizing against Pillow and PyTorch.
 
 use crate::common::{bytes, floats};
-use locdiff_vision::resize::{ResizeFilter, centre_crop, half_pixel_bilinear, resize, resize_short_side};
+use locdiff_vision::resize::{ResizeFilter, half_pixel_bilinear, resize};
 use locdiff_vision::{CentreCrop, CropRounding, Photo, Preprocessing, ResizeRule, VisionError};
 use safetensors::SafeTensors;
 
@@ -33,36 +33,40 @@ fn equals_pillow_to_the_bit_and_pytorch_to_rounding() {
     assert_eq!(checked, 28);
 }
 
+/// The middle 21 × 21 pixels after the shorter side became so many.
+fn to_21(side: u32) -> Preprocessing {
+    Preprocessing {
+        resize: ResizeRule::ShortSide(side),
+        filter: ResizeFilter::Bicubic,
+        crop: Some(CentreCrop { width: 21, height: 21, rounding: CropRounding::Even }),
+        input_side: 21,
+        scale: 1.0,
+        mean: [0.0; 3],
+        std: [1.0; 3],
+    }
+}
+
 #[test]
 fn the_short_side_decides_and_the_crop_is_central() {
     let photo = |width: u32, height: u32| {
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| [x as u8, y as u8, 0]));
         Photo::from_rgb(width, height, pixels.flatten().collect()).unwrap()
     };
-    let small = resize_short_side(&photo(64, 43), 24, ResizeFilter::Bicubic).unwrap();
-    assert_eq!((small.width(), small.height()), (35, 24));
-    let small = resize_short_side(&photo(43, 64), 24, ResizeFilter::Bicubic).unwrap();
-    assert_eq!((small.width(), small.height()), (24, 35));
-    // Margins of 5 and 3: torchvision's round() gives 2 and 2.
-    let crop = centre_crop(&photo(15, 13), 10).unwrap();
-    assert_eq!(crop.rgb()[..6], [2, 2, 0, 3, 2, 0]);
-    for (width, height) in [(64, 43), (43, 64), (20, 90), (24, 24), (10, 7)] {
+    // Width and height after resizing, and where the crop begins: half a margin, rounded to even as torchvision's round() does.
+    let cases = [
+        ((64, 43), (35, 24), (7, 2)),
+        ((43, 64), (24, 35), (2, 7)),
+        ((20, 90), (24, 108), (2, 44)),
+        ((24, 24), (24, 24), (2, 2)),
+    ];
+    for ((width, height), (to_width, to_height), (left, top)) in cases {
         let photo = photo(width, height);
-        let steps = centre_crop(&resize_short_side(&photo, 24, ResizeFilter::Bicubic).unwrap(), 21).unwrap();
-        let at_once = Preprocessing {
-            resize: ResizeRule::ShortSide(24),
-            filter: ResizeFilter::Bicubic,
-            crop: Some(CentreCrop { width: 21, height: 21, rounding: CropRounding::Even }),
-            input_side: 21,
-            scale: 1.0,
-            mean: [0.0; 3],
-            std: [1.0; 3],
-        };
-        let steps: Vec<f32> = steps.rgb().iter().map(|&byte| f32::from(byte)).collect();
-        assert_eq!(at_once.apply(&photo).unwrap(), steps);
+        let whole = resize(&photo, to_width, to_height, ResizeFilter::Bicubic).unwrap();
+        let rows = whole.rgb().chunks_exact(3 * to_width as usize).skip(top).take(21);
+        let steps: Vec<f32> =
+            rows.flat_map(|row| &row[3 * left..3 * (left + 21)]).map(|&byte| f32::from(byte)).collect();
+        assert_eq!(to_21(24).apply(&photo).unwrap(), steps);
     }
-    assert!(matches!(centre_crop(&photo(9, 20), 10), Err(VisionError::PixelCount { .. })));
     assert!(matches!(resize(&photo(9, 20), 0, 10, ResizeFilter::Bicubic), Err(VisionError::PixelCount { .. })));
-    let thin = resize_short_side(&photo(60000, 1), 240, ResizeFilter::Bicubic);
-    assert!(matches!(thin, Err(VisionError::TooThin { .. })));
+    assert!(matches!(to_21(240).apply(&photo(60000, 1)), Err(VisionError::TooThin { .. })));
 }

@@ -55,19 +55,20 @@ impl Encoder {
             }
             Err(contents) => contents,
         };
-        let photo = Photo::decode(&contents, name, limits)?;
+        let photo = Photo::decode_for(Some(self.preprocessing.shorter_side()), &contents, name, limits)?;
         Ok((prepared(Picture::Pixels(self.preprocess(&photo)?)), photo.facts().clone()))
     }
 
     /// The file for the device's decoder, or back where it is not taken.
     fn taken(&self, contents: Vec<u8>, limits: &PhotoLimits) -> std::result::Result<TakenJpeg, Vec<u8>> {
         let Some(decoder) = self.network.decoder() else { return Err(contents) };
-        let Some((frame, orientation)) = plain_jpeg(&contents, limits) else { return Err(contents) };
-        let (width, height) = (frame.width, frame.height);
+        let side = self.preprocessing.shorter_side();
+        let Some((frame, orientation)) = plain_jpeg(&contents, side, limits) else { return Err(contents) };
+        let ((width, height), halved) = (frame.size, frame.blocks.map(|blocks| blocks.map(|count| count == 2)));
         let upright = if orientation > 4 { (height, width) } else { (width, height) };
         let Some([across, down]) = self.preprocessing.taps(upright) else { return Err(contents) };
         let size = (width as usize, height as usize);
-        let jpeg = Jpeg { file: contents, size, halved: frame.halved, orientation, across, down };
+        let jpeg = Jpeg { file: contents, size, halved, orientation, across, down };
         decoder.take(jpeg, self.input_side())
     }
 

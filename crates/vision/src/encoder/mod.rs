@@ -221,6 +221,11 @@ impl Encoder {
         Ok(embeddings)
     }
 
+    /// The pixels that it looks at: of a large JPEG file a quarter of the size, of all others the photo itself.
+    pub fn looks_at<'a>(&self, photo: &'a Photo) -> &'a Photo {
+        photo.for_encoder(self.preprocessing.shorter_side())
+    }
+
     /// What the network sees of a photo: resized, cropped and normalised, `[side, side, 3]`. Fails with
     /// [`VisionError::TooThin`] for a photo whose sides are too unlike.
     pub fn preprocess(&self, photo: &Photo) -> Result<Vec<f32>> {

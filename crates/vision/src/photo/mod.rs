@@ -1,5 +1,7 @@
 //! Photos: decoded by content, turned upright, as sRGB bytes, within limits.
 
+mod baseline;
+mod codes;
 mod colour;
 #[cfg(feature = "heif")]
 mod heif;
@@ -10,13 +12,17 @@ mod jpeg;
 mod jpeg_decoder;
 mod limits;
 mod pixels;
+mod quarter;
 mod thumbnail;
 
 pub use heif::libheif_version;
 pub use limits::PhotoLimits;
 
 use crate::{Result, VisionError};
-use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageResult, Limits as DecoderLimits, codecs};
+use baseline::Baseline;
+use image::{
+    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageResult, Limits as DecoderLimits, RgbImage, codecs,
+};
 use image::{error::ImageFormatHint, metadata::Orientation};
 use locdiff_io::tags::{PhotoFacts, Taken, heif_kind, raw_kind, raw_preview};
 use locdiff_shdd::sphere::LatLon;
@@ -34,6 +40,9 @@ pub struct Photo {
     height: u32,
     rgb: Vec<u8>,
     facts: PhotoFacts,
+    quarter: Option<Box<Photo>>,
+    /// Width and height of the photo that this is a quarter of, or its own.
+    whole: (u32, u32),
 }
 
 impl Photo {
@@ -59,6 +68,11 @@ impl Photo {
 
     /// Decodes a file already in memory; `name` stands for it in messages. Fails as [`Photo::open`] does.
     pub fn decode(contents: &[u8], name: &str, limits: &PhotoLimits) -> Result<Self> {
+        Self::decode_for(None, contents, name, limits)
+    }
+
+    /// Decodes what an encoder looks at that wants so many pixels along the shorter side: only the quarter, if that is enough.
+    pub(crate) fn decode_for(side: Option<u32>, contents: &[u8], name: &str, limits: &PhotoLimits) -> Result<Self> {
         let (bytes, max_bytes) = (contents.len() as u64, limits.max_bytes);
         if bytes > max_bytes {
             return Err(VisionError::TooManyBytes { file: name.to_owned(), bytes, max_bytes });
@@ -82,12 +96,22 @@ impl Photo {
             _ => decoder.icc_profile().unwrap_or_default(),
         };
         let profile = profile.filter(|profile| profile.len() <= MOST_PROFILE_BYTES);
-        let mut rgb = pixels::to_rgb(DynamicImage::from_decoder(decoder).map_err(failed)?);
-        if let Some(profile) = profile {
-            colour::to_srgb(&mut rgb, &profile);
-        }
-        let (width, height, rgb) = pixels::upright(rgb, orientation);
-        Ok(Self { facts, ..Self::from_rgb(width, height, rgb)? })
+        let finished = |mut rgb: RgbImage| {
+            if let Some(profile) = &profile {
+                colour::to_srgb(&mut rgb, profile);
+            }
+            let (width, height, rgb) = pixels::upright(rgb, orientation);
+            Self::from_rgb(width, height, rgb)
+        };
+        let (width, height) = decoder.dimensions();
+        let whole = if orientation.to_exif() > 4 { (height, width) } else { (width, height) };
+        let quarter = quarter::of_large(preview.unwrap_or(contents)).map(finished).transpose()?;
+        let quarter = match (quarter.map(|quarter| Self { whole, ..quarter }), side) {
+            (Some(quarter), Some(side)) if quarter.is_enough_for(side) => return Ok(Self { facts, ..quarter }),
+            (quarter, _) => quarter.map(Box::new),
+        };
+        let rgb = pixels::to_rgb(DynamicImage::from_decoder(decoder).map_err(failed)?);
+        Ok(Self { facts, quarter, ..finished(rgb)? })
     }
 
     /// The width and height that a file's head says, held against the limits, without decoding a pixel; `None` for HEIC and
@@ -129,7 +153,7 @@ impl Photo {
         if wanted == 0 || wanted != got {
             return Err(VisionError::PixelCount { width, height, wanted, got });
         }
-        Ok(Self { width, height, rgb, facts: PhotoFacts::default() })
+        Ok(Self { width, height, rgb, facts: PhotoFacts::default(), quarter: None, whole: (width, height) })
     }
 
     /// A colourful picture that is the same everywhere, to try an encoder with.
@@ -140,7 +164,7 @@ impl Photo {
             [x as u8, y as u8, (x * y / 64) as u8]
         };
         let rgb = (0..SIDE * SIDE).flat_map(pixel).collect();
-        Self { width: SIDE, height: SIDE, rgb, facts: PhotoFacts::default() }
+        Self { width: SIDE, height: SIDE, rgb, facts: PhotoFacts::default(), quarter: None, whole: (SIDE, SIDE) }
     }
 
     /// Width in pixels.
@@ -178,18 +202,22 @@ impl Photo {
     }
 }
 
-/// How a whole baseline JPEG file within the limits is coded whose colours are luma and chroma of sRGB, and its EXIF orientation: a device
-/// may decode it. `None` for all others, and for those that [`Photo::decode`] refuses by their heads.
-pub(crate) fn plain_jpeg(contents: &[u8], limits: &PhotoLimits) -> Option<(jpeg::Frame, u8)> {
-    let frame = jpeg::frame(contents)?;
-    let pixels = u64::from(frame.width) * u64::from(frame.height);
+/// The size and the blocks of a whole baseline JPEG file within the limits whose colours are luma and chroma of sRGB, and its EXIF
+/// orientation: a device may decode it. `None` for all others, for those of which the quarter is enough, and for those that
+/// [`Photo::decode`] refuses by their heads.
+pub(crate) fn plain_jpeg<'a>(contents: &'a [u8], side: u32, limits: &PhotoLimits) -> Option<(Baseline<'a>, u8)> {
+    let frame = Baseline::read(contents)?;
+    let (width, height) = frame.size;
+    let pixels = u64::from(width) * u64::from(height);
     let is_small = pixels <= limits.max_pixels && (contents.len() as u64).max(3 * pixels) <= limits.max_bytes;
-    if !is_small || raw_kind(contents).is_some() || image::guess_format(contents).ok()? != ImageFormat::Jpeg {
+    let is_large = width.min(height).div_ceil(quarter::QUARTER) >= 2 * side && width.min(height) >= quarter::LEAST;
+    if !is_small || is_large || raw_kind(contents).is_some() || image::guess_format(contents).ok()? != ImageFormat::Jpeg
+    {
         return None;
     }
     let mut decoder = jpeg_decoder::JpegDecoder::new(contents).ok()?;
     let is_plain = decoder.is_luma_chroma()
-        && decoder.dimensions() == (frame.width, frame.height)
+        && decoder.dimensions() == frame.size
         && decoder.icc_profile().ok()?.is_none_or(|icc| colour::changes_nothing(&icc))
         && jpeg::is_whole(contents);
     is_plain.then_some((frame, decoder.orientation().ok()?.to_exif()))

@@ -110,6 +110,15 @@ impl Preprocessing {
         is_input.then(|| window_taps((size.0 as usize, size.1 as usize), to, across, down, self.filter))?
     }
 
+    /// The pixels that it wants along a photo's shorter side, at the most.
+    pub(crate) fn shorter_side(&self) -> u32 {
+        match self.resize {
+            ResizeRule::Keep => u32::MAX,
+            ResizeRule::ShortSide(side) => side,
+            ResizeRule::Exact(width, height) => width.max(height),
+        }
+    }
+
     fn resized_size(&self, size: (u32, u32)) -> Result<(u32, u32)> {
         match self.resize {
             ResizeRule::Keep => Ok(size),
@@ -120,7 +129,8 @@ impl Preprocessing {
 
     /// The photo after resizing and cropping, only the pixels of the crop computed.
     fn resized(&self, photo: &Photo) -> Result<Photo> {
-        let to = self.resized_size((photo.width(), photo.height()))?;
+        let photo = photo.for_encoder(self.shorter_side());
+        let to = self.resized_size(photo.whole())?;
         let Some(crop) = self.crop else {
             let (across, down) = (0..to.0 as usize, 0..to.1 as usize);
             return Photo::from_rgb(to.0, to.1, window(photo, to, across, down, self.filter));

@@ -81,31 +81,6 @@ pub(crate) fn short_side_size((width, height): (u32, u32), side: u32) -> Result<
     Ok(if width <= height { (side, long as u32) } else { (long as u32, side) })
 }
 
-/// A photo whose shorter side is `side` pixels and whose longer side keeps the proportion, rounded down. Fails with
-/// [`VisionError::TooThin`] if the longer side would exceed 100 000 pixels.
-pub fn resize_short_side(photo: &Photo, side: u32, filter: ResizeFilter) -> Result<Photo> {
-    let (width, height) = short_side_size((photo.width(), photo.height()), side)?;
-    resize(photo, width, height, filter)
-}
-
-fn middle(length: u32, side: u32) -> Result<Span> {
-    let margin = length.checked_sub(side).ok_or_else(|| {
-        let [wanted, got] = [side, length].map(|other| 3 * u64::from(side) * u64::from(other));
-        VisionError::PixelCount { width: side, height: side, wanted, got }
-    })?;
-    let start = (f64::from(margin) / 2.0).round_ties_even() as usize;
-    Ok(start..start + side as usize)
-}
-
-/// The middle `side × side` pixels; where the margin is odd, its half rounds to even, as in torchvision. Fails with
-/// [`VisionError::PixelCount`] if the photo is smaller than that, or `side` is 0.
-pub fn centre_crop(photo: &Photo, side: u32) -> Result<Photo> {
-    let (across, down) = (middle(photo.width(), side)?, middle(photo.height(), side)?);
-    let rows = photo.rgb().chunks_exact(3 * photo.width() as usize).skip(down.start).take(down.len());
-    let rgb = rows.flat_map(|row| &row[3 * across.start..3 * across.end]).copied().collect();
-    Photo::from_rgb(side, side, rgb)
-}
-
 /// Samples a photo on a grid of `width × height` by bilinear interpolation between pixel centres, without
 /// antialiasing (PyTorch's `interpolate(mode="bilinear", align_corners=False)`); unrounded, three values a pixel.
 pub fn half_pixel_bilinear(photo: &Photo, width: u32, height: u32) -> Vec<f32> {
