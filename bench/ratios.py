@@ -2,7 +2,7 @@
 """Every ratio that the documents give, in one run, each beside its peer: codec, training and sampling, encoder, answers, `locate`, server,
 browser. Peers are installed from PyPI and npm into target/ratios. Rows of a GPU are made if CUDA is found.
 
-    bench/ratios.py [--quick] [--only NAME …] [--photos FOLDER] [--json FILE]
+    bench/ratios.py [--quick] [--only NAME …] [--photos FOLDER] [--binary LOCDIFF] [--json FILE]
 
 --quick: about 5 minutes on 2 quiet cores once all is built, with fewer rounds. --photos: JPEG files to make the photos from, better ones than
 the fixtures. A ratio above 1 means that ours is faster, by what the column says: `clock`, or `processor` time, which other work on the
@@ -11,8 +11,8 @@ machine disturbs less. A part that cannot run says why and is left out.
 import argparse, json, os, pathlib, re, resource, shutil, statistics, subprocess, sys, tempfile, venv
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PEERS = ["fastapi", "k6", "onnx", "onnxruntime", "pillow", "pyvips-binary", "pyvips", "safetensors", "scipy", "torch", "uvicorn"]
-OUT, LOCDIFF = ROOT / "target/ratios", ROOT / "target/release/locdiff"
+PEERS = ["fastapi", "k6", "onnx", "onnxruntime", "pillow", "pyvips-binary", "pyvips", "safetensors", "scipy", "uvicorn"]
+OUT = ROOT / "target/ratios"
 PYTHON, ONE = OUT / "venv/bin/python", {name: "1" for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VIPS_CONCURRENCY")}
 TABLE = []
 
@@ -43,6 +43,7 @@ def codec(quick):
 
 
 def engine(quick):
+    run(PYTHON, "-m", "pip", "install", "--quiet", "torch")
     program, rounds = ROOT / "target/release/examples/engine_bench", 2 if quick else 5
     run("cargo", "build", "--release", "--quiet", "--manifest-path", "lab/Cargo.toml", "--target-dir", "target", "--example", "engine_bench")
     for device, more in [("cpu", ["--d", 576, "--threads", 1]), ("cuda", ["--d", "576,2304", "--modes", "tf32"])]:
@@ -99,6 +100,7 @@ def browser(_quick):
     if not modules.exists():
         run("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", OUT, "onnxruntime-web@1.30", "playwright-core")
     if not onnx.exists():
+        run(PYTHON, "-m", "pip", "install", "--quiet", "torch")
         run(PYTHON, "bench/browser_onnx.py", onnx)
     run("scripts/site", "--quick", one_thread=False)
     found = json.loads(run("node", "bench/browser.mjs", modules, "target/site", modules / "onnxruntime-web/dist", onnx))
@@ -121,19 +123,22 @@ def photos(name, count, size, quality):
 
 
 def main():
-    global FROM
+    global FROM, LOCDIFF
     parts = [codec, engine, encoder, answers, locate, server, browser]
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--quick", action="store_true")
     options.add_argument("--only", nargs="+", choices=[part.__name__ for part in parts])
     options.add_argument("--photos", type=pathlib.Path)
+    options.add_argument("--binary", type=pathlib.Path, help="the program, if it is not to be built")
     options.add_argument("--json", type=pathlib.Path)
     options = options.parse_args()
+    LOCDIFF = options.binary.resolve() if options.binary else ROOT / "target/release/locdiff"
     FROM = options.photos and options.photos.resolve()
     if not PYTHON.exists():
         venv.create(OUT / "venv", with_pip=True)
     run(PYTHON, "-m", "pip", "install", "--quiet", *PEERS)
-    run("cargo", "build", "--release", "--quiet", "--bin", "locdiff", one_thread=False)
+    if not options.binary:
+        run("cargo", "build", "--release", "--quiet", "--bin", "locdiff", one_thread=False)
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, commit {run('git', 'rev-parse', '--short', 'HEAD').strip()}\n")
     print("| work | peer | ours | peer's | ratio | by | n | load |\n|---|---|---|---|---|---|---|---|")
     for part in parts:

@@ -153,7 +153,7 @@ impl CellGrid {
                 }
                 let own = self.cells.points[own.clone()].iter().zip(&masses[own]);
                 own.for_each(|(point, mass)| {
-                    near[usize::from(table[usize::from(km_step(centre.dot(*point)))])] += mass
+                    near[usize::from(table[usize::from(km_step(centre.dot(*point)))])] += mass;
                 });
             }
         }

@@ -68,7 +68,7 @@ fn smallest_of_many<const N: usize>(values: &[f64], masses: &[f64], shares: [f64
     let least = if last < LAST { top - f64::from(last + 2) * (DEPTH_NATS / BINS as f64) } else { f64::NEG_INFINITY };
     let (mut sums, mut asked) = (vec![(0.0, 0_u32); BINS], Vec::new());
     for (block, start) in values.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
-        if !block.iter().fold(false, |any, value| any | (*value >= least)) {
+        if block.iter().filter(|value| **value >= least).count() == 0 {
             continue;
         }
         for (value, pixel) in block.iter().zip(start..) {

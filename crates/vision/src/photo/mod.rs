@@ -13,6 +13,7 @@ mod jpeg_decoder;
 mod limits;
 mod pixels;
 mod quarter;
+mod seen;
 mod thumbnail;
 
 pub use heif::libheif_version;

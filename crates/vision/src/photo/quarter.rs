@@ -1,9 +1,8 @@
 //! A large JPEG file at a quarter of its size, each way, as encoders see it: of every block of 8 × 8 samples only the lowest two
 //! frequencies are made pixels, 2 × 2 of them. Most of a file's bits are stepped over.
 
-use super::{Photo, PhotoFacts};
 use super::{baseline::Baseline, codes::Bits, codes::Codes, jpeg_decoder::JpegDecoder};
-use image::RgbImage;
+use image::{ImageDecoder, RgbImage};
 
 /// Pixels along a side, for one of the picture.
 pub(super) const QUARTER: u32 = 4;
@@ -14,41 +13,10 @@ pub(super) const LEAST: u32 = 2048;
 /// The quarter of a large baseline file of luma and chroma; `None` for all others.
 pub(super) fn of_large(contents: &[u8]) -> Option<RgbImage> {
     let head = Baseline::read(contents).filter(|head| head.size.0.min(head.size.1) >= LEAST)?;
-    let is_plain = JpegDecoder::new(contents).is_ok_and(|decoder| decoder.is_luma_chroma());
+    // The limits were held against what the whole decoder says.
+    let is_same = |decoder: &JpegDecoder| decoder.is_luma_chroma() && decoder.dimensions() == head.size;
+    let is_plain = JpegDecoder::new(contents).is_ok_and(|decoder| is_same(&decoder));
     if is_plain { decode(&head) } else { None }
-}
-
-impl Photo {
-    /// What an encoder looks at that wants so many pixels along the shorter side: the quarter, if it has twice as many, else the photo.
-    pub(crate) fn for_encoder(&self, side: u32) -> &Self {
-        self.quarter.as_deref().filter(|quarter| quarter.is_enough_for(side)).unwrap_or(self)
-    }
-
-    pub(super) fn is_enough_for(&self, side: u32) -> bool {
-        self.width.min(self.height) >= side.saturating_mul(2)
-    }
-
-    /// Width and height of the photo that this is a quarter of, or its own.
-    pub(crate) fn whole(&self) -> (u32, u32) {
-        self.whole
-    }
-
-    /// Returns it with a box painted over, from and to these columns and rows.
-    #[must_use]
-    pub fn painted(&self, x: (usize, usize), y: (usize, usize), colour: [u8; 3]) -> Self {
-        let (width, mut rgb) = (self.width as usize, self.rgb.clone());
-        for row in y.0..y.1 {
-            rgb[3 * (row * width + x.0)..3 * (row * width + x.1)].as_chunks_mut::<3>().0.fill(colour);
-        }
-        Self {
-            width: self.width,
-            height: self.height,
-            rgb,
-            facts: PhotoFacts::default(),
-            quarter: None,
-            whole: self.whole,
-        }
-    }
 }
 
 /// One component: two samples for each block, each way.
@@ -132,7 +100,7 @@ fn colour(luma: u8, blue: u8, red: u8) -> [u8; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PhotoLimits;
+    use crate::{Photo, PhotoLimits};
     use locdiff_testing::{fixture, fixture_bytes};
     use std::f64::consts::PI;
 

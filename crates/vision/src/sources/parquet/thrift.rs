@@ -155,7 +155,7 @@ impl<'a> Thrift<'a> {
             Kind::Byte => drop(self.byte()?),
             Kind::Int => drop(self.unsigned()?),
             Kind::Double => {
-                self.at = self.at.checked_add(8).filter(|at| *at <= self.bytes.len()).ok_or_else(cut_off)?
+                self.at = self.at.checked_add(8).filter(|at| *at <= self.bytes.len()).ok_or_else(cut_off)?;
             }
             Kind::Binary => drop(self.binary()?),
             Kind::List => self.list(|this, kind| this.pass_item(kind, depth + 1))?,
