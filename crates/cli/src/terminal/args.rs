@@ -1,6 +1,6 @@
 //! Arguments that several commands share, each defined once.
 
-use super::output::ensure_usage;
+use super::output::misuse;
 use anyhow::{Context, Result};
 use clap::{Args, builder::PossibleValue, builder::PossibleValuesParser, builder::TypedValueParser};
 use locdiff_base::Named;
@@ -157,7 +157,9 @@ impl DecoderArgs {
     /// The decoder.
     pub(crate) fn decoder(&self) -> Result<Decoder> {
         let is_idle = self.decoder == DecoderKind::Kl && self.window_km.is_some();
-        ensure_usage!(!is_idle, "--window-km has no effect with --decoder kl: leave it out");
+        if is_idle {
+            return misuse("--window-km has no effect with --decoder kl: leave it out");
+        }
         let window_rad = self.window_km.map(|km| km / EARTH_RADIUS_KM);
         Ok(match self.decoder {
             DecoderKind::Exact => Decoder::Exact { window_rad },
