@@ -6,7 +6,7 @@ same image network and its density. In turns, as many processes as cores, one th
 
 Peers: `pillow` decodes whole photos, `draft` asks Pillow for the reduced size that JPEG allows, `pyvips` makes thumbnails, which does so, too.
 Each gives the best place, five hypotheses and two radii of the density at 12,288 points; ours gives all that an answer has (20,000 times finer
-windows, countries, regions, a ledger), and starts anew in each turn. --text: ours reads text, too; the peers do not.
+windows, countries, regions, a ledger), and starts again in each turn. --text: ours reads text, too; the peers do not.
 """
 import argparse, json, multiprocessing, os, pathlib, resource, statistics, subprocess, sys, time
 

@@ -6,7 +6,7 @@
     python lab/scripts/vision_bench.py --pipeline LOCDIFF [PHOTOS] [ROUNDS] [THREADS]
 
 Reads the encoder's folder named by the variable ENCODER (models/streetview-lite2) and prints the distance to the
-fixture's embedding beside the times. The second form
+fixture's embedding next to the times. The second form
 makes PHOTOS (200; or the name of a folder of JPEGs to use instead) JPEGs of 1 to 2 megapixels from fixtures/vision/china.jpg in a temporary folder and takes turns:
 LOCDIFF (the binary) embeds them, then THREADS processes (as many as there are cores) each decode, resize and encode
 photo after photo. Starting up is counted in locdiff's processor time only. On a shared machine the processor time of a
