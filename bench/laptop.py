@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""`locdiff locate` on a folder of large photos beside what one would write in Python: Pillow or pyvips, onnxruntime, and numpy for the
+"""`locdiff locate` on a folder of large photos, compared with what one would write in Python: Pillow or pyvips, onnxruntime, and numpy for the
 same image network and its density. In turns, as many processes as cores, one thread each.
 
     python bench/laptop.py LOCDIFF PHOTOS [--turns 5] [--text] [--json FILE]     (numpy, scipy, onnx, onnxruntime, pillow, pyvips, safetensors)
 
 Peers: `pillow` decodes whole photos, `draft` asks Pillow for the reduced size that JPEG allows, `pyvips` makes thumbnails, which does so, too.
-Each gives the best place, five hypotheses and two radii of the density at 12,288 points; ours gives all that an answer has (20,000 times finer
-windows, countries, regions, a ledger), and starts again in each turn. --text: ours reads text, too; the peers do not.
+Each gives the best place, five hypotheses and two radii of the density at 12,288 points; ours gives all that an answer has (249,671 cells,
+countries, regions), and starts again in each turn. With --text, ours also reads text; the peers do not.
 """
 import argparse, json, multiprocessing, os, pathlib, resource, statistics, subprocess, sys, time
 
