@@ -26,7 +26,7 @@ def rows(page, first_cell):
 
 names = {"test": "street views, never seen", "validation-b (fitted on)": "street views of another collection", "im2gps3k-1000": "ordinary photos"}
 colours = ["#1f5fa8", "#6b4c9a", "#c8792b"]
-figure, axes = plt.subplots(figsize=(5.6, 5))
+figure, axes = plt.subplots(figsize=(7.6, 4.2))
 axes.plot([40, 100], [40, 100], color="#999999", linewidth=1)
 for (name, words), colour in zip(names.items(), colours):
     row = next(row for row in rows("results.md", "fitted on") if row[0].startswith("a+b") and row[1] == name)
@@ -46,6 +46,6 @@ for k, (what, ours, peer, name, _) in enumerate(reversed(bars)):
     axes.text(ratio + 0.04, k, f"{ratio:.2f}× {name}", va="center")
 axes.axvline(1, color="#999999", linewidth=1)
 axes.set_yticks(range(len(bars)), [row[0] for row in reversed(bars)])
-axes.set(xlabel="speed against the peer", xlim=(0, 5.2))
+axes.set(xlabel="speed, as a multiple of the peer's", xlim=(0, 5.6))
 figure.tight_layout()
 figure.savefig(out / "speed.png", dpi=150)

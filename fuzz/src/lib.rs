@@ -5,8 +5,8 @@
 //! `seeds/NAME/` holds sound inputs of each.
 
 use locdiff::batch::fuzzing::{batch_job, batch_manifest, batch_part};
-use locdiff_io::data::{Format, PlaceTable, PointColumns, RowFile, TableReader};
-use locdiff_io::{data::fuzzing::format, data::fuzzing::matrix, data::fuzzing::points, tags::GeoTag, tags::Overwrite};
+use locdiff_io::data::{Format, MatrixReader, PlaceTable, PointColumns, PointReader, RowFile, TableReader};
+use locdiff_io::tags::{GeoTag, Overwrite};
 use locdiff_map::places::Region;
 use locdiff_model::{Model, ModelConfig, answer::Calibration, answer::ModelShape};
 use locdiff_nn::Device;
@@ -84,6 +84,60 @@ fn write(folder_name: &str, file: &str, bytes: &[u8]) -> PathBuf {
 /// The value, or `None` after the error's message was looked at.
 fn checked<T, E: Display>(result: Result<T, E>) -> Option<T> {
     result.map_err(|error| assert!(!error.to_string().contains(['\n', '\r']), "one line: {error}")).ok()
+}
+
+/// A path or a name that should say a format.
+fn format(bytes: &[u8]) {
+    let name = String::from_utf8_lossy(bytes);
+    for result in [Format::from_path(Path::new(name.as_ref())), name.parse()] {
+        if let Some(format) = checked(result) {
+            assert_eq!(format.name().parse::<Format>().ok(), Some(format));
+        }
+    }
+}
+
+/// A file of a format as points.
+fn points(bytes: &[u8], format: Format) {
+    let reader = PointReader::from_bytes("fuzz", bytes.to_vec(), format, &PointColumns::default());
+    let Some(reader) = checked(reader) else { return };
+    let promised = reader.rows();
+    let mut last_row = 0;
+    let mut items = 0;
+    for item in reader {
+        items += 1;
+        if let Some((row, place)) = checked(item) {
+            assert!(row > last_row, "rows count upwards");
+            assert!((-90.0..=90.0).contains(&place.lat_deg()) && (-180.0..=180.0).contains(&place.lon_deg()));
+            last_row = row;
+        }
+        assert!(items <= bytes.len() + 1, "no more items than bytes, and one error for an empty file");
+    }
+    assert!(promised.is_none_or(|rows| rows == items as u64), "a header keeps its promise");
+}
+
+/// The same as a matrix; of a safetensors file the only tensor, and one of a name.
+fn matrix(bytes: &[u8], format: Format) {
+    rows(bytes, format, None);
+    if format == Format::Safetensors {
+        rows(bytes, format, Some("a"));
+    }
+}
+
+fn rows(bytes: &[u8], format: Format, tensor: Option<&str>) {
+    let reader = MatrixReader::from_bytes("fuzz", bytes.to_vec(), format, tensor);
+    let Some(mut reader) = checked(reader) else { return };
+    let mut values = Vec::new();
+    let mut errors = 0;
+    loop {
+        match checked(reader.read_row(&mut values)) {
+            Some(false) => break,
+            more => errors += usize::from(more.is_none()),
+        }
+        assert!(errors <= bytes.len(), "every error takes at least a byte");
+    }
+    assert!(values.iter().all(|value| value.is_finite()));
+    assert_eq!(values.len() as u64, reader.columns() as u64 * reader.rows_read());
+    assert!(values.len() <= bytes.len(), "a number takes at least a byte");
 }
 
 /// Any bytes as a photo: a picture within the limits or an error. The limit on memory is the fuzzer's.

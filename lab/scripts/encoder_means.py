@@ -37,7 +37,7 @@ READINGS = [
 ]
 OWN = [
     ("constant", "", "", "always the best constant place"),
-    ("bundled", "", "", "the bundled model as shipped"),
+    ("bundled", "", "", "the bundled model"),
     ("shdd-mse", "SHDD with its codec", "mean squared error", "16 samples, its decoder"),
     ("shdd-samples", "SHDD with its codec", "nll", "16 samples, its decoder"),
     ("locdiff-cs-unet", "SHDD with its codec", "nll", "a single evaluation's density"),

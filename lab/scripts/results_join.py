@@ -25,10 +25,11 @@ ORDER = [
 ]
 text = open(old).read()
 was = re.search(r"`(?:lab/)?scripts/results\.sh` on (\S+);", text)
-NOTE = "Not made again since {}: blocks of 5°, choices by validation a and b together, and the constant place of then."
+NOTE = "Of {}."
 print(f"# Results\n\nAn appendix: no guide needs it. Tables written by `lab/scripts/results.sh` on {date}; do not edit them. Studies by other commands follow. `DATA` are the project's street-view embeddings:")
 print("EfficientNet-Lite2, 512 numbers, tuned on the training photos and never shown validation or test. All choices are made on the")
-print("validation photos of the test photos' collection, all figures are of the test photos. Intervals are 95 % over blocks of 15° (of 5° in tables not made again) and, where there are several, seeds, but in tables that say otherwise.")
+print("validation photos of the test photos' collection, all figures are of the test photos. Intervals are 95 % over blocks of 15° and, where there are several, seeds, but in tables that say otherwise.")
+print(*re.findall(r"\n\*\*Tables of .*", text))
 sections = re.split(r"(?=\n## )", text)
 for name, title in ORDER:
     path = f"{parts}/{name}"
@@ -41,7 +42,7 @@ for name, title in ORDER:
         continue
     section = found[0].strip()
     says_its_date = re.search(r"\(\d+ [A-Z][a-z]+ 20\d\d", section[:2000])
-    if "Not made again since" not in section and not says_its_date and was and was.group(1) != date:
+    if "\nOf " not in section[:200] and "Not made again since" not in section and not says_its_date and was and was.group(1) != date:
         head, rest = section.split("\n", 1)
         section = f"{head}\n\n{NOTE.format(was.group(1))}\n{rest}"
     print("\n" + section)

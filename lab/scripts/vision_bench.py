@@ -167,7 +167,7 @@ def pipeline(binary, count="200", rounds=5, cores=len(os.sched_getaffinity(0))):
             for turn in range(rounds):
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
                 out = Path(folder) / "e.safetensors"
-                run = subprocess.run([binary, "embed", photos, "-o", out, "--json", "--device", "cpu", "--encoder", ENCODER, "--jobs", str(cores)], check=True, capture_output=True)
+                run = subprocess.run([binary, "embed", photos, "-o", out, "--force", "--json", "--device", "cpu", "--encoder", ENCODER, "--jobs", str(cores)], check=True, capture_output=True)
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
                 ours.append((json.loads(run.stdout)["photos_per_second"], 1e3 * processor / count))

@@ -1,7 +1,7 @@
 //! LocDiff and retrieval together: a mixture of their densities.
 
 use crate::reading::{CommonReading, THINNEST};
-use crate::{Baseline, FitData, PhotoDensity, Points, Result, exponentials::exp_sum, knn::NearestNeighbours};
+use crate::{Baseline, FitData, PhotoDensity, Points, Result, knn::NearestNeighbours, reading::exp_sum};
 use locdiff_model::answer::Globe;
 use locdiff_nn::Device;
 use locdiff_shdd::sphere::{LatLon, UnitVec};
@@ -102,7 +102,7 @@ impl<M: Baseline> Baseline for Blend<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{constant::Constant, toy};
+    use crate::{baseline::Constant, toy};
     use locdiff_shdd::sphere::Grid;
 
     #[test]

@@ -1,6 +1,7 @@
-//! How much work a method may do.
+//! How much work a method may do, and the wall and processor time that it took.
 
 use locdiff_base::named;
+use std::time::Instant;
 
 /// The work a neural method may do; the same for all, so that none wins by its budget.
 ///
@@ -83,4 +84,38 @@ impl EffortPreset {
             Self::Full => (Effort::full(), 3),
         }
     }
+}
+
+/// Measures from when it was started.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch {
+    start: Instant,
+    cpu: Option<f64>,
+}
+
+impl Stopwatch {
+    pub fn start() -> Self {
+        Self { start: Instant::now(), cpu: cpu_seconds() }
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// Processor seconds of this process on all threads since the start, where the system tells.
+    pub fn cpu_seconds(&self) -> Option<f64> {
+        cpu_seconds().zip(self.cpu).map(|(now, before)| now - before)
+    }
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "not every system tells")]
+fn cpu_seconds() -> Option<f64> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
+}
+
+#[cfg(not(unix))]
+fn cpu_seconds() -> Option<f64> {
+    None
 }

@@ -32,15 +32,12 @@ mod blend;
 mod bundled;
 mod cells;
 mod comparison;
-mod constant;
 mod contrastive;
 mod coordinates;
 mod effort;
 mod encoders;
 mod examples;
-mod exponentials;
 mod factors;
-mod ideal;
 mod knn;
 mod learner;
 mod locdiff;
@@ -50,12 +47,10 @@ mod reading;
 mod sampled;
 mod search;
 mod splits;
-mod stopwatch;
 #[cfg(test)]
 mod toy;
 mod trial;
 mod vmf;
-mod window;
 
 pub(crate) use anyhow::Result;
 pub use baseline::{Baseline, Fit, FitData, PhotoDensity, Points};
@@ -63,7 +58,7 @@ pub use cells::CellScheme;
 pub use comparison::Comparison;
 pub use contrastive::RetrievalGallery;
 pub use coordinates::CoordinatePath;
-pub use effort::{Effort, EffortPreset};
+pub use effort::{Effort, EffortPreset, Stopwatch};
 pub use encoders::EncoderKind;
 pub use examples::Examples;
 pub use factors::{FactorStudy, FactorTable};
@@ -73,5 +68,4 @@ pub use paper::{
     with_noise,
 };
 pub use splits::Splits;
-pub use stopwatch::Stopwatch;
 pub use trial::Trial;

@@ -1,7 +1,7 @@
 //! LocDiff itself behind the same trait.
 
 use crate::baseline::{Task, score};
-use crate::exponentials::exp_sum;
+use crate::reading::exp_sum;
 use crate::{Baseline, Effort, Examples, FitData, PhotoDensity, Points, Result, reading::likelihood, search::ByRule};
 use locdiff_io::data::Embedding;
 use locdiff_model::answer::Globe;

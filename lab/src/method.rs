@@ -1,10 +1,8 @@
 //! The methods by name.
 
-use crate::{
-    CellScheme, CoordinatePath, Effort, EncoderKind, Fit, Result, RetrievalGallery, baseline::Task, blend::Blend,
-    bundled::Bundled, cells::CellClassifier, constant::Constant, contrastive::Contrastive, coordinates, encoders,
-    knn::NearestNeighbours, locdiff::LocDiff, vmf::VmfMixture, vmf::VonMisesFisher,
-};
+use crate::{CellScheme, CoordinatePath, Effort, EncoderKind, Fit, Result, RetrievalGallery, coordinates, encoders};
+use crate::{baseline::Constant, baseline::Task, blend::Blend, bundled::Bundled, cells::CellClassifier};
+use crate::{contrastive::Contrastive, knn::NearestNeighbours, locdiff::LocDiff, vmf::VmfMixture, vmf::VonMisesFisher};
 use locdiff_base::{Named, setting};
 use locdiff_model::{LossKind, QuadratureRecipe};
 use locdiff_nn::Device;

@@ -1,9 +1,10 @@
 //! One reading for every method: what validation may choose is the same for all.
 
-use crate::exponentials::{exp_sum, exps};
-use crate::{Baseline, Examples, PhotoDensity, Points, Result, baseline::score, search, window::place};
+use crate::{Baseline, Examples, PhotoDensity, Points, Result, baseline::score, search};
 use locdiff_model::answer::Globe;
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_nn::math;
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Pixel, Pixels, UnitVec};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::{f64::consts::PI, fmt, sync::Arc};
 
@@ -244,6 +245,195 @@ impl fmt::Display for CommonReading {
         match self.window_km {
             Some(window_km) => write!(f, "window {window_km} km"),
             None => write!(f, "its own decoder"),
+        }
+    }
+}
+
+/// So many are added in f32 before they are added in f64.
+const PART: usize = 64;
+
+struct ExpSum<'a> {
+    values: &'a [f32],
+    temper: f32,
+    top: f32,
+}
+
+impl WithSimd for ExpSum<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let Self { values, temper, top } = self;
+        let (parts, rest) = values.as_chunks::<PART>();
+        let mut sums = [0.0_f32; PART];
+        let mut total = 0.0;
+        for block in parts.chunks(16) {
+            sums.fill(0.0);
+            for part in block {
+                for (sum, value) in sums.iter_mut().zip(part) {
+                    *sum += math::exp(temper * (value - top));
+                }
+            }
+            total += sums.iter().map(|sum| f64::from(*sum)).sum::<f64>();
+        }
+        total + rest.iter().map(|value| f64::from(math::exp(temper * (value - top)))).sum::<f64>()
+    }
+}
+
+/// `Σ exp(temper·(value − top))`, to six digits.
+pub(crate) fn exp_sum(values: &[f32], temper: f32, top: f32) -> f64 {
+    pulp::Arch::new().dispatch(ExpSum { values, temper, top })
+}
+
+/// `exp(temper·(value − top))` of each.
+pub(crate) fn exps(values: &[f32], temper: f32, top: f32) -> Vec<f32> {
+    struct ExpInto<'a>(&'a [f32], f32, f32, &'a mut [f32]);
+
+    impl WithSimd for ExpInto<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            let Self(values, temper, top, out) = self;
+            for (out, value) in out.iter_mut().zip(values) {
+                *out = math::exp(temper * (value - top));
+            }
+        }
+    }
+    let mut out = vec![0.0; values.len()];
+    pulp::Arch::new().dispatch(ExpInto(values, temper, top, &mut out));
+    out
+}
+
+/// Lumps that are compared, and those that are climbed from.
+const SEEDS: usize = 12;
+const CLIMBS: usize = 3;
+/// Lumps are at most this share of the window's deviation wide, and those that seeds are taken from this one.
+const LUMP: f64 = 0.6;
+const SEED_LUMP: f64 = 1.5;
+/// Lumps lighter than this share of the heaviest, and those farther than so many deviations, move nothing.
+const LIGHT: f32 = 1e-4;
+const AROUND: f64 = 5.0;
+const STEPS: usize = 40;
+const STILL: f32 = 1e-10;
+
+#[derive(Clone, Copy)]
+struct Lump {
+    at: [f32; 3],
+    mass: f32,
+}
+
+fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn unit(v: [f32; 3]) -> [f32; 3] {
+    let length = dot(v, v).sqrt().max(f32::MIN_POSITIVE);
+    v.map(|x| x / length)
+}
+
+/// Pixels lumped together up to a width; they are in nested order, so that those of one parent follow one another.
+fn lumps(pixels: &Pixels, masses: &[f32], width_rad: f64) -> Vec<Lump> {
+    let deepest = pixels.depth();
+    let depth = (0..deepest).find(|depth| Pixel::width_rad(*depth) <= width_rad).unwrap_or(deepest);
+    let children = 1 << (2 * (deepest - depth));
+    let parents = masses.chunks(children).zip(pixels.points().chunks(children));
+    let lump = |(masses, points): (&[f32], &[UnitVec])| {
+        let (mut at, mut mass) = ([0.0; 3], 0.0);
+        for (own, point) in masses.iter().zip(points) {
+            mass += own;
+            at.iter_mut().zip(point.to_array()).for_each(|(sum, x)| *sum += own * x as f32);
+        }
+        Lump { at: unit(at), mass }
+    };
+    let all: Vec<Lump> = parents.map(lump).collect();
+    let least = LIGHT * all.iter().map(|lump| lump.mass).fold(0.0, f32::max);
+    all.into_iter().filter(|lump| lump.mass >= least && lump.mass > 0.0).collect()
+}
+
+/// What the window holds about a place, and the centre of it.
+fn held(near: &[Lump], sharpness: f32, here: [f32; 3]) -> (f32, [f32; 3]) {
+    let (mut sum, mut centre) = (0.0, [0.0; 3]);
+    for Lump { at, mass } in near {
+        // 1 − cos by the difference, which keeps its digits where the two are near.
+        let d = [at[0] - here[0], at[1] - here[1], at[2] - here[2]];
+        let weight = mass * (-0.5 * sharpness * dot(d, d)).exp();
+        sum += weight;
+        centre.iter_mut().zip(at).for_each(|(sum, x)| *sum += weight * x);
+    }
+    (sum, unit(centre))
+}
+
+/// The place about which a Gaussian window of half the radius' deviation holds most.
+pub(crate) fn place(pixels: &Pixels, masses: &[f32], window_km: f64) -> LatLon {
+    let deviation = 0.5 * window_km / EARTH_RADIUS_KM;
+    let sharpness = deviation.powi(-2) as f32;
+    let all = lumps(pixels, masses, LUMP * deviation);
+    let mut coarse = lumps(pixels, masses, SEED_LUMP * deviation);
+    coarse.sort_by(|a, b| b.mass.total_cmp(&a.mass));
+    let (apart, around) = (deviation.cos() as f32, (AROUND * deviation).min(3.0).cos() as f32);
+    let mut seeds: Vec<[f32; 3]> = Vec::new();
+    for lump in coarse {
+        if seeds.len() < SEEDS && seeds.iter().all(|seed| dot(*seed, lump.at) < apart) {
+            seeds.push(lump.at);
+        }
+    }
+    let near = |here: [f32; 3]| all.iter().copied().filter(|lump| dot(lump.at, here) > around).collect::<Vec<Lump>>();
+    let begin = |seed: [f32; 3]| {
+        let near = near(seed);
+        let (_, at) = held(&near, sharpness, seed);
+        (held(&near, sharpness, at).0, at, near)
+    };
+    let mut begun: Vec<(f32, [f32; 3], Vec<Lump>)> = seeds.into_iter().map(begin).collect();
+    begun.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let climbed = begun.into_iter().take(CLIMBS).map(|(_, mut here, near)| {
+        let mut value = 0.0;
+        for _ in 0..STEPS {
+            let (now, next) = held(&near, sharpness, here);
+            let d = [next[0] - here[0], next[1] - here[1], next[2] - here[2]];
+            (value, here) = (now, next);
+            if dot(d, d) < STILL {
+                break;
+            }
+        }
+        (value, here)
+    });
+    let best = climbed.max_by(|a, b| a.0.total_cmp(&b.0)).map_or([0.0, 0.0, 1.0], |(_, here)| here);
+    let [x, y, z] = best.map(f64::from);
+    UnitVec::new(x, y, z).unwrap_or(UnitVec::NORTH).to_latlon()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use locdiff_model::answer::Kernels;
+
+    #[test]
+    fn sums_are_those_of_f64() {
+        let values: Vec<f32> = (0..5000).map(|k| -(k as f32 * 0.013) % 40.0).collect();
+        let wanted: f64 = values.iter().map(|value| (0.7 * (f64::from(*value) + 1.0)).exp()).sum();
+        assert!((exp_sum(&values, 0.7, -1.0) / wanted - 1.0).abs() < 1e-6);
+        let each: f64 = exps(&values, 0.7, -1.0).iter().map(|value| f64::from(*value)).sum();
+        assert!((each / wanted - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_window_decides_between_a_sharp_and_a_broad_peak() {
+        let globe = Globe::new(23).unwrap();
+        let at = |lat: f64, lon: f64| LatLon::new(lat, lon).unwrap().to_unit();
+        let (paris, lima) = (at(48.86, 2.35), at(-12.05, -77.04));
+        let density =
+            |place: UnitVec, km: f64| Kernels::new(vec![(place, 1.0)], km).log_densities(globe.pixels().points());
+        let (sharp, broad) = (density(paris, 150.0), density(lima, 900.0));
+        let masses: Vec<f32> = sharp.iter().zip(&broad).map(|(a, b)| (0.3 * a.exp() + 0.7 * b.exp()) as f32).collect();
+        for (window_km, wanted, within_km) in [(300.0, paris, 60.0), (2500.0, lima, 120.0)] {
+            let found = place(globe.pixels(), &masses, window_km).to_unit();
+            assert!(found.angle_rad(wanted) * EARTH_RADIUS_KM < within_km, "{window_km}");
+            let masses: Vec<f64> = masses.iter().map(|mass| f64::from(*mass)).collect();
+            let total: f64 = masses.iter().sum();
+            let masses: Vec<f64> = masses.iter().map(|mass| mass / total).collect();
+            let slow = std::sync::Arc::new(Globe::new(23).unwrap()).peaks(&masses, window_km, 1)[0].place;
+            assert!(found.angle_rad(slow.to_unit()) * EARTH_RADIUS_KM < 60.0, "{window_km}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One method fitted and tested with several seeds.
 
 use crate::reading::{CommonReading, READ_DEGREE, Read};
-use crate::{Baseline, Fit, FitData, Result, Splits, stopwatch::Stopwatch};
+use crate::{Baseline, Fit, FitData, Result, Splits, effort::Stopwatch};
 use locdiff_base::AtomicFile;
 use locdiff_io::data::PointWriter;
 use locdiff_model::eval::{Bootstrap, Estimate, Prdc, RADII_KM, RecallArea, Rules};

@@ -85,7 +85,7 @@ def _bundled() -> Locator:
 
 
 def locate(photo: Photo, **options: Unpack[LocateOptions]) -> Answer:
-    """Locate a photo with the bundled model, which is opened on first use. Options are those of `Locator.locate`.
+    """Locate a photo with the bundled model, which is opened on first use. It takes the options of `Locator.locate`.
 
     >>> locate(photo, within="Japan").country_code
     'JP'
@@ -105,7 +105,7 @@ def locate_iter(
 
     A photo that cannot be read is a `PhotoError` in its position. At most `block` answers are in memory, and `photos` is read
     block by block, so it may be a generator. `progress=True` shows a bar and needs the package tqdm. A function
-    gets the number of finished photos and their count, which is None for a generator. Answers equal those of `Locator.locate_many`.
+    gets the number of finished photos and their count, which is None for a generator. `Locator.locate_many` gives the same answers.
 
     >>> [answer.country_code for answer in locate_iter([photo, photo], within="Japan")]
     ['JP', 'JP']

@@ -25,7 +25,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A possible location: `place` is the nearest town, `probability` that of the window around it.
+    """A possible location: `place` names the nearest town, `probability` is the probability of the window around it.
 
     >>> Hypothesis(39.99, 116.27, 0.5, "near Beijing").lat
     39.99
@@ -56,7 +56,7 @@ Photo: TypeAlias = "Union[str, os.PathLike[str], bytes, bytearray, NDArray[numpy
 
 
 class LocateOptions(TypedDict, total=False):
-    """Options of `Locator.locate`, `locate_many` and `locate_embeddings`: those of the command, with its defaults."""
+    """Options of `Locator.locate`, `locate_many` and `locate_embeddings`: the names and defaults of the command."""
 
     within: str | Sequence[str] | None
     prior: StrPath | None

@@ -176,7 +176,7 @@ class TrainingRun(Record):
 
 @dataclass(frozen=True)
 class Fit:
-    """Data and fit of a calibration; regions and radii are those of 10, 20 … 90 %."""
+    """Data and fit of a calibration. Regions and radii have the levels 10, 20 … 90 %."""
 
     n: int
     out_of_domain: int

@@ -15,11 +15,11 @@ pub(crate) struct MadeOf {
 
 /// Locators that stay open in this process.
 const MOST_OPEN: usize = 2;
-/// Another place than before is another model's; another device may move it by less.
+/// A best location farther away than this comes from another model; another device moves it less.
 const SAME_PLACE_KM: f64 = 1.0;
 
 impl MadeOf {
-    /// The answer; fails where the model's folder holds another model by now.
+    /// Returns the answer. Fails if the model's folder holds another model by now.
     pub(crate) fn answer(&self, best: locdiff::LatLon) -> PyResult<locdiff::Answer> {
         let again = || locator(&self.options.locator)?.answer(&self.photo, &self.options.locate);
         let made = again().map_err(locate)?;

@@ -4,7 +4,7 @@ use crate::errors::{OrRaise, SettingError};
 use locdiff::{LatLon, PhotoTime, Source};
 use pyo3::prelude::*;
 
-/// Photos with their times and tags, where the caller knows them; else the photos say it themselves.
+/// Photos with the times and tags that the caller gives; otherwise the photos' metadata counts.
 pub(crate) fn with_known(
     sources: Vec<Source>,
     times: Option<&Bound<'_, PyAny>>,
@@ -16,7 +16,7 @@ pub(crate) fn with_known(
     Ok(sources.into_iter().zip(known).map(|(source, (time, gps))| source.with_time(time).with_gps(gps)).collect())
 }
 
-/// Each of a list by a rule, None as it is; as many None as there are photos where there is no list.
+/// Converts each item of a list, except None. Without a list, returns None for each photo.
 fn list<T>(
     name: &str,
     given: Option<&Bound<'_, PyAny>>,

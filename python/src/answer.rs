@@ -1,4 +1,4 @@
-//! What is said about a photo, as Python sees it.
+//! Answers for photos, as Python objects.
 
 use crate::places::{Numbers, degrees, from_json, hypothesis, json_place, place};
 use crate::{again::MadeOf, errors::OrRaise, errors::locate, pool::compute};
@@ -10,14 +10,14 @@ use pyo3::{prelude::*, pybacked::PyBackedBytes};
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 
-/// Answer for a photo: locations with probabilities and radii. It pickles: its fields as they are, its density as what it is made of, the
-/// photo's embedding and how the locator was opened.
+/// Answer for a photo: locations with probabilities and radii. It can be pickled: the density is then computed again from the
+/// photo's embedding, and needs the model's folder.
 #[pyclass(frozen, module = "locdiff")]
 pub(crate) struct Answer {
     /// The line of `locate --json`.
     line: Value,
     made_of: MadeOf,
-    /// With its density; made again where it was unpickled.
+    /// The answer with its density, which is computed again after unpickling.
     whole: OnceLock<Arc<locdiff::Answer>>,
 }
 
@@ -58,7 +58,7 @@ impl Answer {
     }
 }
 
-/// The density of an answer that is a photo's own: all of these are.
+/// Returns the density of an answer. Answers for photos always have one.
 fn density_of(answer: &locdiff::Answer) -> &locdiff::Density {
     answer.density().expect("a photo's own answer has a density")
 }

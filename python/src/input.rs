@@ -50,7 +50,7 @@ fn rgb_array(array: &PyReadonlyArrayDyn<'_, u8>) -> PyResult<Source> {
         [height, width] => ((*width, *height), view.iter().flat_map(grey).collect()),
         shape => {
             return Err(PyTypeError::new_err(format!(
-                "an array of shape {shape:?} is no photo: give uint8 [height, width, 3] or [height, width]"
+                "an array of shape {shape:?} is not a photo: give uint8 [height, width, 3] or [height, width]"
             )));
         }
     };

@@ -1,5 +1,5 @@
-//! The module `locdiff._locdiff`: what Python sees of the Rust crates. Everything that takes longer than a moment runs without the
-//! GIL, on a pool of its own (`pool.rs`); the package `locdiff` is a thin layer above it.
+//! The module `locdiff._locdiff`, the Python side of the Rust crates. Long calls run without the GIL, each on its own pool of threads
+//! (`pool.rs`). The package `locdiff` is a thin layer above it.
 
 mod again;
 mod album;

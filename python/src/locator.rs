@@ -33,7 +33,7 @@ fn anchored(options: FlatOptions) -> PyResult<FlatOptions> {
 }
 
 impl Locator {
-    /// What is asked of it.
+    /// The options of its answers.
     fn options(&self, given: Option<&Bound<'_, PyDict>>, taker: Taker) -> PyResult<FlatOptions> {
         let mut options = flat_options(given, taker)?;
         options.locator = self.opened.clone();
@@ -120,7 +120,7 @@ impl Locator {
     }
 }
 
-/// Gives what is in blocks to a function until a block is none.
+/// Calls a function with each item of the blocks, until there is no further block.
 fn in_blocks<T: Send>(
     py: Python<'_>,
     count: usize,

@@ -7,7 +7,7 @@ use pyo3::{exceptions::PyTypeError, prelude::*};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// Who takes options.
+/// The receiver of options.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Taker {
     Photos,
@@ -26,7 +26,7 @@ impl Taker {
     }
 }
 
-/// The defaults with what was given instead.
+/// Returns the defaults, changed by the given options.
 pub(crate) fn options(given: Option<&Bound<'_, PyDict>>, taker: Taker) -> PyResult<FlatOptions> {
     let mut fields = Map::new();
     for (name, value) in given.into_iter().flatten() {

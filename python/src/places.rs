@@ -6,7 +6,7 @@ use numpy::{PyArray2, PyArrayLike2, PyArrayLikeDyn, TypeMustMatch};
 use pyo3::{prelude::*, sync::PyOnceLock};
 use serde_json::Value;
 
-/// A place as Python sees it.
+/// A location as a Python object.
 pub(crate) fn place(py: Python<'_>, at: LatLon) -> PyResult<Bound<'_, PyAny>> {
     static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let make = || Ok::<_, PyErr>(py.import("locdiff._types")?.getattr("Place")?.unbind());
@@ -55,7 +55,7 @@ pub(crate) fn degrees(lat: &Numbers<'_>, lon: &Numbers<'_>) -> PyResult<Vec<LatL
     lat.iter().zip(lon).map(|(lat, lon)| LatLon::new(*lat, *lon)).collect::<Result<_, _>>().or_setting()
 }
 
-/// Rows of latitude and longitude; a row of two NaN is no place.
+/// Reads rows of latitude and longitude. A row of two NaN has no location.
 pub(crate) fn rows(array: &PyArrayLike2<'_, f64, numpy::AllowTypeChange>) -> PyResult<Vec<Option<LatLon>>> {
     let array = array.as_array();
     if array.ncols() != 2 {

@@ -1,5 +1,5 @@
 //! Threads that compute while Python goes on. Every call has a pool to itself while it runs: calls from several Python threads run
-//! beside each other, and a process that was forked makes new pools, since threads do not survive a fork.
+//! at the same time. A forked process makes new pools, because threads do not survive a fork.
 
 use crate::errors::SettingError;
 use pyo3::{call::PyCallArgs, prelude::*};
@@ -95,7 +95,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Tells a function of Python's, where there is one.
+    /// Calls a Python function, if there is one.
     pub(crate) fn new(progress: Option<Py<PyAny>>) -> Self {
         Self { stop: AtomicBool::new(false), progress, done: Mutex::new(0), raised: Mutex::new(None) }
     }

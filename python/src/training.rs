@@ -1,4 +1,4 @@
-//! Training and calibration, with a function that is told how far they are.
+//! Training and calibration, with a function that receives the progress.
 
 use crate::errors::{DataError, OrRaise, SettingError, locate};
 use crate::{options::value_of, places::from_json, places::record, pool::Watch};
@@ -12,7 +12,7 @@ use pyo3::{prelude::*, types::PyDict};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// The preset's settings with those that were given instead; their names are those of a run's `run.json`.
+/// Returns the preset's settings, changed by the given ones. Names are as in a run's `run.json`.
 fn settings(preset: &str, columns: usize, given: Option<&Bound<'_, PyDict>>) -> PyResult<RunConfig> {
     let preset = TrainPreset::from_name(preset).or_setting()?;
     let mut config = serde_json::to_value(preset.run_config(columns)).or_setting()?;
@@ -94,7 +94,7 @@ pub(crate) fn train<'py>(
     record(py, "TrainingRun", &summary)
 }
 
-/// What a function is told, as a dictionary of Python's.
+/// Returns the progress as a Python dictionary.
 struct Told(Value);
 
 impl<'py> IntoPyObject<'py> for Told {

@@ -67,7 +67,7 @@ def test_photos_of_every_kind(locator: locdiff.Locator, china: str) -> None:
     assert locator.locate(image).to_json() == by_array.to_json()
     assert locator.locate(array[:, ::-1][:, ::-1]).to_json() == by_array.to_json()
     assert locator.locate(array[:, :, 0]).best != by_array.best
-    with pytest.raises(TypeError, match="no photo: give uint8"):
+    with pytest.raises(TypeError, match="is not a photo: give uint8"):
         locator.locate(array[:, :, :2])
     with pytest.raises(TypeError, match="a photo is a path, bytes"):
         locator.locate(array.astype(float))
@@ -164,7 +164,7 @@ def test_samples_mean_a_place(locator: locdiff.Locator, china: str, run) -> None
 
 def test_one_tree_of_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOCDIFF_HOME", str(tmp_path))
-    with pytest.raises(locdiff.ModelError, match="geoclip is not fetched. Fetch it with: locdiff get geoclip"):
+    with pytest.raises(locdiff.ModelError, match="geoclip is not downloaded. Download it with: locdiff get geoclip"):
         locdiff.Locator("geoclip")
     kinds = [locdiff.PhotoError, locdiff.SettingError, locdiff.ModelError, locdiff.DataError, locdiff.DeviceError, locdiff.JobError]
     assert all(issubclass(kind, locdiff.LocDiffError) for kind in kinds)

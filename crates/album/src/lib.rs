@@ -21,7 +21,6 @@
 
 mod album;
 mod answer;
-mod baselines;
 mod blob;
 mod chain;
 mod clock;
@@ -54,11 +53,11 @@ mod untimed;
 
 pub use album::Album;
 pub use answer::{AlbumAnswer, Outlier};
-pub use baselines::{ByTime, by_time};
 pub use clock::{WrongClock, set_clocks};
 pub use error::AlbumError;
 pub(crate) use error::Result;
 pub use evaluation::{AlbumScores, AlbumTrip, Judging, SetClock, StrayScores, SystemScores};
+pub use evaluation::{ByTime, by_time};
 pub use photo::AlbumPhoto;
 pub use prior::KnownPlace;
 pub use roaming::Traveller;

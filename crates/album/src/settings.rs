@@ -138,7 +138,7 @@ impl AlbumSettings {
             && s.untimed.1 >= 0.0
             && s.elsewhere.iter().all(|number| number.is_finite());
         if !fits {
-            let reason = "shares lie between 0 and ½, those of travellers sum to 1, sizes are above 0".to_owned();
+            let reason = "shares must be 0 to ½, travellers' shares must sum to 1, sizes must be positive".to_owned();
             return Err(AlbumError::Settings { reason });
         }
         Ok(settings)

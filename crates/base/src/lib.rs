@@ -2,7 +2,7 @@
 //!
 //! | you want | item |
 //! |---|---|
-//! | an output file that appears whole or not at all | [`AtomicFile`] |
+//! | an output file that appears completely or not at all | [`AtomicFile`] |
 //! | the reason why it cannot be written, in one line | [`WriteError`] |
 //! | a journal of actions, so that they can be undone | [`Journal`], [`JournalError`] |
 //! | a name resolved inside a folder, never outside it | [`inside`] |

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 /// Embeddings in a file.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct EmbeddingsArgs {
-    /// Embeddings of the photos, one row per photo: .safetensors or .npy, f16 or f32
+    /// Read embeddings of the photos, one row per photo: .safetensors or .npy, f16 or f32
     #[arg(long, value_name = "FILE")]
     pub(crate) embeddings: PathBuf,
-    /// Tensor to read, if a safetensors file holds several
+    /// Read this tensor, if a safetensors file holds several
     #[arg(long, value_name = "NAME")]
     pub(crate) tensor: Option<String>,
 }

@@ -13,9 +13,9 @@ mod terminal;
 pub use terminal::interrupt;
 pub(crate) use terminal::{args, output, progress, say, verbosity};
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser};
 use std::ffi::OsString;
-use terminal::{examples, manual::Completions, manual::Man, program, program::Everywhere};
+use terminal::{examples, manual::Completions, manual::Man, program, program::Everywhere, subcommands::subcommands};
 
 /// Find where on Earth a photo was taken, with calibrated probabilities, on your own machine
 #[derive(Debug, Parser)]
@@ -27,58 +27,59 @@ pub(crate) struct Cli {
     everywhere: Everywhere,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Find where photos were taken: locations with probabilities, radii and maps
-    Locate(Box<commands::locate::Locate>),
-    /// Find where the photos of a trip were taken, from pictures, times and a few GPS tags
-    Album(Box<commands::album::Album>),
-    /// Check a folder's locations in the browser: correct them, write tags, undo
-    Review(commands::review::Review),
-    /// Suggest locations for the photos of an immich server: review, write, undo
-    Immich(commands::immich::ImmichArgs),
-    /// Locate or embed millions of photos, in shards that any machine can run
-    #[command(subcommand)]
-    Batch(commands::batch::Batch),
-    /// Answer over HTTP, with a page to drop photos on
-    Serve(Box<commands::serve::Serve>),
-    /// Show what gives a photo's location away, and write copies without that metadata
-    Expose(Box<commands::expose::Expose>),
-    /// Remove the tags that LocDiff wrote, and restore the files
-    Undo(commands::undo::UndoArgs),
-    /// Turn photos into embeddings, with their locations: a training set from a folder
-    Embed(Box<commands::embed::Embed>),
-    /// Inspect image encoders
-    #[command(subcommand)]
-    Encoder(commands::encoder::EncoderCommand),
-    /// Build and search galleries of located photos
-    #[command(subcommand)]
-    Gallery(commands::gallery::GalleryCommand),
-    /// Download published models and encoders by name: GeoCLIP, CLIP
-    Get(commands::get::Get),
-    /// Convert models of other projects
-    #[command(subcommand)]
-    Import(commands::import::Import),
-    /// Train a model on embeddings and locations
-    Train(Box<commands::train::Train>),
-    /// Calibrate a model's probabilities on photos with known locations
-    Calibrate(commands::calibrate::Calibrate),
-    /// Compare answers with the truth: accuracy by published rules, calibration, report
-    Evaluate(Box<commands::evaluate::Evaluate>),
-    /// Turn locations into SHDD codes (coefficient vectors)
-    Encode(commands::encode::Encode),
-    /// Turn SHDD codes (coefficient vectors) into locations
-    Decode(commands::decode::Decode),
-    /// Describe the density of a coefficient vector: regions, modes, map
-    Density(commands::density::DensityArgs),
-    /// Sample locations for embeddings with a trained model
-    Sample(Box<commands::sample::Sample>),
-    /// Print the script that completes commands and flags in a shell
-    Completions(Completions),
-    /// Print the manual page, or write one for every command
-    Man(Man),
-    /// Print the version, the build, and what is found here: CUDA, model, encoder
-    Version(commands::version::Version),
+subcommands! {
+    enum Command {
+        /// Find where photos were taken: locations with probabilities, radii and maps
+        Locate(Box<commands::locate::Locate>),
+        /// Find where the photos of a trip were taken, from pictures, times and a few GPS tags
+        Album(Box<commands::album::Album>),
+        /// Check a folder's locations in the browser: correct them, write tags, undo
+        Review(commands::review::Review),
+        /// Suggest locations for the photos of an immich server: review, write, undo
+        Immich(commands::immich::ImmichArgs),
+        /// Locate or embed millions of photos, in shards that any machine can run
+        #[command(subcommand)]
+        Batch(commands::batch::Batch),
+        /// Answer over HTTP, with a page for dropping photos
+        Serve(Box<commands::serve::Serve>),
+        /// Show what gives a photo's location away, and write copies without that metadata
+        Expose(Box<commands::expose::Expose>),
+        /// Remove the tags that LocDiff wrote, and restore the files
+        Undo(commands::undo::UndoArgs),
+        /// Turn photos into embeddings, with their locations: a training set from a folder
+        Embed(Box<commands::embed::Embed>),
+        /// Inspect image encoders
+        #[command(subcommand)]
+        Encoder(commands::encoder::EncoderCommand),
+        /// Build and search galleries of located photos
+        #[command(subcommand)]
+        Gallery(commands::gallery::GalleryCommand),
+        /// Download published models and encoders by name: GeoCLIP, CLIP
+        Get(commands::get::Get),
+        /// Convert models of other projects
+        #[command(subcommand)]
+        Import(commands::import::Import),
+        /// Train a model on embeddings and locations
+        Train(Box<commands::train::Train>),
+        /// Calibrate a model's probabilities on photos with known locations
+        Calibrate(commands::calibrate::Calibrate),
+        /// Compare answers with the truth: accuracy by published rules, calibration, report
+        Evaluate(Box<commands::evaluate::Evaluate>),
+        /// Turn locations into SHDD codes (coefficient vectors)
+        Encode(commands::encode::Encode),
+        /// Turn SHDD codes (coefficient vectors) into locations
+        Decode(commands::decode::Decode),
+        /// Describe the density of a coefficient vector: regions, modes, map
+        Density(commands::density::DensityArgs),
+        /// Sample locations for embeddings with a trained model
+        Sample(Box<commands::sample::Sample>),
+        /// Print the script that completes commands and flags in a shell
+        Completions(Completions) => described(),
+        /// Print the manual page, or write one for every command
+        Man(Man) => described(),
+        /// Print the version, the build, and what is found here: CUDA, model, encoder
+        Version(commands::version::Version),
+    }
 }
 
 /// What `-h` shows first, and examples.
@@ -87,36 +88,6 @@ const EXAMPLES: &str = include_str!("examples.txt");
 /// The description of the program, with its commands in groups and with examples.
 fn described() -> clap::Command {
     examples::add(groups::list(Cli::command()), EXAMPLES)
-}
-
-impl Command {
-    fn run(self) -> anyhow::Result<()> {
-        match self {
-            Self::Locate(command) => command.run(),
-            Self::Album(command) => command.run(),
-            Self::Review(command) => command.run(),
-            Self::Immich(command) => command.run(),
-            Self::Batch(command) => command.run(),
-            Self::Serve(command) => command.run(),
-            Self::Expose(command) => command.run(),
-            Self::Undo(command) => command.run(),
-            Self::Embed(command) => command.run(),
-            Self::Encoder(command) => command.run(),
-            Self::Gallery(command) => command.run(),
-            Self::Get(command) => command.run(),
-            Self::Import(command) => command.run(),
-            Self::Train(command) => command.run(),
-            Self::Calibrate(command) => command.run(),
-            Self::Evaluate(command) => command.run(),
-            Self::Encode(command) => command.run(),
-            Self::Decode(command) => command.run(),
-            Self::Density(command) => command.run(),
-            Self::Sample(command) => command.run(),
-            Self::Completions(command) => command.run(described()),
-            Self::Man(command) => command.run(described()),
-            Self::Version(command) => command.run(),
-        }
-    }
 }
 
 /// Runs the command with the arguments of a process, the first of which is the program's name, and gives its exit code. Two calls share

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 /// How photos are found and read.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PhotoArgs {
-    /// CSV column with the paths [default: path, file, file_name, filename, image, photo or img]
+    /// Read paths from this CSV column [default: path, file, file_name, filename, image, photo or img]
     #[arg(long, value_name = "NAME")]
     path_column: Option<String>,
-    /// Find the pictures of a published list (MP16, YFCC, OSV-5M …) here: a folder with .zip, .tar and .parquet files, or one such file. Repeat for several
+    /// Find the pictures of a published list (MP16, YFCC, OSV-5M …) in a folder, or in a .zip, .tar or .parquet file. Repeat for several
     #[arg(long, value_name = "WHERE")]
     images: Vec<PathBuf>,
     /// Refuse photos with more than N million pixels
@@ -43,7 +43,7 @@ impl PhotoArgs {
             say::warning(&format!("{}: {}; skipped", skipped.path.display(), skipped.reason));
         }
         if !photos.passed_over.is_empty() {
-            verbosity::note(&format!("passed over: {}", photos.passed_over));
+            verbosity::note(&format!("skipped: {}", photos.passed_over));
         }
         Ok(photos)
     }
@@ -55,7 +55,7 @@ impl PhotoArgs {
         let photos = Photos::listed(&list, &self.images)?;
         let name = list.path.display();
         if list.is_swapped {
-            verbosity::note(&format!("{name}: its columns of latitude and longitude have each other's names"));
+            verbosity::note(&format!("{name}: its columns of latitude and longitude are swapped"));
         }
         let tell = |count: usize, first: Option<String>, what: &str| {
             if let Some(first) = first {

@@ -53,7 +53,7 @@ pub(crate) struct EncoderArg {
     /// Use this image encoder: a folder or a name (see `locdiff get --list`) [default: the model's own]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
     pub(crate) encoder: Option<PathBuf>,
-    /// Arithmetic of matrix products; int8 speeds up transformer encoders on the CPU [default: f32; on CUDA tf32]
+    /// Compute matrix products this way; int8 speeds up transformer encoders on the CPU [default: f32; on CUDA tf32]
     #[arg(long, value_name = "NAME", value_parser = named::<Precision>())]
     pub(crate) precision: Option<Precision>,
     /// Where it runs.
@@ -77,19 +77,19 @@ impl EncoderArg {
 /// What `locate` and jobs of `batch` ask of an answer alike.
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArgs {
-    /// Seed of noise and views
+    /// Set the seed of noise and views
     #[arg(long, default_value_t = LocateOptions::default().seed, env = "LOCDIFF_SEED", hide_env_values = true)]
     seed: u64,
     /// List up to K locations
     #[arg(short = 'k', long, value_name = "K", default_value_t = LocateOptions::default().hypotheses as u32, value_parser = clap::value_parser!(u32).range(1..=100))]
     hypotheses: u32,
-    /// Put the best location where a circle of this radius holds most probability [default: from the calibration]
+    /// Choose as best the location whose circle of this radius holds most probability [default: from the calibration]
     #[arg(long, value_name = "KM", value_parser = parse_positive)]
     window_km: Option<f64>,
     /// Use map factors (towns, coast and climate that the picture shows), or none
     #[arg(long, value_name = "WHICH", value_parser = named::<MapFactorChoice>(), default_value = LocateOptions::default().factors.name())]
     factors: MapFactorChoice,
-    /// GeoCLIP only: search near its best locations for better ones (docs/models.md)
+    /// With GeoCLIP: search near its best locations for better ones (docs/models.md)
     #[arg(long)]
     refine: bool,
     /// Restrict the answer to a region. Repeat to allow several
@@ -107,16 +107,16 @@ pub(crate) struct AnswerArgs {
     /// State what you know: language=Polish, drives!=left … (`--clue help` lists all). Repeat for several
     #[arg(long, value_name = "KIND=VALUE")]
     pub(crate) clue: Vec<String>,
-    /// Time for clues of the sun: 2024-05-12T13:45:10, with Z or +02:00 if known [default: each photo's]
+    /// Use this time for clues of the sun: 2024-05-12T13:45:10, with Z or +02:00 if known [default: each photo's]
     #[arg(long, value_name = "TIME", requires = "clue")]
     time: Option<String>,
     /// Do not read text in the photos
     #[arg(long)]
     no_text: bool,
-    /// Ignore this line of text, written as it was read. Repeat for several
+    /// Ignore this line of text; write it exactly as LocDiff prints it. Repeat for several
     #[arg(long, value_name = "LINE", conflicts_with = "no_text")]
     ignore_text: Vec<String>,
-    /// Explain what the picture, the map, each clue and the region did, and the answer without each
+    /// Print the effect of the picture, the map, each clue and the region, and the answer without each
     #[arg(long)]
     why: bool,
     /// Average over K views of each photo (crops and colours); 1 is the photo alone
@@ -155,13 +155,13 @@ pub(crate) struct SamplingArgs {
     /// Average over N draws of noise; with --pool, draw N samples
     #[arg(long, value_name = "N", default_value_t = LocateOptions::default().samples)]
     pub(crate) samples: usize,
-    /// Sampler of the diffusion
+    /// Sample with this sampler
     #[arg(long, value_parser = named::<Sampler>(), default_value = LocateOptions::default().sampler.name())]
     pub(crate) sampler: Sampler,
-    /// Steps of the sampler
+    /// Take N steps of the sampler
     #[arg(long, value_name = "N", default_value_t = LocateOptions::default().steps)]
     pub(crate) steps: usize,
-    /// Classifier-free guidance; radii are calibrated for 0 (none)
+    /// Use classifier-free guidance; radii are calibrated for 0 (none)
     #[arg(long, value_name = "W", default_value_t = LocateOptions::default().guidance, allow_hyphen_values = true)]
     pub(crate) guidance: f32,
 }
@@ -201,7 +201,7 @@ pub(crate) struct GalleryArgs {
     /// Combine the model with this gallery: a folder by `gallery build`; with --geoclip a file of locations
     #[arg(long, value_name = "GALLERY", group = "any_gallery")]
     pub(crate) gallery: Option<PathBuf>,
-    /// GeoCLIP's folder, if GeoCLIP made the gallery's vectors (see `locdiff import geoclip`)
+    /// Use the GeoCLIP in this folder, if it made the gallery's vectors (see `locdiff import geoclip`)
     #[arg(long, value_name = "FOLDER", alias = "gallery-geoclip", requires = "any_gallery")]
     pub(crate) geoclip: Option<PathBuf>,
 }
@@ -221,10 +221,10 @@ pub(crate) struct GalleryRuleArgs {
     /// The old name of --gallery-rule
     #[arg(long, value_parser = named::<HybridRule>(), requires = "hybrid", hide = true)]
     hybrid_rule: Option<HybridRule>,
-    /// Embeddings for the retrieval, row by row, if they differ from the model's
+    /// Read the retrieval's embeddings here, row by row, if they differ from the model's
     #[arg(long, value_name = "FILE", alias = "hybrid-embeddings", requires = "any_gallery")]
     pub(crate) gallery_embeddings: Option<PathBuf>,
-    /// Tensor of --gallery-embeddings, if the file holds several
+    /// Read this tensor of --gallery-embeddings, if the file holds several
     #[arg(long, value_name = "NAME", alias = "hybrid-tensor", requires = "gallery_embeddings")]
     gallery_tensor: Option<String>,
     /// Search candidates around samples or the answer
@@ -233,10 +233,10 @@ pub(crate) struct GalleryRuleArgs {
     /// Search candidates within this distance [default: hybrid 400, paper 200]
     #[arg(long, value_name = "KM", value_parser = parse_positive, alias = "hybrid-radius-km", requires = "any_gallery")]
     gallery_radius_km: Option<f64>,
-    /// Temperature of the softmax over cosines [default: the retriever's own]
+    /// Set the temperature of the softmax over cosines [default: the retriever's own]
     #[arg(long, value_name = "T", value_parser = parse_positive, alias = "hybrid-temperature", requires = "any_gallery")]
     gallery_temperature: Option<f64>,
-    /// Weight of the model's log density [default: 1]
+    /// Set the weight of the model's log density [default: 1]
     #[arg(long, value_name = "W", alias = "hybrid-weight", requires = "any_gallery")]
     gallery_weight: Option<f64>,
     /// Keep the model's own answer if less probability lies around the best candidate [default: 0]

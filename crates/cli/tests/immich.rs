@@ -41,7 +41,7 @@ fn photos_are_suggested_written_and_taken_back() {
     // The second run looks only at what is left.
     fake.set(|state| state.log.clear());
     let done = said(&immich(path, &fake, "suggest --device cpu"), 0);
-    assert!(done.contains("going on after 3 photos") && done.contains("2 suggestions, 2 of them ticked"), "{done}");
+    assert!(done.contains("continuing after 3 photos") && done.contains("2 suggestions, 2 of them ticked"), "{done}");
     assert_eq!(fake.asked("thumbnail"), 1);
     let text = fs::read_to_string(path.join("immich-suggestions.json")).unwrap();
     let suggestions: Value = serde_json::from_str(&text).unwrap();

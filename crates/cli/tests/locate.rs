@@ -70,7 +70,7 @@ fn many_photos_have_a_line_each_and_a_summary() {
     assert!(summary.ends_with(" can't tell, 1 already tagged, 1 unreadable"), "{summary}");
     let untold = text.lines().filter(|line| line.contains("   can't tell: ")).count();
     assert!(summary.contains(&format!(": {} answered, {untold} can't tell", 9 - untold)), "{summary}");
-    assert!(said.contains("note: passed over: 1 video, 1 other file\n") && said.contains("`locdiff album`"), "{said}");
+    assert!(said.contains("note: skipped: 1 video, 1 other file\n") && said.contains("`locdiff album`"), "{said}");
     // All about each, where that is asked for, and where they are few; programs get what they got.
     assert_eq!(ok(path, &format!("{locate} --details")).matches("best place   ").count(), 10);
     fs::remove_file(path.join("in/bad.jpg")).unwrap();

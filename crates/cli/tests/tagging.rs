@@ -55,7 +55,7 @@ fn the_plan_is_shown_before_the_question() {
         return;
     };
     assert!(code == 1 && said.contains("create           in/rgb.bmp → in/rgb.bmp.xmp"), "{said}");
-    assert!(said.contains("4 would be tagged, 0 unsure, 1 already tagged, 0 cannot hold a tag. Write that"), "{said}");
+    assert!(said.contains("4 would be tagged, 0 unsure, 1 already tagged, 0 cannot hold a tag. Write these"), "{said}");
     assert!(said.contains("cancelled: no tag is written") && files(path) == before, "{said}");
     let (code, said) = on_a_terminal(path, &format!("{GUESS} --in-place --write-place-names"), "y\n").unwrap();
     assert!(code == 1 && said.contains("write into") && said.contains("stay as NAME_original"), "{said}");

@@ -1,4 +1,4 @@
-//! The codec alone: a place as spherical-harmonic coefficients, and back. `cargo run --release --example codec`
+//! Use the codec alone: a location as spherical-harmonic coefficients, and back. `cargo run --release --example codec`
 
 use locdiff_shdd::{Codec, Coefficients, Decoder, sphere::Degree, sphere::LatLon, sphere::haversine_km};
 

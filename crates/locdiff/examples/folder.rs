@@ -1,4 +1,4 @@
-//! A folder of photos, a result for each: `cargo run --release --example folder -- photos/`
+//! Locate the photos of a folder: `cargo run --release --example folder -- photos/`
 
 use locdiff::{LocateOptions, Locator};
 
@@ -10,8 +10,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let locator = Locator::bundled()?;
     for photo in locator.locate_all(photos, &LocateOptions::new())? {
         match photo.answer {
-            Ok(answer) if answer.can_tell => println!("{}: {}", photo.name, answer.place),
-            Ok(answer) => println!("{}: I can't tell; a guess: {}", photo.name, answer.place),
+            Ok(answer) if answer.can_tell => println!("{}: {}", photo.name, answer.headline),
+            Ok(answer) => println!("{}: I can't tell; a guess: {}", photo.name, answer.headline),
             Err(error) => println!("{}: {error}", photo.name),
         }
     }

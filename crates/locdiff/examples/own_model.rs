@@ -1,4 +1,4 @@
-//! A model and an encoder of one's own: `cargo run --release --example own_model -- MODEL ENCODER PHOTO`
+//! Locate a photo with your own model and encoder: `cargo run --release --example own_model -- MODEL ENCODER PHOTO`
 //!
 //! MODEL is a folder that `locdiff train` made (and `locdiff calibrate` calibrated), ENCODER the folder of the encoder that
 //! its embeddings came from: LocDiff's own kind, or a CLIP from Hugging Face.

@@ -1,4 +1,4 @@
-//! What is also known: `cargo run --release --example prior_knowledge -- photo.jpg Japan`
+//! Add what you know about a photo: `cargo run --release --example prior_knowledge -- photo.jpg Japan`
 
 use locdiff::{Knowledge, LocateOptions, Locator};
 use locdiff_map::places::Region;

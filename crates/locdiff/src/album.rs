@@ -93,8 +93,8 @@ impl Locator {
         Ok(AlbumRun { photos: photos.collect(), clocks: placed.clocks })
     }
 
-    /// The photos of an album, embedded, with what the model says of each: they can be placed again and again. `block` is told of those
-    /// that were read, a block at a time.
+    /// Embeds the photos of an album and computes the model's evidence for each, so that they can be placed repeatedly. Calls `block` with
+    /// each block of photos that was read.
     pub(crate) fn read_album<'a>(
         &'a self,
         sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
@@ -287,12 +287,7 @@ impl Locator {
     }
 
     /// What a model that gives places scores finds for photos; nothing for other models.
-    #[cfg_attr(
-        not(feature = "gallery"),
-        expect(clippy::unused_self, clippy::unnecessary_wraps, unused_variables, reason = "no gallery")
-    )]
     fn album_places(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<Option<Arc<PlaceField>>>> {
-        #[cfg(feature = "gallery")]
         if let Some(found) = self.find_places(photos, options.refine)? {
             return Ok(found.into_iter().map(|found| Some(found.field)).collect());
         }
@@ -313,8 +308,8 @@ fn is_unknown(photo: &AlbumPhoto) -> bool {
     photo.gps.is_none() && photo.track.is_none() && photo.soft.is_empty()
 }
 
-/// When each photo was taken: by its EXIF data, else the digits in its name. Clocks without an offset have that of `zone`, else they are
-/// taken to have the one that most photos with an offset have.
+/// Finds when each photo was taken: by its EXIF data, else by digits in its name. A clock without an offset gets the offset `zone`,
+/// or else the most frequent offset of the other photos.
 fn album_times<'a>(photos: impl Iterator<Item = &'a EmbeddedPhoto> + Clone, zone: Option<f64>) -> Vec<PhotoTime> {
     let offset = |photo: &EmbeddedPhoto| {
         let (time, offset) = (photo.taken.time.as_deref()?, photo.taken.offset.as_deref()?);
@@ -334,7 +329,7 @@ fn album_times<'a>(photos: impl Iterator<Item = &'a EmbeddedPhoto> + Clone, zone
     each.collect()
 }
 
-/// Which photos are answered together: all, those of a folder, or those of a named album.
+/// Returns the photos that are answered together: all, a folder's, or a named album's.
 fn groups(read: &[Read], told: &AlbumOptions) -> Vec<Vec<usize>> {
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for (k, read) in read.iter().enumerate().filter(|(_, read)| read.photo.is_ok()) {

@@ -1,4 +1,4 @@
-//! Knowledge about an album besides its photos: logs of positions, stated places, videos.
+//! Knowledge about an album in addition to its photos: logs of positions, stated places, videos.
 
 use crate::{AlbumOptions, StatedPlace, error::Result};
 use locdiff_album::{Album, AlbumPhoto, KnownPlace, SoftPlace, Track, WrongClock, parse_time, set_clocks};

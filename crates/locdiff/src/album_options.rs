@@ -35,7 +35,7 @@ pub struct AlbumOptions {
     /// Whether the album is one trip. Otherwise long pauses and jumps cut it.
     #[serde(skip_serializing_if = "is_default")]
     pub one_trip: bool,
-    /// Locations known at other times than those of the photos.
+    /// Locations known at other times than the photos' times.
     #[serde(skip_serializing_if = "is_default")]
     pub known: Vec<KnownPlace>,
     /// Files of tracks of the album's time: GPX, GeoJSON, Timeline.json or Records.json.

@@ -19,7 +19,7 @@ pub(crate) struct PlacedAlbum {
     pub(crate) clocks: Vec<WrongClock>,
 }
 
-/// The answers of trips, by what was known of them: a trip of which nothing changed is not placed again.
+/// Caches the answers of trips by everything known about them. If nothing changed, a trip is not placed again.
 #[derive(Default)]
 pub(crate) struct PlacedTrips {
     last: HashMap<u64, Vec<AlbumAnswer>>,
@@ -56,7 +56,7 @@ impl PlacedTrips {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AlbumChanges {
-    /// Where photos were taken, and within how many kilometres, by their numbers: such a place counts as a GPS tag.
+    /// Stated locations of photos, by number, with a radius in km. Such a location counts as a GPS tag.
     pub(crate) places: BTreeMap<usize, (LatLon, f64)>,
     /// How far the clocks of cameras are ahead; `None` to find it.
     pub(crate) clocks: Option<Vec<WrongClock>>,
@@ -93,8 +93,8 @@ impl ReadAlbum {
         found
     }
 
-    /// Where the photos of a camera would be by time alone, were its clock so many seconds ahead: where the log has them, else on the way
-    /// from one to the next of the places that are `known` of other cameras' photos. For as long as somebody moves a slider.
+    /// Returns the locations of a camera's photos by time alone if its clock were `ahead_s` seconds ahead. The log decides, or else the way
+    /// between the `known` locations of other cameras' photos. Fast enough for a slider.
     pub(crate) fn along(
         &self,
         of: &str,

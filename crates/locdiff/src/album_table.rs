@@ -11,13 +11,13 @@ use std::{collections::HashMap, path::Path, sync::Arc};
 struct AlbumRow {
     /// The row of its embedding, from 0.
     row: usize,
-    /// Its album; one name for all where the table has no column `album`.
+    /// Its album; one name for all if the table has no column `album`.
     album: String,
     name: String,
     time: PhotoTime,
     /// Its GPS tag, from `gps_lat` and `gps_lon`; empty fields are none.
     gps: Option<LatLon>,
-    /// Where it really was taken, from `lat` and `lon`: to judge by, never used.
+    /// Its true location, from `lat` and `lon`: used for evaluation only.
     truth: Option<LatLon>,
     camera: Option<String>,
     /// Whose album it is, where that is known: intervals resample persons.
@@ -27,7 +27,7 @@ struct AlbumRow {
 }
 
 impl AlbumRow {
-    /// Reads a table with the columns `time`, and where wanted `row` (of the embedding, from 0; else the table's own order), `album`,
+    /// Reads a table with the column `time`. Optional: `row` (of the embedding, from 0; else the table's own order), `album`,
     /// `name`, `gps_lat`, `gps_lon`, `camera`, `lat`, `lon`, `stray` and `person`.
     fn read(path: &Path) -> Result<Vec<Self>> {
         let mut table = TableReader::open(path)?;

@@ -203,7 +203,7 @@ impl AnswerFiles {
         self.write_row(&AnswerRow::failed(photo, reason), None)
     }
 
-    /// A photo's row with every column of the table; those of a gallery that had no part in it are empty.
+    /// Writes a photo's row with every column of the table. If no gallery took part, its columns are empty.
     fn write_row(&mut self, row: &AnswerRow, gallery: Option<&GalleryContribution>) -> Result<()> {
         let Some(csv) = &mut self.csv else { return Ok(()) };
         let none = <[String; 8]>::default;
@@ -212,7 +212,7 @@ impl AnswerFiles {
         Ok(csv.write(&fields.iter().map(String::as_str).collect::<Vec<_>>())?)
     }
 
-    /// Each kind of map, into the photo's own file where the target is a folder, else into the one file of all.
+    /// Adds each kind of map to the photo's own file if the target is a folder, else to the one file for all.
     fn add_maps(&mut self, map: &AnswerMap<'_>, name: &str, thumbnail: Option<&[u8]>) -> Result<()> {
         let AnswerTargets { geojson, kml, map: page, png, geotiff, .. } = self.targets.clone();
         let is_folder = |path: &Path| AnswerTargets::is_folder(path);

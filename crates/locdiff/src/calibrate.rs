@@ -3,8 +3,8 @@
 use crate::{Control, LocateError, Progress, error::Result, locator::open_model};
 use locdiff_base::{BadSetting, ensure, setting};
 use locdiff_io::data::{RowFile, TableReader};
-use locdiff_model::answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, Surroundings};
-use locdiff_model::answer::{FitOptions, fit, fit_surroundings};
+use locdiff_model::answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, MOST_NEIGHBOURS, Observation};
+use locdiff_model::answer::{FitOptions, Surroundings, fit, fit_gallery, fit_surroundings};
 use locdiff_model::{Model, Predictor, SampleOptions, report::places_of_rows};
 use locdiff_nn::{Device, DeviceSpec};
 use locdiff_shdd::sphere::LatLon;
@@ -112,7 +112,6 @@ impl CalibrateRequest {
         let chosen_by = self.chosen_by.as_ref().map(number).transpose()?;
         let rows = chosen_rows(self.rows.as_deref(), file.rows())?;
         let device = Device::open(self.device)?;
-        #[cfg(feature = "gallery")]
         if let Some(folder) = crate::geoclip_model::geoclip_folder(&self.model) {
             return calibrate_geoclip(self, &folder, (&file, &rows, &truth, &groups), (&device, control));
         }
@@ -147,7 +146,7 @@ impl CalibrateRequest {
         save(calibration, self.export.as_ref().unwrap_or(&folder), control)
     }
 
-    /// The heads for map factors: fitted, those of the folder, or none.
+    /// Returns the heads for map factors: fitted ones, the folder's, or none.
     fn heads(&self) -> Result<Option<Surroundings>> {
         if self.surroundings.is_some() && self.without_factors {
             return Err(setting("surroundings", "without factors", "leave out one of the two"));
@@ -163,7 +162,6 @@ impl CalibrateRequest {
 }
 
 /// The same for GeoCLIP, whose network is none.
-#[cfg(feature = "gallery")]
 fn calibrate_geoclip(
     request: &CalibrateRequest,
     folder: &Path,
@@ -171,7 +169,7 @@ fn calibrate_geoclip(
     (device, control): (&Device, Control<'_>),
 ) -> Result<Calibration> {
     if request.out_of_domain.is_some() || request.export.is_some() || request.surroundings.is_some() {
-        let remedy = "GeoCLIP is fitted by itself: leave out photos out of domain, surroundings and export";
+        let remedy = "GeoCLIP cannot have out-of-domain photos, map factors or an export folder here: leave these out";
         return Err(setting("model", request.model.display(), remedy));
     }
     let mut read = Vec::with_capacity(rows.len());
@@ -213,7 +211,6 @@ impl Observer<'_> {
     }
 }
 
-#[cfg_attr(not(feature = "gallery"), allow(unused_variables, unused_mut, reason = "no gallery"))]
 fn with_gallery(
     request: &CalibrateRequest,
     calibration: Calibration,
@@ -222,24 +219,18 @@ fn with_gallery(
     (mut seen, mut other): (Vec<Observation>, Vec<Observation>),
 ) -> Result<Calibration> {
     let Some(gallery) = &request.gallery else { return Ok(calibration) };
-    #[cfg(not(feature = "gallery"))]
-    return Err(setting("gallery", gallery.display(), "this program was built without galleries"));
-    #[cfg(feature = "gallery")]
-    {
-        use locdiff_model::answer::{MOST_NEIGHBOURS, fit_gallery};
-        let (device, config) = (model.params().device(), model.config());
-        let retriever = crate::hybrid::open_retriever(gallery, request.geoclip.as_deref(), device, |_| ())?;
-        retriever.check_embeddings("the model", config.embedding_dim, config.encoder.as_ref())?;
-        for photos in [&mut seen, &mut other] {
-            let embeddings: Vec<Vec<f32>> = photos.iter().map(|seen| seen.embedding.clone()).collect();
-            let found = retriever.retrieve_many(&embeddings, MOST_NEIGHBOURS)?;
-            for (seen, hits) in photos.iter_mut().zip(found) {
-                seen.neighbours = crate::retrieval::neighbours(&hits);
-            }
+    let (device, config) = (model.params().device(), model.config());
+    let retriever = crate::hybrid::open_retriever(gallery, request.geoclip.as_deref(), device, |_| ())?;
+    retriever.check_embeddings("the model", config.embedding_dim, config.encoder.as_ref())?;
+    for photos in [&mut seen, &mut other] {
+        let embeddings: Vec<Vec<f32>> = photos.iter().map(|seen| seen.embedding.clone()).collect();
+        let found = retriever.retrieve_many(&embeddings, MOST_NEIGHBOURS)?;
+        for (seen, hits) in photos.iter_mut().zip(found) {
+            seen.neighbours = crate::retrieval::neighbours(&hits);
         }
-        let (key, temperature) = (retriever.identity(), retriever.temperature());
-        Ok(fit_gallery(globe, &calibration, &seen, &other, &key, temperature)?)
     }
+    let (key, temperature) = (retriever.identity(), retriever.temperature());
+    Ok(fit_gallery(globe, &calibration, &seen, &other, &key, temperature)?)
 }
 
 /// The number of each row's collection, and the names of all.

@@ -146,7 +146,7 @@ impl Thumbnails {
         Self { sides: &[96, 64, 48], bytes: (PAGE_BYTES / photos.max(1)).min(6_000) }
     }
 
-    /// A photo as a small JPEG file; `None` where it cannot be made that small.
+    /// Returns a photo as a small JPEG file; `None` if it cannot be made that small.
     pub(crate) fn of(&self, photo: &Photo) -> Option<Vec<u8>> {
         self.sides.iter().find_map(|&side| photo.thumbnail(side, self.bytes))
     }

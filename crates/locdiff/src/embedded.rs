@@ -24,7 +24,7 @@ pub struct EmbeddedPhoto {
     pub retrieval: Option<Embedding>,
     /// Lines of text in the photo.
     pub text: Vec<ReadText>,
-    /// Key of its noise; photos of one key draw the same. 0 draws noise of its own.
+    /// Key of its noise. Photos with the same key draw the same noise; 0 draws independent noise.
     pub key: u64,
 }
 
@@ -51,7 +51,7 @@ impl EmbeddedPhoto {
         (time.source != TimeSource::Unknown).then_some(known)
     }
 
-    /// Wraps the embeddings of a photo's views, or that of the photo.
+    /// Wraps the embeddings of a photo's views, or the one embedding of the photo.
     pub fn new(views: Vec<Embedding>) -> Self {
         Self { name: None, gps: None, taken: Taken::default(), views, retrieval: None, text: Vec::new(), key: 0 }
     }

@@ -77,7 +77,7 @@ pub enum ErrorKind {
     NoBundledModel,
     /// A program without the bundled encoder.
     NoBundledEncoder,
-    /// A photo's source, for a reason of its own.
+    /// A photo's source failed; the message gives the reason.
     Source,
     /// The run was asked to stop.
     Stopped,
@@ -167,9 +167,9 @@ from_lower! {
     locdiff_model::report::RowError => |_| ErrorKind::Data;
     locdiff_map::places::PlacesError => |_| ErrorKind::Region;
     locdiff_map::clues::ClueError => |_| ErrorKind::Setting;
-    #[cfg(feature = "maps")] locdiff_map::MapError => |_| ErrorKind::Map;
-    #[cfg(feature = "gallery")] locdiff_retrieval::gallery::GalleryError => |_| ErrorKind::Gallery;
-    #[cfg(feature = "gallery")] locdiff_retrieval::geoclip::GeoClipError => |_| ErrorKind::GeoClip;
+    locdiff_map::MapError => |_| ErrorKind::Map;
+    locdiff_retrieval::gallery::GalleryError => |_| ErrorKind::Gallery;
+    locdiff_retrieval::geoclip::GeoClipError => |_| ErrorKind::GeoClip;
     locdiff_base::BadSetting => |_| ErrorKind::Setting;
     locdiff_base::WriteError => |_| ErrorKind::Write;
     Failure => Failure::kind;
@@ -204,12 +204,12 @@ pub(crate) enum Failure {
         "a model trained with the loss {loss} gives no densities: take locations from samples, or train with nll or kl"
     )]
     NoDensities { loss: String },
-    #[error("this answer has no density of its own, so that no region or map can be drawn of it")]
+    #[error("this answer has no density, so it has no regions and no map")]
     NoDensity,
     #[cfg_attr(feature = "bundled", expect(dead_code, reason = "both are here"))]
     #[error("this program was built without the bundled {what}: give a folder of one")]
     NotBundled { what: &'static str },
-    #[error("{name} is not fetched. Fetch it with: locdiff get {name}")]
+    #[error("{name} is not downloaded. Download it with: locdiff get {name}")]
     NotFetched { name: String },
     #[error("stopped before the end: nothing was written")]
     Stopped,

@@ -86,7 +86,7 @@ impl Locator {
             best.sort_by(|a, b| b.1.total_cmp(a.1));
             found.extend(best.into_iter().take(MOST_PARTS).map(|(k, nats)| {
                 let at = format!("row {}, column {}", k / parts.columns + 1, k % parts.columns + 1);
-                let says = format!("of {} × {}: speaks for the answer, {nats:.2} nats", parts.rows, parts.columns);
+                let says = format!("of {} × {}: supports the answer, {nats:.2} nats", parts.rows, parts.columns);
                 LocationFinding::new("part", at, &says, radius_km(&answer))
             }));
         }

@@ -10,7 +10,7 @@ use locdiff_retrieval::gallery::{PHOTO_LIST, Retriever};
 use locdiff_vision::Encoder;
 use std::path::Path;
 
-/// The names of a gallery's photos, where its folder has a list of them.
+/// Returns the names of a gallery's photos, if its folder has a list of them.
 fn photo_names(gallery: &Path) -> Result<Vec<String>> {
     let (list, mut names) = (gallery.join(PHOTO_LIST), Vec::new());
     if !list.is_file() {

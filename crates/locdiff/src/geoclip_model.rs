@@ -38,7 +38,7 @@ pub(crate) struct FoundPlaces {
     pub(crate) first: Option<Hit>,
 }
 
-/// The folder of a GeoCLIP model that a user means, where it is one.
+/// Returns the folder that a user means, if it is a GeoCLIP model.
 pub(crate) fn geoclip_folder(given: &Path) -> Option<PathBuf> {
     let folder = by_name(given);
     folder.join(SETTINGS_FILE).is_file().then_some(folder)

@@ -7,7 +7,7 @@ use locdiff_shdd::sphere::UnitVec;
 /// How far below the top the picture goes.
 const DEPTH_NATS: f64 = 7.0;
 const MOST_CELLS: f64 = 64_800.0;
-/// Cells are at most so wide where there may be as many: half of a map cell's 25 km.
+/// Largest width of cells, unless that makes too many: half of a map cell's 25 km.
 const CELL_DEG: f64 = 0.12;
 
 /// A density on the rectangle of latitudes and longitudes worth drawing, one byte per cell. Bytes are log densities from
@@ -69,7 +69,7 @@ pub(crate) fn worth_drawing(density: &Density, level: Option<f64>) -> Result<Win
     around(&seen, density.pixel_area_sr().sqrt().to_degrees())
 }
 
-/// The window about points of pixels so wide, in cells of half a pixel or less, or larger ones where these would be too many.
+/// Returns the window about the points of such pixels, in cells of half a pixel or less; larger if these would be too many.
 fn around(points: &[UnitVec], pixel_deg: f64) -> Result<Window> {
     let [south, north, west, width] = Window::bounds(points, pixel_deg);
     let cell = (0.5 * pixel_deg).min(CELL_DEG).max(((north - south) * width / MOST_CELLS).sqrt());

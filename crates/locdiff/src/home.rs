@@ -3,8 +3,8 @@
 use crate::{error::Failure, error::Result};
 use std::{env, path::Component, path::Path, path::PathBuf};
 
-/// The folder of what this program keeps for its user: `LOCDIFF_HOME`, else `locdiff` in `XDG_DATA_HOME`, else `~/.local/share/locdiff`
-/// (Windows: in `LOCALAPPDATA`). `None` where none of these is set.
+/// Returns the data folder: `LOCDIFF_HOME`, else `locdiff` in `XDG_DATA_HOME`, else `~/.local/share/locdiff`
+/// (Windows: in `LOCALAPPDATA`). `None` if none of these is set.
 pub(crate) fn data_folder() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("LOCDIFF_HOME").or_else(|| {
@@ -32,7 +32,7 @@ pub(crate) fn found(given: &Path) -> Result<PathBuf> {
     name.map_or(Ok(folder), |name| Err(Failure::NotFetched { name: name.to_owned() }.into()))
 }
 
-/// The folder that a user means: the path itself where there is something, else the model of that name in the data folder.
+/// Returns the folder that a user means: the path itself if it exists, else the model of that name in the data folder.
 pub(crate) fn by_name(given: &Path) -> PathBuf {
     if !is_name(given) || given.exists() {
         return given.to_owned();

@@ -1,4 +1,4 @@
-//! What is to be located: photos, or rows of a file of embeddings.
+//! Inputs to locate: photos, or rows of a file of embeddings.
 
 use crate::{Locator, Source, error::Result};
 use locdiff_io::data::RowFile;

@@ -56,9 +56,9 @@ impl LocatorOptions {
 /// Score of answers with known truth, see [`AnswerScore::add`].
 #[derive(Debug, Default)]
 pub struct AnswerScore {
-    /// Answer, truth, and whether it could be told.
+    /// Answer, truth, and whether LocDiff answered other than "I can't tell".
     pairs: Vec<(LatLon, LatLon, bool)>,
-    /// What the densities say, and whether it could be told.
+    /// Scores of the densities, and whether LocDiff answered other than "I can't tell".
     verdicts: Vec<(Verdict, bool)>,
 }
 

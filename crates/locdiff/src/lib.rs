@@ -42,13 +42,11 @@
 //! The crate `locdiff-shdd` has SHDD codes alone.
 
 mod album;
-#[cfg(feature = "maps")]
 mod album_files;
 mod album_known;
 mod album_options;
 mod album_read;
 mod album_table;
-#[cfg(feature = "maps")]
 mod answer_files;
 pub mod batch;
 mod cache;
@@ -59,29 +57,22 @@ mod embedded;
 mod error;
 mod expose;
 mod flat;
-#[cfg(feature = "gallery")]
 mod gallery_open;
-#[cfg(feature = "gallery")]
 mod gallery_use;
-#[cfg(feature = "gallery")]
 mod geoclip_model;
 #[cfg(feature = "get")]
 pub mod get;
-#[cfg(feature = "maps")]
 mod grid;
 mod home;
-#[cfg(feature = "gallery")]
 mod hybrid;
 #[cfg(feature = "immich")]
 pub mod immich;
 mod in_memory;
-#[cfg(feature = "gallery")]
 mod inputs;
 mod judged;
 mod locate_options;
 mod locator;
 mod locator_options;
-#[cfg(feature = "maps")]
 mod maps;
 mod names;
 mod occlusion;
@@ -97,21 +88,16 @@ mod source;
 mod table;
 
 pub use album::AlbumRun;
-#[cfg(feature = "maps")]
 pub use album_files::AlbumFiles;
 pub use album_options::{AlbumOptions, StatedPlace};
-#[cfg(feature = "maps")]
 pub use answer_files::{AnswerFiles, AnswerTargets};
 pub use calibrate::{CalibrateRequest, EmbeddingRows};
 pub use control::{Control, Progress, StageTimes};
 pub use embedded::EmbeddedPhoto;
 pub use error::{ErrorKind, LocateError};
 pub use flat::FlatOptions;
-#[cfg(feature = "maps")]
 pub use grid::DensityGrid;
-#[cfg(feature = "gallery")]
 pub use hybrid::Hybrid;
-#[cfg(feature = "gallery")]
 pub use inputs::Inputs;
 pub use judged::AnswerScore;
 pub use locate_options::{LocateOptions, MapFactorChoice};
@@ -124,7 +110,6 @@ pub use locdiff_model::answer::{Answer, Density, Knowledge};
 pub use locdiff_nn::{DeviceSpec, Precision};
 pub use locdiff_shdd::sphere::LatLon;
 pub use locdiff_vision::{Photo, PhotoLimits};
-#[cfg(feature = "maps")]
 pub use maps::AnswerMap;
 pub use occlusion::Occlusion;
 pub use pipeline::Read;

@@ -10,7 +10,7 @@ use std::{path::Path, path::PathBuf, sync::Arc};
 
 /// Options of each photo: region, prior, views, hypotheses, sampling, limits.
 ///
-/// The field names are those of job files, HTTP parameters and Python keywords.
+/// Job files, HTTP parameters and Python keywords use the same names as the fields.
 ///
 /// ```
 /// use locdiff::LocateOptions;
@@ -21,7 +21,7 @@ use std::{path::Path, path::PathBuf, sync::Arc};
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 #[must_use]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own in every interface")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in every interface")]
 pub struct LocateOptions {
     /// Views of each photo (crops, colours) that one density is made of. 1 is the photo alone.
     pub views: usize,

@@ -1,11 +1,8 @@
 //! From a photo to an answer.
 
-#[cfg(feature = "gallery")]
-use crate::gallery_use::GalleryUse;
-#[cfg(feature = "gallery")]
 use crate::geoclip_model::{FoundPlaces, ModelPlaces};
 use crate::{EmbeddedPhoto, LocateError, LocateOptions, MapFactorChoice, error::Failure, error::Result};
-use crate::{pipeline::embed, reading::unignored, retrieval::Retrieved, shape::shape_of};
+use crate::{gallery_use::GalleryUse, pipeline::embed, reading::unignored, retrieval::Retrieved, shape::shape_of};
 use locdiff_album::Album;
 use locdiff_base::Named;
 use locdiff_io::data::{Embedding, Fingerprint};
@@ -35,9 +32,7 @@ pub struct Locator {
     predictor: Predictor,
     encoder: Option<Encoder>,
     pub(crate) reader: Reader,
-    #[cfg(feature = "gallery")]
     pub(crate) places: Option<ModelPlaces>,
-    #[cfg(feature = "gallery")]
     pub(crate) gallery: Option<GalleryUse>,
     /// What albums need, made when the first comes.
     pub(crate) album: OnceLock<Album>,
@@ -49,19 +44,13 @@ const BLOCK: usize = 64;
 struct PhotoEvidence {
     /// `None` of a model that gives no densities.
     evidence: Option<Coefficients>,
-    #[cfg(feature = "gallery")]
     places: Option<FoundPlaces>,
     retrieved: Retrieved,
 }
 
 impl PhotoEvidence {
     fn new(evidence: Option<Coefficients>, retrieved: Retrieved) -> Self {
-        Self {
-            evidence,
-            #[cfg(feature = "gallery")]
-            places: None,
-            retrieved,
-        }
+        Self { evidence, places: None, retrieved }
     }
 }
 
@@ -88,9 +77,7 @@ impl Locator {
             reader: Reader::new(globe, calibration)?,
             predictor,
             encoder,
-            #[cfg(feature = "gallery")]
             places: None,
-            #[cfg(feature = "gallery")]
             gallery: None,
             album: OnceLock::new(),
         };
@@ -142,9 +129,8 @@ impl Locator {
         each.collect()
     }
 
-    /// The backward process of a photo, noisiest step first: towards samples of the calibrated density where the model is one of nll.
+    /// Returns the backward process of a photo, noisiest step first. If the model was trained with nll, it ends in the calibrated density.
     pub(crate) fn trace(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Vec<TraceStep>> {
-        #[cfg(feature = "gallery")]
         if self.places.is_some() {
             return Err(locdiff_base::setting("trace", "with GeoCLIP", "it has no backward process: leave it out"));
         }
@@ -183,21 +169,18 @@ impl Locator {
         if let Some(pooling) = options.pool {
             return self.sample(photos, &queries, pooling, options);
         }
-        #[cfg(feature = "gallery")]
         if let Some(GalleryUse::Settle { hybrid, .. }) = &self.gallery {
             return self.settle(photos, &queries, hybrid, options);
         }
         let evidence = self.evidence(&queries, options)?;
         let found = self.search(photos)?;
         let said = evidence.into_iter().zip(found).map(|(evidence, found)| PhotoEvidence::new(Some(evidence), found));
-        #[cfg(feature = "gallery")]
         if let Some(places) = self.find_places(photos, options.refine)? {
             return Ok(said.zip(places).map(|(said, found)| PhotoEvidence { places: Some(found), ..said }).collect());
         }
         Ok(said.collect())
     }
 
-    #[cfg(feature = "gallery")]
     pub(crate) fn find_places(&self, photos: &[&EmbeddedPhoto], refine: bool) -> Result<Option<Vec<FoundPlaces>>> {
         let Some((places, settings)) = self.places.as_ref().zip(self.reader.calibration().places.as_ref()) else {
             return Ok(None);
@@ -206,9 +189,8 @@ impl Locator {
         Ok(Some(places.find(&embeddings, settings, refine)?))
     }
 
-    /// What the network says; nothing where the model gives places scores.
+    /// Returns the network's coefficients; none if the model scores a list of locations.
     pub(crate) fn evidence(&self, queries: &[Query<'_>], options: &LocateOptions) -> Result<Vec<Coefficients>> {
-        #[cfg(feature = "gallery")]
         if self.places.is_some() {
             let nothing = crate::geoclip_model::nothing()?;
             return Ok(vec![nothing; queries.len()]);
@@ -217,7 +199,6 @@ impl Locator {
     }
 
     /// What the model says, with the place that retrieval around the place of every sample settles.
-    #[cfg(feature = "gallery")]
     fn settle(
         &self,
         photos: &[&EmbeddedPhoto],
@@ -235,7 +216,7 @@ impl Locator {
         each.collect()
     }
 
-    /// What makes a sampler's density the calibrated one, for every photo; nothing where the model is not one of nll.
+    /// Returns for every photo the terms that calibrate a sampler's density; none if the model was not trained with nll.
     fn tilts(
         &self,
         photos: &[&EmbeddedPhoto],
@@ -271,9 +252,7 @@ impl Locator {
         Ok(found.into_iter().map(evidence).collect())
     }
 
-    #[cfg_attr(not(feature = "gallery"), expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "no gallery"))]
     pub(crate) fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>> {
-        #[cfg(feature = "gallery")]
         if let (Some(GalleryUse::Mix { retriever, .. }), Some(mix)) =
             (&self.gallery, &self.reader.calibration().gallery)
         {
@@ -316,7 +295,6 @@ impl Locator {
         let views = photo.views.iter().map(Embedding::values);
         let evidence =
             self.reader.calibration().model_output(evidence, views).with_neighbours(said.retrieved.neighbours());
-        #[cfg(feature = "gallery")]
         let evidence = evidence.with_places(said.places.as_ref().map(|found| &found.field));
         let evidence = match options.factors {
             MapFactorChoice::All => evidence,
@@ -334,7 +312,6 @@ impl Locator {
             None => Answer::place_alone(settled.ok_or_else(|| self.no_densities())?),
         };
         let contribution = said.retrieved.contribution(&answer);
-        #[cfg(feature = "gallery")]
         let contribution = contribution.or_else(|| {
             let first = said.places.as_ref()?.first.as_ref()?;
             Some(crate::retrieval::first_place(first, &answer))
@@ -346,7 +323,6 @@ impl Locator {
                 from_density.ledger = from_density.density.ledger(answer.best, from_density.window_km);
             }
         }
-        #[cfg(feature = "gallery")]
         if let Some(gallery) = &self.gallery {
             gallery.name_match(&mut answer);
         }
@@ -366,7 +342,6 @@ impl Locator {
     pub fn check(&self, options: &LocateOptions) -> Result<()> {
         options.check()?;
         options.check_sampler(self.settles())?;
-        #[cfg(feature = "gallery")]
         if let Some(gallery) = &self.gallery {
             gallery.check(options)?;
         }
@@ -376,18 +351,12 @@ impl Locator {
         self.check_places(options)
     }
 
-    #[cfg_attr(not(feature = "gallery"), expect(clippy::unused_self, reason = "a gallery or GeoCLIP decides"))]
     fn settles(&self) -> bool {
-        #[cfg(feature = "gallery")]
-        return matches!(self.gallery, Some(GalleryUse::Settle { .. }));
-        #[cfg(not(feature = "gallery"))]
-        false
+        matches!(self.gallery, Some(GalleryUse::Settle { .. }))
     }
 
     /// Whether options go with a model that gives places scores, or with one that does not.
-    #[cfg_attr(not(feature = "gallery"), expect(clippy::unused_self, reason = "a gallery or GeoCLIP decides"))]
     fn check_places(&self, options: &LocateOptions) -> Result<()> {
-        #[cfg(feature = "gallery")]
         if self.places.is_some() {
             let failed = |_| Err(locdiff_base::setting("pool", "with GeoCLIP", "it has no samples: leave it out"));
             return options.pool.map_or(Ok(()), failed);
@@ -399,7 +368,7 @@ impl Locator {
         Ok(())
     }
 
-    /// Fails where the model is known to be trained with another encoder.
+    /// Fails if the model was trained with another encoder.
     pub(crate) fn check_encoder(&self, met: Option<&Fingerprint>) -> Result<()> {
         let calibrated = self.reader.calibration().encoder.as_ref();
         match (met, self.model().config().encoder.as_ref().or(calibrated)) {
@@ -411,7 +380,7 @@ impl Locator {
     }
 }
 
-/// The text that counts, the line that each piece of its evidence is from, and all evidence: the text's, then that of clues.
+/// Returns the text that counts, the line of each piece of its evidence, and all evidence: first the text's, then the clues'.
 fn given(
     photo: &EmbeddedPhoto,
     said: &PhotoEvidence,
@@ -433,14 +402,8 @@ pub(crate) fn open_model(folder: &Path, device: &Device) -> Result<(Model, Optio
     Ok((model, calibration))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A server shares one locator between its threads.
-    #[test]
-    fn a_locator_is_shared_between_threads() {
-        fn shared<T: Send + Sync>() {}
-        shared::<(Locator, LocateOptions, Answer, LocateError, EmbeddedPhoto)>();
-    }
-}
+/// A server shares one locator between its threads.
+const _: fn() = || {
+    fn shared<T: Send + Sync>() {}
+    shared::<(Locator, LocateOptions, Answer, LocateError, EmbeddedPhoto)>();
+};

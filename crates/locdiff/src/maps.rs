@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use std::{io::Read, io::Seek, io::Write, sync::OnceLock};
 
 const PROBABILITIES: [f64; 2] = [0.5, 0.9];
-/// Densities this far below the top are the same to the eye, and to a contour.
+/// Densities this far below the maximum look alike on a map.
 const DEPTH_NATS: f64 = 40.0;
 const CREDIT: &str = "Land and borders: Natural Earth. Towns: GeoNames, CC BY 4.0.";
 /// Towns from this size on are named on a page's map.
@@ -46,7 +46,7 @@ pub struct AnswerMap<'a> {
     regions: Vec<(f64, f64, Vec<Polygon>)>,
 }
 
-/// The log density at a window's cells, cut where nothing is to be seen.
+/// Returns the log density at a window's cells, cut off at [`DEPTH_NATS`] below the maximum.
 fn raster(density: &Density, window: Window) -> Result<Raster> {
     let [rows, columns] = window.lines();
     let mut values = density.log_density_on(&rows, &columns);
@@ -57,9 +57,9 @@ fn raster(density: &Density, window: Window) -> Result<Raster> {
     Ok(Raster::new(window, values)?)
 }
 
-/// The outlines of regions, the smallest first. Map factors make a density ragged in cells of 25 km: the outlines are those of the density
-/// smoothed over up to 40 km, or a cell of the raster if that is wider, and have the regions' areas. With a small first region it is smoothed
-/// less.
+/// Returns the outlines of regions, the smallest first. Map factors make a density ragged in cells of 25 km. So outlines follow the density
+/// smoothed over up to 40 km, or over a cell of the raster if that is wider. They have the regions' areas. A small first region is
+/// smoothed less.
 fn outlines(raster: &Raster, regions: [DensityRegion; 2]) -> Vec<(f64, f64, Vec<Polygon>)> {
     const SIGMA_KM: f64 = 40.0;
     const KM_PER_DEGREE: f64 = 111.195;
@@ -88,7 +88,7 @@ pub(crate) enum Shown {
     Tagged,
 }
 
-/// Where a photo is shown, and as what: at its GPS tag if it has one.
+/// Returns a photo's position on a map, and its kind of marker: at its GPS tag if it has one.
 pub(crate) fn shown(answer: &Answer) -> (LatLon, Shown) {
     let untagged = if answer.can_tell { Shown::Answered } else { Shown::Guessed };
     answer.gps.map_or((answer.best, untagged), |gps| (gps, Shown::Tagged))
@@ -348,7 +348,7 @@ fn region_words(p: f64) -> String {
     format!("smallest region that holds {:.0} %", 100.0 * p)
 }
 
-/// Many photos in one picture: how many there are where, and how far from there they may have been taken.
+/// Draws many photos in one picture: their numbers by region, and how far away they may have been taken.
 pub(crate) fn crowd_png(photos: &[CrowdPhoto], unreadable: usize) -> Result<Vec<u8>> {
     let image = crowd_image(photos)?.names(labels()).title(&photos_title(photos, unreadable));
     Ok(photos_png(&[image], 1, "")?)

@@ -1,4 +1,4 @@
-//! How options are written in files: choices by their names, and what is left out because it is the default.
+//! The form of options in files: choices by their names, without defaults.
 
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()

@@ -1,12 +1,10 @@
 //! How a locator is opened.
 
-#[cfg(feature = "gallery")]
 use crate::geoclip_model::{GeoClipModel, geoclip_folder};
 use crate::{Locator, LocatorOptions, error::Result, home::found, locator::open_model};
 use locdiff_model::{Model, answer::Calibration};
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
-#[cfg(feature = "gallery")]
 use std::path::{Path, PathBuf};
 
 impl LocatorOptions {
@@ -48,12 +46,10 @@ impl Locator {
     /// Opens a locator. `progress` receives the number of a gallery's locations that are embedded, if that comes first.
     /// Fails as [`Locator::open`] does.
     pub fn open_with(options: &LocatorOptions, progress: impl FnMut(usize)) -> Result<Self> {
+        let mut progress = progress;
         // The words for places are unpacked meanwhile.
         rayon::spawn(|| drop(locdiff_map::places::describe(locdiff_shdd::sphere::UnitVec::NORTH.to_latlon())));
         let device = Device::open_with(options.device, options.precision)?;
-        #[cfg(feature = "gallery")]
-        let mut progress = progress;
-        #[cfg(feature = "gallery")]
         if let Some(folder) = options.model.as_deref().and_then(geoclip_folder) {
             return open_geoclip(options, &folder, &device, &mut progress);
         }
@@ -62,16 +58,7 @@ impl Locator {
         let own = if device.is_cuda() { Device::open_with(options.device, options.precision)? } else { device.clone() };
         let encoder = if options.without_encoder { None } else { Some(options.open_encoder(&own)?) };
         let locator = Self::new(model, calibration, encoder)?;
-        #[cfg(feature = "gallery")]
-        return locator.with_gallery_of(options, &device, progress);
-        #[cfg(not(feature = "gallery"))]
-        match &options.gallery {
-            Some(path) => {
-                let _ = progress;
-                Err(locdiff_base::setting("gallery", path.display(), "this program was built without galleries"))
-            }
-            None => Ok(locator),
-        }
+        locator.with_gallery_of(options, &device, progress)
     }
 
     /// Opens the bundled model and encoder: [`Locator::open`] with the default options. Fails if the device fails.
@@ -82,7 +69,6 @@ impl Locator {
 }
 
 /// A GeoCLIP model, with the encoder that it names unless another is given.
-#[cfg(feature = "gallery")]
 fn open_geoclip(
     options: &LocatorOptions,
     folder: &Path,
@@ -96,13 +82,12 @@ fn open_geoclip(
 }
 
 /// The encoder of a GeoCLIP model: the one that is given, else the one that it names.
-#[cfg(feature = "gallery")]
 fn geoclip_encoder(options: &LocatorOptions, opened: &GeoClipModel, folder: &Path) -> Result<PathBuf> {
     if let Some(encoder) = &options.encoder {
         return found(encoder);
     }
     let Some(name) = opened.places.encoder() else {
-        let remedy = "its folder names no encoder: give that of CLIP ViT-L/14";
+        let remedy = "its folder names no encoder: give the encoder CLIP ViT-L/14";
         return Err(locdiff_base::setting("model", folder.display(), remedy));
     };
     found(Path::new(name))

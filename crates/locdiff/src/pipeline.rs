@@ -43,11 +43,11 @@ pub(crate) struct Embedder<'a> {
 }
 
 pub(crate) struct Views {
-    /// How many besides the photo itself.
+    /// The number of views in addition to the photo itself.
     pub(crate) others: u32,
     pub(crate) augmentation: Augmentation,
     pub(crate) seed: u64,
-    /// Whether each photo has crops of its own, drawn by its number.
+    /// Whether each photo has different crops, drawn by its number.
     pub(crate) by_number: bool,
 }
 
@@ -290,7 +290,7 @@ impl Embedder<'_> {
 }
 
 impl Views {
-    /// Those of an answer: every photo is cut in the same ways.
+    /// Returns the views for an answer: every photo is cropped alike.
     fn of(options: &LocateOptions) -> Self {
         let others = options.views.saturating_sub(1) as u32;
         Self { others, augmentation: Augmentation::default(), seed: options.seed, by_number: false }

@@ -6,7 +6,6 @@ use locdiff_io::data::TableReader;
 use locdiff_shdd::sphere::LatLon;
 use std::path::Path;
 
-#[cfg(feature = "maps")]
 const LARGEST_RASTER_BYTES: u64 = 1 << 31;
 
 /// Multiplies knowledge by the weights of a file: an Esri ASCII raster (`.asc`), or a CSV with lat, lon and weight, whose
@@ -36,7 +35,6 @@ pub(crate) fn with_prior(knowledge: Knowledge, path: &Path, spread_km: f64) -> R
     Ok(knowledge.places(places, spread_km))
 }
 
-#[cfg(feature = "maps")]
 fn raster(knowledge: Knowledge, path: &Path) -> Result<Knowledge, String> {
     let text = locdiff_base::read_text_bounded(path, LARGEST_RASTER_BYTES).map_err(|error| error.to_string())?;
     let raster = locdiff_map::parse_ascii_grid(&text).map_err(|error| error.to_string())?;
@@ -45,9 +43,4 @@ fn raster(knowledge: Knowledge, path: &Path) -> Result<Knowledge, String> {
         raster.window().cell_of(place).map_or(0.0, |(row, column)| raster.get(row, column).max(0.0))
     };
     Ok(knowledge.weight(value))
-}
-
-#[cfg(not(feature = "maps"))]
-fn raster(_: Knowledge, _: &Path) -> Result<Knowledge, String> {
-    Err("this program was built without rasters: give a CSV with lat, lon and weight".to_owned())
 }

@@ -26,7 +26,7 @@ type ReadPhoto = dyn Fn(&PhotoLimits) -> Result<Photo> + Send + Sync;
 pub struct Source {
     name: Option<String>,
     kind: Kind,
-    /// What decoding it takes, in pixels, where that is known.
+    /// The number of pixels to decode, if it is known.
     pub(crate) pixels: u64,
     known: Known,
     album: Option<String>,
@@ -34,14 +34,14 @@ pub struct Source {
 
 enum Kind {
     Photo(PhotoSource),
-    /// A file in memory, and what it is called where it cannot be read.
+    /// A file in memory, and its name in messages.
     Bytes(Box<dyn AsRef<[u8]> + Send + Sync>, String),
     Read(Box<ReadPhoto>),
     Embedded(Box<EmbeddedPhoto>),
     Row(Arc<RowFile>, usize, Option<Arc<RowFile>>),
 }
 
-/// What is known of a photo beside itself; it goes before what the photo says.
+/// Facts about a photo from elsewhere; they override the photo's own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
     pub(crate) time: Option<PhotoTime>,
@@ -133,7 +133,7 @@ impl Source {
         }
     }
 
-    /// Its embedding, where it comes with one.
+    /// Returns its embedding, if the source holds one.
     pub(crate) fn own_embedding(&self) -> Option<Result<EmbeddedPhoto>> {
         match &self.kind {
             Kind::Embedded(photo) => Some(Ok((**photo).clone())),
@@ -142,7 +142,7 @@ impl Source {
         }
     }
 
-    /// The bytes of its file, where it is one, and what it is called where it cannot be read.
+    /// Returns the bytes of its file, if it is one, and its name in messages.
     pub(crate) fn file_bytes(&self, limits: &PhotoLimits) -> Option<(Result<Vec<u8>, VisionError>, String)> {
         match &self.kind {
             Kind::Photo(source) => Some((source.contents(limits), source.called_in_messages())),

@@ -9,7 +9,7 @@ pub(crate) const ANSWER_COLUMNS: &str = "photo lat lon radius_50_km radius_90_km
 /// The columns of a photo's own GPS tag, the last of a table.
 pub(crate) const TAG_COLUMNS: &str = "gps_lat gps_lon";
 
-/// A photo's row: its name, and what was found, from `lat` to `countries`, or why nothing was, in one line.
+/// A photo's row: its name, and the answer from `lat` to `countries`, or the reason for having none.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AnswerRow {
     pub(crate) photo: String,
@@ -68,7 +68,7 @@ impl AnswerRow {
         Some(Self { photo, found, tag: gps.map(degrees).unwrap_or_default() })
     }
 
-    /// The fields of [`ANSWER_COLUMNS`], then others, then those of [`TAG_COLUMNS`].
+    /// Returns the fields of [`ANSWER_COLUMNS`], then others, then the fields of [`TAG_COLUMNS`].
     pub(crate) fn fields(&self, others: impl IntoIterator<Item = String>) -> Vec<String> {
         let (found, error) = match &self.found {
             Ok(found) => (found.clone(), String::new()),
@@ -83,7 +83,7 @@ fn degrees(at: [f64; 2]) -> [String; 2] {
     at.map(|degrees| format!("{degrees:.6}"))
 }
 
-/// A number with so many digits; nothing where it is not told.
+/// Formats a number with this many digits; empty if it is not finite.
 fn cell(value: f64, digits: usize) -> String {
     if value.is_nan() { String::new() } else { format!("{value:.digits$}") }
 }

@@ -38,7 +38,6 @@
 //! ```
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "the numbers compared are made to be exact"))]
 
-mod ascii;
 pub mod cells;
 pub mod clues;
 mod coast;
@@ -47,30 +46,30 @@ mod credible;
 mod error;
 pub mod evidence;
 mod geojson;
-mod geotiff;
 mod gpx;
 mod html;
 mod kml;
 mod label;
 pub mod places;
 mod raster;
+mod raster_files;
 mod render;
 mod seam;
 mod trace;
 mod window;
 
-pub use ascii::{ascii_grid, parse_ascii_grid};
 pub use coast::{Coast, Detail, LandRing};
 pub use contour::contour_polygons;
 pub use credible::{globe_log_density, region_polygons};
 pub use error::MapError;
 pub use geojson::FeatureCollection;
-pub use geotiff::geotiff;
 pub use gpx::{GpxPoint, gpx};
 pub use html::{CrowdMap, CrowdPhoto, HtmlMarker, HtmlPhoto, MapPage, TrackMap, TrackPhoto};
 pub use kml::{KmlDocument, KmlFolder};
 pub use label::MapLabel;
 pub use raster::Raster;
+pub use raster_files::geotiff;
+pub use raster_files::{ascii_grid, parse_ascii_grid};
 pub use render::{Colour, Heat, MapImage, Marker, MarkerShape, crowd_image, photos_png, sheet_png};
 pub use trace::Trace;
 pub use window::Window;

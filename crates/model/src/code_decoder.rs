@@ -36,7 +36,7 @@ impl CodeDecoder {
     pub fn open(degree: Degree, decoder: Decoder, spec: DeviceSpec, rows: Option<u64>, most: usize) -> Result<Self> {
         let gpu = match spec {
             DeviceSpec::Cuda(_) if !runs_on_gpu(&decoder) => {
-                let remedy = "cpu: a GPU has the exact decoder and that of anchors, both without a window";
+                let remedy = "choose the CPU: a GPU supports the exact decoder and anchors only, without a window";
                 return Err(setting("device", "cuda", remedy));
             }
             DeviceSpec::Auto if !runs_on_gpu(&decoder) => None,

@@ -27,6 +27,8 @@ pub struct Jpeg {
     pub file: Vec<u8>,
     /// Width and height as coded.
     pub size: (usize, usize),
+    /// Whether the picture is a quarter of that each way: of every 8 × 8 samples the lowest two frequencies, as 2 × 2 pixels.
+    pub is_quarter: bool,
     /// Whether its chroma has half the columns, half the rows; `None` without chroma.
     pub halved: Option<[bool; 2]>,
     /// EXIF's orientation, 1 … 8.
@@ -76,6 +78,12 @@ impl Plane {
 }
 
 impl Jpeg {
+    /// Width and height as seen.
+    fn seen(&self) -> (usize, usize) {
+        let (width, height) = self.size;
+        if self.is_quarter { (width.div_ceil(4), height.div_ceil(4)) } else { self.size }
+    }
+
     pub(crate) fn planes(&self) -> Vec<Plane> {
         let (width, height) = self.size;
         let half = |length: usize, halved: bool| if halved { length.div_ceil(2) } else { length };
@@ -92,9 +100,10 @@ impl Jpeg {
         self.planes().into_iter().map(Plane::bytes).sum::<usize>() + self.between(side)
     }
 
-    /// Where pixel (x, y) of the upright picture lies in the coded one: x₀, its change with x and with y, and the same for y.
+    /// Where pixel (x, y) of the upright picture lies in the one as seen: x₀, its change with x and with y, and the same for y.
     pub(crate) fn turn(&self) -> [i32; 6] {
-        let (right, bottom) = (self.size.0 as i32 - 1, self.size.1 as i32 - 1);
+        let (width, height) = self.seen();
+        let (right, bottom) = (width as i32 - 1, height as i32 - 1);
         match self.orientation {
             2 => [right, -1, 0, 0, 0, 1],
             3 => [right, -1, 0, bottom, 0, -1],
@@ -109,7 +118,8 @@ impl Jpeg {
 
     /// Whether the tables are of this picture: nothing outside it is read.
     pub(crate) fn is_sound(&self, side: usize) -> bool {
-        let (width, height) = if self.orientation > 4 { (self.size.1, self.size.0) } else { self.size };
+        let (width, height) = self.seen();
+        let (width, height) = if self.orientation > 4 { (height, width) } else { (width, height) };
         let fits = |taps: &SideTaps, length: usize| {
             let SideTaps { sources, taps, table } = taps;
             let inside = |first: &i32| usize::try_from(*first).is_ok_and(|first| sources.contains(&first));

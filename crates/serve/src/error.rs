@@ -21,7 +21,7 @@ pub enum ServeError {
     Keys { path: PathBuf, reason: String },
     /// An address that others reach, and no key.
     #[error(
-        "{address} can be reached by others and no key is set: set a key, listen on 127.0.0.1, or allow open access"
+        "other machines can reach {address}, and no key is set: set a key, listen on 127.0.0.1, or allow open access"
     )]
     Open { address: SocketAddr },
     /// A locator that cannot see photos.

@@ -1,4 +1,4 @@
-//! LocDiff over HTTP: photos in, places with calibrated probabilities out, and a page with a globe at `/`.
+//! HTTP server that locates photos with calibrated probabilities, and serves a page with a globe at `/`.
 //!
 //! | you want | item |
 //! |---|---|

@@ -25,18 +25,18 @@ pub struct Codec {
 }
 
 impl Codec {
-    /// Tables for `degree`.
+    /// Prepares tables for `degree`.
     pub fn new(degree: Degree) -> Self {
         let (harmonics, plan, jets) = (SphericalHarmonics::new(degree), FieldPlan::new(degree), JetPlan::new(degree));
         Self { degree, harmonics, plan, jets, search: Search::new(degree) }
     }
 
-    /// The degree L.
+    /// Returns the degree L.
     pub fn degree(&self) -> Degree {
         self.degree
     }
 
-    /// The harmonics that codes are made of.
+    /// Returns the harmonics that codes consist of.
     pub fn harmonics(&self) -> &SphericalHarmonics {
         &self.harmonics
     }
@@ -47,7 +47,7 @@ impl Codec {
         Ok(self.plan.field(e.as_slice())?)
     }
 
-    /// The code of a place: `e = Y(x)` (the paper's PE_SHDD).
+    /// Encodes a location: `e = Y(x)` (the paper's PE_SHDD).
     pub fn encode(&self, place: LatLon) -> Coefficients {
         Coefficients::new(self.harmonics.at(place.to_unit())).expect("harmonics are finite and (L+1)² many")
     }

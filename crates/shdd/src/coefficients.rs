@@ -67,17 +67,17 @@ impl Coefficients {
         Self { degree: self.degree, values }
     }
 
-    /// The degree L.
+    /// Returns the degree L.
     pub fn degree(&self) -> Degree {
         self.degree
     }
 
-    /// The values.
+    /// Returns the values.
     pub fn as_slice(&self) -> &[f64] {
         &self.values
     }
 
-    /// The values, owned.
+    /// Returns the values as a vector.
     pub fn into_vec(self) -> Vec<f64> {
         self.values
     }

@@ -7,7 +7,7 @@ use crate::sphere::{Field, UnitVec};
 use crate::{Codec, Coefficients, Mode, cell::Cell, cell::NODES, error::Result, search::SearchScratch};
 use std::collections::HashSet;
 
-/// What is dropped is below e^-20 of the total.
+/// Terms below e^-20 of the total are dropped.
 const NEGLIGIBLE_NATS: f64 = 20.0;
 /// Nodes resolve a cell whose log density varies by at most this, where the density is highest…
 const RESOLVED_NATS: f64 = 5.0;

@@ -3,7 +3,7 @@
 use crate::sphere::SphereError;
 use thiserror::Error;
 
-/// A coefficient vector that means nothing, or a question with no answer.
+/// Reason why a coefficient vector or an argument cannot be used.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 pub enum ShddError {

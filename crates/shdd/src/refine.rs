@@ -6,7 +6,7 @@ use crate::{Mode, sphere::JetField, sphere::JetPlan, sphere::UnitVec};
 const CONVERGED_RAD: f64 = 1e-9;
 const MOST_STEPS: usize = 30;
 
-/// The local maximum reached from `start` by Newton steps of at most `longest_rad`, or uphill where F is not concave.
+/// Returns the local maximum reached from `start` by Newton steps of at most `longest_rad`, or by gradient steps if F is not concave.
 pub(crate) fn refine(plan: &JetPlan, field: &mut JetField, start: UnitVec, longest_rad: f64) -> Mode {
     let mut point = start;
     let mut jet = plan.jet(field, point);

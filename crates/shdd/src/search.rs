@@ -193,7 +193,7 @@ impl Search {
         found
     }
 
-    /// Where the parabolas through a grid maximum and its neighbours peak, a start for Newton's steps, and how high.
+    /// Returns the peak of the parabolas through a grid maximum and its neighbours, and its height: a start for Newton's steps.
     fn interpolate(&self, scratch: &SearchScratch, at: GridMaximum) -> (UnitVec, f64) {
         let value = |ring: usize, longitude: usize| f64::from(self.value(scratch, ring, longitude));
         let vertex = |before: f64, here: f64, after: f64| {
@@ -363,8 +363,8 @@ fn order_sums<S: Simd>(simd: S, packed: &[[f32; 2]], table: &[CacheLine], lane: 
     S::as_mut_simd_f32s(&mut d[..S::F32_LANES]).0[0] = odd_sin;
 }
 
-/// Writes a ring pair's orders. With E and O the even and odd sums, the northern spectrum is E + O, the southern
-/// E − O, and the row's is north + i·south at order m and conj(north) + i·conj(south) at −m.
+/// Writes a ring pair's orders. E and O are the even and odd sums: the northern spectrum is E + O, the southern
+/// E − O. The row has north + i·south at order m, and conj(north) + i·conj(south) at −m.
 #[inline(always)]
 fn write_orders(row: &mut [Complex<f32>], first: usize, orders: usize, sums: &[[[f32; LANES]; 4]; ORDERS], at: usize) {
     let (mut ahead, mut behind) = ([Complex::default(); ORDERS], [Complex::default(); ORDERS]);

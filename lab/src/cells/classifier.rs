@@ -1,7 +1,7 @@
 //! The classifier.
 
-use super::{CELLS, COMBINED, CellScheme, LABEL_WIDTH_KM, NESTED, Partition, WINDOWS_KM, regions::Regions};
 use crate::baseline::{Task, highest, score};
+use crate::cells::{CELLS, COMBINED, CellScheme, LABEL_WIDTH_KM, NESTED, Partition, WINDOWS_KM, partition::Regions};
 use crate::learner::{Batch, Weights, learn};
 use crate::search::{ByRule, by_rule};
 use crate::{Baseline, PhotoDensity, Result, examples::Bank, examples::upload, reading::likelihood};

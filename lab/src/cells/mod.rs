@@ -2,7 +2,6 @@
 
 mod classifier;
 mod partition;
-mod regions;
 
 pub(crate) use classifier::CellClassifier;
 pub(crate) use partition::Partition;

@@ -1,7 +1,7 @@
 //! Any encoding with the density loss: the network's output `e` is read as `q(x) ∝ exp(e·φ(x))` over pixels, as SHDD's is with `nll`.
 
-use super::{decoder::columns_of, features::LocationEncoder, kind::EncoderKind};
 use crate::baseline::{Task, highest};
+use crate::encoders::{ablation::EncoderKind, decoder::columns_of, features::LocationEncoder};
 use crate::examples::{Bank, standardised, upload};
 use crate::learner::{Batch, Weights, learn};
 use crate::{Baseline, PhotoDensity, Points, Result, reading::READ_DEGREE, sampled::network};

@@ -1,8 +1,7 @@
 //! The encodings themselves.
 
-use super::kind::{
-    DFS_SCALES, EncoderKind, MAX_RADIUS, MIN_RADIUS, OCTAVES, RANDOM_SIZE, SCALES, SHDD_DEGREE, SIREN_DEGREE, TILE_DEG,
-};
+use crate::encoders::ablation::{DFS_SCALES, EncoderKind, MAX_RADIUS, MIN_RADIUS, OCTAVES, RANDOM_SIZE, SCALES};
+use crate::encoders::ablation::{SHDD_DEGREE, SIREN_DEGREE, TILE_DEG};
 use crate::{Result, contrastive::FourierFeatures};
 use locdiff_base::setting;
 use locdiff_model::chance;

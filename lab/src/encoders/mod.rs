@@ -7,8 +7,7 @@ mod ablation;
 mod decoder;
 mod density;
 mod features;
-mod kind;
 
+pub use ablation::EncoderKind;
 pub(crate) use ablation::fit;
 pub(crate) use density::EncoderDensity;
-pub use kind::EncoderKind;

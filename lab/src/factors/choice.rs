@@ -2,7 +2,7 @@
 
 use super::table::Judged;
 use crate::reading::{FLOORS, TEMPER_RATIO, THINNEST, WINDOWS_KM, tempers};
-use crate::{baseline::score, exponentials::exps};
+use crate::{baseline::score, reading::exps};
 use locdiff_model::answer::{CellDensity, ClassProbabilities, Globe};
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 use rayon::prelude::*;

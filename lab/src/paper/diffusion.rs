@@ -4,7 +4,7 @@ use super::{Experiment, beside};
 use crate::locdiff::{LocDiff, with_degree};
 use crate::reading::{CommonReading, READ_DEGREE, Read};
 use crate::trial::errors_km;
-use crate::{Baseline, FitData, Method, PhotoDensity, Points, Result, exponentials::exps, ideal::ideal_draws};
+use crate::{Baseline, FitData, Method, PhotoDensity, Points, Result, reading::exps, sampled::ideal_draws};
 use locdiff_base::Named;
 use locdiff_model::eval::{Bootstrap, Estimate, Rules};
 use locdiff_model::{NetworkKind, Prediction, Reading, answer::Globe, report::Table, report::percent_interval};

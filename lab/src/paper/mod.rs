@@ -4,7 +4,6 @@ mod anchors;
 mod diffusion;
 mod drift;
 mod models;
-mod noise;
 #[cfg(test)]
 mod purpose;
 mod timing;
@@ -12,8 +11,8 @@ mod timing;
 pub use anchors::AnchorTable;
 pub use diffusion::DiffusionTable;
 pub use drift::NoisyCodes;
+pub use drift::with_noise;
 pub use models::{ModelTable, ModelTableKind};
-pub use noise::with_noise;
 pub use timing::{TimedOperation, TimingTable};
 
 use crate::{Effort, Method, Splits, Trial};

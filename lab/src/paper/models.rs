@@ -1,6 +1,6 @@
 //! The tables of losses, location encoders, bottleneck widths and degrees.
 
-use super::{Experiment, beside, mean, noise::anywhere, noise::drifts_km, paper_cell, share_cells};
+use crate::paper::{Experiment, beside, drift::anywhere, drift::drifts_km, mean, paper_cell, share_cells};
 use crate::{Effort, EncoderKind, Fit, Method, Result, Trial, locdiff::LocDiff, locdiff::with_degree};
 use anyhow::Context;
 use locdiff_base::Named;

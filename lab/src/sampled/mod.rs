@@ -1,17 +1,14 @@
 //! What the methods that sample places share: the network's size, validations during training, and one answer from a
 //! photo's samples.
 
-mod pooling;
-
 use crate::baseline::{Task, kernels, score};
-use crate::reading::{edge, nll_with_floor};
-use crate::{
-    Baseline, Effort, Examples, PhotoDensity, Points, Result, examples::standardised, learner::choose, search,
-};
-use locdiff_model::Standardisation;
+use crate::reading::{CommonReading, edge, nll_with_floor};
+use crate::{Baseline, Effort, Examples, PhotoDensity, Points, Result, examples::standardised, search};
+use crate::{learner::choose, locdiff::LocDiff};
+use locdiff_model::{Standardisation, answer::Globe, chance};
 use locdiff_nn::{Params, layers::CsUnetConfig};
-use locdiff_shdd::sphere::{LatLon, UnitVec};
-use pooling::SamplePooling;
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Pixels, UnitVec, spherical_mean};
+use rayon::prelude::*;
 
 /// How a method samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -144,7 +141,7 @@ impl<S: PlaceSampler> FittedSampler<S> {
             fitted.settings = settings;
             let places = fitted.samples(validation.photos())?;
             let mut best = 0.0;
-            let (pooling, ()) = choose(&pooling::POOLINGS, &mut |_| (), |pooling, _| {
+            let (pooling, ()) = choose(&POOLINGS, &mut |_| (), |pooling, _| {
                 let score = score(&pooling.answers(&places, samples), validation.points());
                 best = f64::max(best, score);
                 Ok((score, ()))
@@ -223,5 +220,122 @@ impl<S: PlaceSampler> Baseline for FittedSampler<S> {
 
     fn drifts_km(&self, variance: f64, count: usize, seed: u64) -> Result<Option<Vec<f64>>> {
         self.sampler.drifts_km(variance, count, seed)
+    }
+}
+
+/// How samples become one answer; validation chooses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum SamplePooling {
+    Single,
+    Mean,
+    /// The sample with the smallest sum of distances to the others.
+    Medoid,
+    /// The sample where Gaussian kernels of this width about all samples add up highest.
+    Densest {
+        width_km: f64,
+    },
+}
+
+/// All that validation may choose from.
+pub(crate) const POOLINGS: [SamplePooling; 6] = [
+    SamplePooling::Single,
+    SamplePooling::Mean,
+    SamplePooling::Medoid,
+    SamplePooling::Densest { width_km: 200.0 },
+    SamplePooling::Densest { width_km: 500.0 },
+    SamplePooling::Densest { width_km: 1000.0 },
+];
+
+impl SamplePooling {
+    /// One answer for each photo, whose `samples` places follow each other.
+    pub(crate) fn answers(self, places: &[UnitVec], samples: usize) -> Vec<LatLon> {
+        places.chunks_exact(samples).map(|own| self.apply(own).to_latlon()).collect()
+    }
+
+    pub(crate) fn apply(self, samples: &[UnitVec]) -> UnitVec {
+        match self {
+            Self::Single => samples[0],
+            Self::Mean => spherical_mean(samples).unwrap_or(samples[0]),
+            Self::Medoid => {
+                let cost = |p: &UnitVec| samples.iter().map(|q| p.angle_rad(*q)).sum::<f64>();
+                let costs: Vec<f64> = samples.iter().map(cost).collect();
+                let best = (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b]));
+                samples[best.unwrap_or(0)]
+            }
+            Self::Densest { width_km } => {
+                let kappa = (EARTH_RADIUS_KM / width_km).powi(2);
+                let at = |p: &UnitVec| samples.iter().map(|q| (kappa * (p.dot(*q) - 1.0)).exp()).sum::<f64>();
+                let sums: Vec<f64> = samples.iter().map(at).collect();
+                let best = (0..sums.len()).rev().max_by(|&a, &b| sums[a].total_cmp(&sums[b]));
+                samples[best.unwrap_or(0)]
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for SamplePooling {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Single => write!(f, "the first sample"),
+            Self::Mean => write!(f, "the mean"),
+            Self::Medoid => write!(f, "the medoid"),
+            Self::Densest { width_km } => write!(f, "the densest within {width_km} km"),
+        }
+    }
+}
+
+/// Places drawn of the density that a reading makes of a single evaluation, `samples` for each row one after the other.
+pub(crate) fn ideal_draws(
+    model: &LocDiff,
+    globe: &Globe,
+    reading: &CommonReading,
+    embeddings: &[f32],
+    (samples, seed): (usize, u64),
+) -> Result<Vec<UnitVec>> {
+    let codes = model.evidence(embeddings, 0.0)?;
+    let fields = codes.iter().map(|code| model.codec().field(code)).collect::<Result<Vec<_>, _>>()?;
+    let pixels = globe.pixels();
+    let values: Vec<Vec<f64>> = fields.iter().map(|field| pixels.values(field)).collect();
+    Ok(draws(pixels, &values, reading, (samples, seed)))
+}
+
+pub(crate) fn draws(
+    pixels: &Pixels,
+    log_densities: &[Vec<f64>],
+    reading: &CommonReading,
+    (samples, seed): (usize, u64),
+) -> Vec<UnitVec> {
+    let draws = log_densities.par_iter().enumerate().flat_map_iter(|(photo, values)| {
+        let mut below = reading.masses(values);
+        for k in 1..below.len() {
+            below[k] += below[k - 1];
+        }
+        let own = |number: usize| {
+            let uniform = |what: u64| chance::uniform(&[seed, photo as u64, number as u64, what]);
+            let pixel = below.partition_point(|sum| *sum <= uniform(0)).min(below.len() - 1);
+            // Anywhere in a pixel, which is a square of about this half width.
+            let half = 0.5 * pixels.area_sr().sqrt();
+            let [x, y, z] = pixels.points()[pixel].to_array();
+            let moved = [1, 2, 3].map(|axis| half * (2.0 * uniform(axis) - 1.0));
+            UnitVec::new(x + moved[0], y + moved[1], z + moved[2]).unwrap_or(pixels.points()[pixel])
+        };
+        (0..samples).map(own).collect::<Vec<UnitVec>>()
+    });
+    draws.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outlier_moves_the_mean_alone() {
+        let at = |lat: f64, lon: f64| LatLon::new(lat, lon).unwrap().to_unit();
+        let samples = [at(-40.0, 170.0), at(10.0, 20.0), at(10.2, 20.0), at(10.1, 20.1)];
+        assert_eq!(SamplePooling::Single.apply(&samples), samples[0]);
+        assert!(SamplePooling::Mean.apply(&samples).angle_rad(samples[3]) > 0.05);
+        for pooling in [SamplePooling::Medoid, SamplePooling::Densest { width_km: 100.0 }] {
+            assert!(pooling.apply(&samples).angle_rad(samples[3]) < 0.01, "{pooling}");
+        }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Decode {
     /// Write locations to .csv, .jsonl, .npy or .safetensors [default: a table on standard output]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Output format, if the extension does not tell: csv, jsonl, npy or safetensors
+    /// Write in this format, if the extension does not name it: csv, jsonl, npy or safetensors
     #[arg(long, value_name = "FORMAT")]
     to: Option<Format>,
     /// Print one JSON object per vector instead of the table

@@ -21,7 +21,7 @@ pub(crate) struct DensityArgs {
     #[arg(long, value_name = "LAT,LON", value_parser = parse_place, allow_hyphen_values = true,
           conflicts_with = "vectors", required_unless_present = "vectors")]
     at: Option<LatLon>,
-    /// Row of the file, from 1
+    /// Read this row of the file, from 1
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     row: u64,
     /// List up to K modes
@@ -42,7 +42,7 @@ pub(crate) struct DensityArgs {
     /// Write probabilities on a world raster as GeoTIFF (WGS 84, 32-bit numbers)
     #[arg(long, value_name = "FILE.tif")]
     geotiff: Option<PathBuf>,
-    /// Size of a raster cell in degrees
+    /// Set the size of a raster cell in degrees
     #[arg(long, default_value = "1", value_name = "DEGREES", value_parser = parse_positive)]
     raster_cell: f64,
     /// Print one JSON object instead of the summary

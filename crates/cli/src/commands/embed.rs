@@ -29,22 +29,22 @@ pub(crate) struct Embed {
     bad: Option<PathBuf>,
     #[command(flatten)]
     encoder: EncoderArg,
-    /// Also embed K other views of each photo (crops and colours) as augmented_1 … augmented_K, for `train`
+    /// Also embed K other views of each photo (crops and colours), for `train`: augmented_1 … augmented_K
     #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
     augment: u32,
     /// Mirror half of the other views; mirrored traffic and writing mislead a model
     #[arg(long, requires = "augment")]
     mirror: bool,
-    /// Seed of the other views
+    /// Set the seed of the other views
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Leave out photos without a location, so that the files are a training set
     #[arg(long)]
     require_gps: bool,
-    /// Number type: f16, f32 or f64
+    /// Store numbers as f16, f32 or f64
     #[arg(long, value_name = "TYPE", default_value = "f32")]
     dtype: Dtype,
-    /// Photos per batch of the encoder
+    /// Embed N photos at a time
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=65536))]
     batch: u32,
     #[command(flatten)]

@@ -19,10 +19,10 @@ pub(crate) struct Encode {
     /// Write to .csv, .jsonl, .npy or .safetensors (tensor "coefficients"); - is standard output as .jsonl
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
-    /// Output format, if the extension does not tell: csv, jsonl, npy or safetensors
+    /// Write in this format, if the extension does not name it: csv, jsonl, npy or safetensors
     #[arg(long, value_name = "FORMAT")]
     to: Option<Format>,
-    /// Number type of the output: f32 or f64
+    /// Write numbers as f32 or f64
     #[arg(long, value_name = "TYPE", default_value = "f64")]
     dtype: Dtype,
     /// Print a JSON summary

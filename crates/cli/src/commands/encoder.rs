@@ -1,23 +1,18 @@
 //! `locdiff encoder inspect`: what an encoder's folder is, whether it works, and how fast.
 
+use crate::terminal::subcommands::subcommands;
 use crate::{args::DeviceArg, args::named, output::Out};
 use anyhow::Result;
-use clap::{Args, Subcommand};
+use clap::Args;
 use locdiff_nn::{Device, Precision};
 use locdiff_vision::Inspection;
 use std::{io::Write, path::PathBuf};
 
-/// About image encoders.
-#[derive(Debug, Subcommand)]
-pub(crate) enum EncoderCommand {
-    /// Describe an encoder's folder, check it and time it
-    Inspect(Inspect),
-}
-
-impl EncoderCommand {
-    pub(crate) fn run(self) -> Result<()> {
-        let Self::Inspect(command) = self;
-        command.run()
+subcommands! {
+    /// About image encoders.
+    pub(crate) enum EncoderCommand {
+        /// Describe an encoder's folder, check it and time it
+        Inspect(Inspect),
     }
 }
 
@@ -28,7 +23,7 @@ pub(crate) struct Inspect {
     folder: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArg,
-    /// Arithmetic of matrix products [default: f32; on CUDA tf32]
+    /// Compute matrix products this way [default: f32; on CUDA tf32]
     #[arg(long, value_name = "NAME", value_parser = named::<Precision>())]
     precision: Option<Precision>,
     /// Print one JSON object instead of lines

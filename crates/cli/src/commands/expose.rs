@@ -16,10 +16,10 @@ pub(crate) struct Expose {
     /// Write copies without location metadata into a folder, with the same pixels, and check them
     #[arg(long, value_name = "FOLDER")]
     clean: Option<PathBuf>,
-    /// Paint over text in the copies: text about places, or all; these copies are new JPEG files
+    /// Paint over text in the copies: text that names places, or all text; such copies are new JPEG files
     #[arg(long, value_name = "WHICH", value_parser = ["places", "all"], requires = "clean")]
     cover: Option<String>,
-    /// Check the metadata only, not the picture
+    /// Check only the metadata, not the picture
     #[arg(long, conflicts_with_all = ["cover", "parts", "gallery"])]
     tags_only: bool,
     /// Also show which parts of the picture give the location away

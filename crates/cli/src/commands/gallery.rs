@@ -1,9 +1,10 @@
 //! `locdiff gallery`: places with embeddings, built once and searched.
 
+use crate::terminal::subcommands::subcommands;
 use crate::{args::DeviceArg, args::named, output, output::status, photos::PhotoArgs, progress, request::EncoderArg};
 use crate::{commands::embed::embed, commands::embed::with_flags, embeddings::read_truth, embeddings::same_rows};
 use anyhow::{Context, Result};
-use clap::{Args, Subcommand};
+use clap::Args;
 use locdiff::{LocatorOptions, embed::EmbedFiles, embed::EmbedRun, embed::EmbedSettings};
 use locdiff_base::counted;
 use locdiff_io::data::{PointColumns, PointWriter, RowFile, read_points};
@@ -18,20 +19,12 @@ use std::{io::Write, path::Path, path::PathBuf};
 /// Photos that are searched for together.
 const BATCH: usize = 64;
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum GalleryCommand {
-    /// Build a gallery of located photos, or of locations with GeoCLIP's vectors
-    Build(Build),
-    /// Find the gallery's most similar entries for each embedding (plain retrieval)
-    Search(Search),
-}
-
-impl GalleryCommand {
-    pub(crate) fn run(self) -> Result<()> {
-        match self {
-            Self::Build(command) => command.run(),
-            Self::Search(command) => command.run(),
-        }
+subcommands! {
+    pub(crate) enum GalleryCommand {
+        /// Build a gallery of located photos, or of locations with GeoCLIP's vectors
+        Build(Build),
+        /// Find the gallery's most similar entries for each embedding (plain retrieval)
+        Search(Search),
     }
 }
 
@@ -40,26 +33,26 @@ pub(crate) struct Build {
     /// Geotagged photos: files, folders, .csv with a column of paths (and lat, lon), .tar shards, @list.txt
     #[arg(value_name = "PHOTOS", required_unless_present = "locations", conflicts_with_all = ["embeddings", "locations", "geoclip"])]
     photos: Vec<PathBuf>,
-    /// Embeddings instead of photos, one per row: .safetensors or .npy, f16 or f32
+    /// Read embeddings instead of photos, one per row: .safetensors or .npy, f16 or f32
     #[arg(long, value_name = "FILE", requires = "locations")]
     embeddings: Option<PathBuf>,
-    /// Tensor to read, if a safetensors file holds several
+    /// Read this tensor, if a safetensors file holds several
     #[arg(long, value_name = "NAME", requires = "embeddings")]
     tensor: Option<String>,
-    /// Locations, row by row: .csv or .jsonl with lat and lon, .npy or .safetensors [N, 2]
+    /// Read locations, row by row: .csv or .jsonl with lat and lon, .npy or .safetensors [N, 2]
     #[arg(long, value_name = "FILE")]
     locations: Option<PathBuf>,
-    /// Make GeoCLIP's vectors of --locations, with GeoCLIP's folder; they are stored next to that file
+    /// Compute GeoCLIP's vectors of --locations with the GeoCLIP in this folder; they are stored next to that file
     #[arg(long, value_name = "FOLDER", requires = "locations", conflicts_with_all = ["embeddings", "out"])]
     geoclip: Option<PathBuf>,
     #[command(flatten)]
     encoder: EncoderArg,
     #[command(flatten)]
     reading: PhotoArgs,
-    /// Number type of the stored vectors
+    /// Store vectors as this number type
     #[arg(long, default_value = "f16", value_parser = named::<VectorType>())]
     dtype: VectorType,
-    /// Write this folder
+    /// Write the gallery into this folder
     #[arg(short, long, value_name = "FOLDER", required_unless_present = "geoclip")]
     out: Option<PathBuf>,
     /// Continue an interrupted run; give the same arguments
@@ -141,13 +134,13 @@ pub(crate) struct Search {
     /// Folder of a gallery; with --geoclip a file of locations
     #[arg(value_name = "GALLERY")]
     gallery: PathBuf,
-    /// GeoCLIP's folder, if GeoCLIP made the gallery's vectors
+    /// Use the GeoCLIP in this folder, if it made the gallery's vectors
     #[arg(long, value_name = "FOLDER")]
     geoclip: Option<PathBuf>,
     /// Embeddings of the photos, one per row: .safetensors or .npy, f16 or f32
     #[arg(long, value_name = "FILE")]
     embeddings: PathBuf,
-    /// Tensor to read, if a safetensors file holds several
+    /// Read this tensor, if a safetensors file holds several
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
     /// List K entries per photo
@@ -156,7 +149,7 @@ pub(crate) struct Search {
     /// Write row, rank, lat, lon, gallery_row and score to .csv, .jsonl, .npy or .safetensors
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// True locations, row by row: print how good the best entries are
+    /// Score the best entries against these true locations, row by row
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     #[command(flatten)]

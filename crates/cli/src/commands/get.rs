@@ -10,17 +10,17 @@ use std::{io::BufRead, io::IsTerminal, path::Path, sync::atomic::Ordering};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Models are installed in LOCDIFF_HOME, otherwise in XDG_DATA_HOME/locdiff, otherwise in ~/.local/share/locdiff. Repeat an interrupted \
-command to continue it. Incomplete models are never installed. Of an encoder only the vision tower is kept, as f16. To use a model: \
+command to continue it. Incomplete models are never installed. Only the vision tower of an encoder is kept, as f16. To use a model, run: \
 locdiff locate photo.jpg --model geoclip, or set LOCDIFF_MODEL=geoclip.")]
 #[expect(clippy::struct_excessive_bools, reason = "flags")]
 pub(crate) struct Get {
     /// Names to download (see --list)
     #[arg(value_name = "NAME", required_unless_present_any = ["list", "remove"])]
     names: Vec<String>,
-    /// Take the files from a folder or a URL, with the files or a folder NAME in it [default: where they are published]
+    /// Take the files from a folder or a URL, with the files or a folder NAME in it [default: the publishers' servers]
     #[arg(long, value_name = "FOLDER|URL", requires = "names")]
     from: Option<String>,
-    /// Download whole files even if a part is enough, to compare their SHA-256
+    /// Download whole files even if a part is enough, to check their SHA-256
     #[arg(long, requires = "names")]
     whole: bool,
     /// Do not ask
@@ -66,7 +66,7 @@ impl Get {
             return output::tell(
                 self.json,
                 &json!({"name": name, "folder": folder, "bytes": 0}),
-                &format!("{name} is here already: --force fetches it again"),
+                &format!("{name} is installed already: --force downloads it again"),
             );
         }
         for (what, all, done) in plan.things() {
@@ -99,7 +99,7 @@ impl Get {
         }
         done?;
         let folder = folder.join(name);
-        let text = format!("{name}: {} fetched, in {}", size(came), folder.display());
+        let text = format!("{name}: {} downloaded to {}", size(came), folder.display());
         output::tell(self.json, &json!({"name": name, "folder": folder, "bytes": came}), &text)
     }
 
@@ -126,7 +126,7 @@ impl Get {
 fn confirmed(bytes: u64, folder: &Path) -> Result<bool> {
     let terminal = std::io::stdin();
     ensure!(terminal.is_terminal(), Usage("get asks first, but there is no terminal: add --yes".to_owned()));
-    say::ask(&format!("Fetch {} into {}?", size(bytes), folder.display()));
+    say::ask(&format!("Download {} to {}?", size(bytes), folder.display()));
     let mut line = String::new();
     terminal.lock().read_line(&mut line)?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))

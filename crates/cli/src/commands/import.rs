@@ -1,21 +1,16 @@
 //! `locdiff import`: models of others into folders of ours.
 
 use crate::output;
+use crate::terminal::subcommands::subcommands;
 use anyhow::Result;
-use clap::{Args, Subcommand};
+use clap::Args;
 use locdiff_retrieval::geoclip::{Sources, import};
 use std::path::PathBuf;
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Import {
-    /// Convert GeoCLIP's weights and gallery from the wheel of its Python package
-    Geoclip(ImportGeoclip),
-}
-
-impl Import {
-    pub(crate) fn run(self) -> Result<()> {
-        let Self::Geoclip(command) = self;
-        command.run()
+subcommands! {
+    pub(crate) enum Import {
+        /// Convert GeoCLIP's weights and gallery from the wheel of its Python package
+        Geoclip(ImportGeoclip),
     }
 }
 
@@ -24,7 +19,7 @@ pub(crate) struct ImportGeoclip {
     /// The wheel (`pip download --no-deps geoclip`), a folder with the package's files, or the files
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
-    /// Write this folder
+    /// Write the gallery into this folder
     #[arg(short, long, value_name = "FOLDER")]
     out: PathBuf,
     /// Print a JSON summary

@@ -20,10 +20,10 @@ pub(crate) struct Review {
     folder: PathBuf,
     #[command(flatten)]
     model: ModelArgs,
-    /// Use a GPS track of that time, as in `album`. Repeat for several
+    /// Use a GPS track from the same time, as in `album`. Repeat for several
     #[arg(long, value_name = "FILE")]
     track: Vec<PathBuf>,
-    /// Write tagged copies here, if you ask the page for them [default: FOLDER-tagged]
+    /// Write tagged copies here, if you choose copies on the page [default: FOLDER-tagged]
     #[arg(long, value_name = "FOLDER")]
     copies: Option<PathBuf>,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(crate) struct Review {
 /// The page of a review.
 #[derive(Debug, Args)]
 pub(crate) struct PageArgs {
-    /// Port of the page on 127.0.0.1 [default: a free one]
+    /// Serve the page on this port of 127.0.0.1 [default: a free one]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
     /// Show streets from a tile server such as https://tile.openstreetmap.org/{z}/{x}/{y}.png, which then learns the areas you view

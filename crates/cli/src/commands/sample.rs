@@ -15,7 +15,7 @@ use std::{io::Write, path::PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Sample {
-    /// Folder of a model: a run's folder, or its best/
+    /// Use the model in this folder: a run's folder, or its best/
     #[arg(long, value_name = "FOLDER")]
     model: PathBuf,
     #[command(flatten)]
@@ -23,13 +23,13 @@ pub(crate) struct Sample {
     /// Pool samples into one location this way
     #[arg(long, value_parser = named::<Pooling>(), default_value = Pooling::Pool.name())]
     pool: Pooling,
-    /// Put a location where a window of this radius holds most of the code's field
+    /// Choose the location whose window of this radius holds most of the code's field
     #[arg(long, value_name = "KM", default_value_t = Reading::default().window_km, value_parser = parse_positive)]
     window_km: f64,
     /// Spread the samples over K views of each photo, which `embed --augment` makes (Algorithm 2 of the paper)
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1001))]
     views: u32,
-    /// Seed of the noise
+    /// Set the seed of the noise
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub(crate) struct Sample {
     /// Write every sample: row, sample, lat and lon
     #[arg(long = "per-sample", value_name = "FILE")]
     every: Option<PathBuf>,
-    /// True locations, row by row: print how good the answers are
+    /// Score the answers against these true locations, row by row
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     /// Print a JSON summary

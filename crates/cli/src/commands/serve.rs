@@ -9,12 +9,12 @@ use std::{net::SocketAddr, path::PathBuf, sync::atomic::Ordering, time::Duration
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Routes: / (the page), /docs, /openapi.json, POST /v1/locate, /v1/locate/embeddings, /v1/embed, /v1/steps, /v1/occlusion, GET \
-                  /v1/info, /v1/regions, /health/live, /health/ready, /metrics. SIGTERM or Ctrl-C finishes open requests; a \
-                  second one exits at once. Exit codes: 0: stopped. 1: failure. 2: wrong usage."
+    after_help = "The page is at /, all routes are described at /docs and /openapi.json. Photos go to POST /v1/locate, /v1/album or /v1/expose. \
+                  Monitoring uses /health/live, /health/ready and /metrics. SIGTERM or Ctrl-C finishes open requests; a second one \
+                  exits at once. Exit codes: 0: stopped. 1: failure. 2: wrong usage."
 )]
 pub(crate) struct Serve {
-    /// Listen here; addresses that others can reach need a key or --insecure
+    /// Listen on this address; if other machines can reach it, it needs --key-file or --insecure
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
     #[arg(env = "LOCDIFF_ADDRESS", hide_env_values = true, value_parser = ServeOptions::parse_address)]
     address: SocketAddr,
@@ -25,10 +25,10 @@ pub(crate) struct Serve {
     model: ModelArgs,
     #[command(flatten)]
     gallery: GalleryArgs,
-    /// File of allowed keys, one per line; clients send `Authorization: Bearer KEY` or `x-api-key: KEY`
+    /// Require a key of this file, one per line; clients send `Authorization: Bearer KEY` or `x-api-key: KEY`
     #[arg(long, value_name = "FILE", env = "LOCDIFF_KEY_FILE", hide_env_values = true, help_heading = "Access")]
     key_file: Option<PathBuf>,
-    /// Allow an address that others can reach without a key
+    /// Allow an address that other machines can reach, without a key
     #[arg(long, env = "LOCDIFF_INSECURE", hide_env_values = true, help_heading = "Access")]
     insecure: bool,
     /// Allow pages of this origin, such as https://photos.example. Repeat for several
@@ -49,34 +49,34 @@ pub(crate) struct Serve {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 struct Limits {
-    /// Largest request body, in millions of bytes
+    /// Refuse request bodies of more than this many million bytes
     #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=4000), env = "LOCDIFF_MAX_BODY", hide_env_values = true)]
     max_body: u32,
-    /// Memory for all request bodies, in millions of bytes
+    /// Use at most this many million bytes for all request bodies
     #[arg(long, value_name = "MB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..), env = "LOCDIFF_MAX_MEMORY", hide_env_values = true)]
     max_memory: u32,
     /// Refuse photos with more than N million pixels
     #[arg(long, value_name = "N", default_value_t = LocateOptions::default().max_megapixels, value_parser = clap::value_parser!(u32).range(1..=4000), env = "LOCDIFF_MAX_MEGAPIXELS", hide_env_values = true)]
     max_megapixels: u32,
-    /// Most photos per request
+    /// Refuse requests with more than N photos
     #[arg(long, value_name = "N", default_value_t = 32, env = "LOCDIFF_MAX_PHOTOS", hide_env_values = true)]
     max_photos: usize,
-    /// Most photos that wait; further requests are refused with Retry-After
+    /// Let N photos wait; refuse further requests with Retry-After
     #[arg(long, value_name = "N", default_value_t = 64, env = "LOCDIFF_QUEUE", hide_env_values = true)]
     queue: usize,
-    /// Most connections at a time
+    /// Accept N connections at a time
     #[arg(long, value_name = "N", default_value_t = 2048, env = "LOCDIFF_CONNECTIONS", hide_env_values = true)]
     connections: usize,
-    /// Seconds to receive a request's head
+    /// Give a client this many seconds to send a request's head
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, env = "LOCDIFF_HEADER_TIMEOUT", hide_env_values = true)]
     header_timeout: Duration,
-    /// Seconds to receive a request's body
+    /// Give a client this many seconds to send a request's body
     #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, env = "LOCDIFF_BODY_TIMEOUT", hide_env_values = true)]
     body_timeout: Duration,
-    /// Seconds to answer a request
+    /// Answer a request within this many seconds, or refuse it
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, env = "LOCDIFF_REQUEST_TIMEOUT", hide_env_values = true)]
     request_timeout: Duration,
-    /// Seconds to finish requests when the server stops
+    /// Finish open requests within this many seconds after SIGTERM
     #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, env = "LOCDIFF_SHUTDOWN_TIMEOUT", hide_env_values = true)]
     shutdown_timeout: Duration,
 }

@@ -11,13 +11,13 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Created files are removed. Changed photos, sidecars and copies are restored to the byte, even if you renamed them within their folder. \
-Remains of an interrupted run are removed. A file that changed since is named and stays as it is, also in the journal, and the exit code \
-is 1. A journal that names a link or anything outside its folder is refused.")]
+Remains of an interrupted run are removed. A file that changed since stays as it is and in the journal; `undo` names it and exits \
+with 1. A journal that names a link or anything outside its folder is refused.")]
 pub(crate) struct UndoArgs {
-    /// A journal, or the folder with one in it
+    /// Journal, or the folder that contains it
     #[arg(value_name = "JOURNAL")]
     journal: PathBuf,
-    /// Print what would be done, and do nothing
+    /// Print the plan and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Print one JSON object per file

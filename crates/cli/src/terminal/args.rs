@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The degree, from 1 to [`Degree::MAX`].
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct DegreeArg {
-    /// Spherical-harmonic degree L: codes have (L+1)² numbers, peaks a spread of 78 km at 23 and 20 km at 47
+    /// Set the degree L: codes have (L+1)² numbers; peaks are 78 km wide at L = 23 and 20 km at 47
     #[arg(short = 'L', long, value_name = "L", default_value = "47", value_parser = parse_degree)]
     pub(crate) degree: Degree,
 }
@@ -54,19 +54,19 @@ pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {
 /// Where points come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PointsInput {
-    /// File of locations: .csv or .jsonl with lat and lon, .npy or .safetensors [N, 2]; - is standard input
+    /// File of locations: .csv or .jsonl with lat and lon, .npy or .safetensors [N, 2], or - for standard input
     #[arg(value_name = "POINTS", required_unless_present = "at")]
     pub(crate) points: Option<PathBuf>,
-    /// A location instead of a file. Repeat for several
+    /// Take this location instead of a file. Repeat for several
     #[arg(long, value_name = "LAT,LON", value_parser = parse_place, allow_hyphen_values = true, conflicts_with = "points")]
     pub(crate) at: Vec<LatLon>,
-    /// Format of POINTS, if the extension does not tell: csv, jsonl, npy or safetensors
+    /// Read POINTS in this format, if the extension does not name it: csv, jsonl, npy or safetensors
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<Format>,
-    /// Column or JSON key of the latitude [default: lat or latitude]
+    /// Read latitudes from this column or JSON key [default: lat or latitude]
     #[arg(long, value_name = "NAME")]
     pub(crate) lat_column: Option<String>,
-    /// Column or JSON key of the longitude [default: lon, lng or longitude]
+    /// Read longitudes from this column or JSON key [default: lon, lng or longitude]
     #[arg(long, value_name = "NAME")]
     pub(crate) lon_column: Option<String>,
 }
@@ -90,13 +90,13 @@ impl PointsInput {
 /// Where coefficient vectors come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct VectorsInput {
-    /// File of coefficient vectors, one per row: .csv, .jsonl, .npy or .safetensors; - is standard input
+    /// File of coefficient vectors, one per row: .csv, .jsonl, .npy, .safetensors, or - for standard input
     #[arg(value_name = "COEFFICIENTS")]
     pub(crate) vectors: Option<PathBuf>,
-    /// Format of COEFFICIENTS, if the extension does not tell: csv, jsonl, npy or safetensors
+    /// Read COEFFICIENTS in this format, if the extension does not name it: csv, jsonl, npy or safetensors
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<Format>,
-    /// Tensor to read, if a safetensors file holds several
+    /// Read this tensor, if a safetensors file holds several
     #[arg(long, value_name = "NAME")]
     pub(crate) tensor: Option<String>,
 }
@@ -138,10 +138,10 @@ pub(crate) struct DecoderArgs {
     /// Rank peaks by their mass within this radius [default: exact: the whole peak; anchors: one anchor]
     #[arg(long, value_name = "KM", value_parser = parse_positive)]
     window_km: Option<f64>,
-    /// Anchors: fibonacci:N, healpix:DEPTH, random:N, or a file of locations
+    /// Use these anchors: fibonacci:N, healpix:DEPTH, random:N, or a file of locations
     #[arg(long, value_name = "GRID", default_value = "fibonacci:21000")]
     pub(crate) anchors: String,
-    /// Seed of random anchors
+    /// Set the seed of random anchors
     #[arg(long, default_value_t = 0, id = "anchor-seed", value_name = "SEED")]
     anchor_seed: u64,
 }

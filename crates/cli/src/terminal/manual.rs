@@ -9,7 +9,7 @@ use std::{io::Write, path::Path, path::PathBuf};
 /// A script for a shell.
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell
+    /// Shell to write the script for
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }

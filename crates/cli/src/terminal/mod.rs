@@ -4,6 +4,7 @@
 //! |---|---|
 //! | to run a program's command and get its exit code | [`program`] |
 //! | flags that several commands have | [`args`] |
+//! | commands below a command | [`subcommands`] |
 //! | files and standard output, one rule for all | [`output`] |
 //! | to say something on standard error | [`say`], [`verbosity`] |
 //! | bars | [`progress`] |
@@ -19,4 +20,5 @@ pub(crate) mod output;
 pub(crate) mod program;
 pub(crate) mod progress;
 pub(crate) mod say;
+pub(crate) mod subcommands;
 pub(crate) mod verbosity;

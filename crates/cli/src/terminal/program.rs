@@ -10,17 +10,17 @@ use std::{num::NonZeroUsize, time::Instant};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Everywhere {
-    /// Number of threads; the answers do not depend on it [default: one per core]
+    /// Use N threads; answers do not depend on the number [default: one per core]
     #[arg(long, global = true, value_name = "N", visible_alias = "jobs")]
     #[arg(env = "LOCDIFF_THREADS", hide_env_values = true)]
     threads: Option<NonZeroUsize>,
     /// Print results and errors only, without notes and progress
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Print more: what is opened, where it runs, how long it takes
+    /// Print more: the model, the device, the time of each part
     #[arg(short, long, global = true)]
     verbose: bool,
-    /// When to use colours
+    /// Use colours in messages
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true, value_enum)]
     color: ColorChoice,
     /// Overwrite existing files and folders
@@ -41,7 +41,7 @@ pub(crate) fn run(everywhere: &Everywhere, command: impl FnOnce() -> Result<()> 
         match result {
             Err(error) => exit_code(&error),
             Ok(()) => output::was_closed().map_or(0, |reason| {
-                say::error(&format!("{reason}: the files are whole, what was printed is not"));
+                say::error(&format!("{reason}: the files are complete, the printed output is not"));
                 1
             }),
         }

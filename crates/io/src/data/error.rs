@@ -66,7 +66,7 @@ pub enum DataError {
     NotFinite { at: At, column: usize, value: f64, dtype: &'static str },
     #[error("{at}: expected {expected} fields as in the first row or header, found {found}; every row needs the same")]
     RowLength { at: At, expected: usize, found: usize },
-    #[error("{file} is not a sound {format} file: {reason}; save it again")]
+    #[error("{file} is not a valid {format} file: {reason}; save it again")]
     Header { file: String, format: crate::data::Format, reason: String },
     #[error("{file}: the array has shape {shape:?}: expected {expected}")]
     Shape { file: String, shape: Vec<u64>, expected: &'static str },
@@ -77,6 +77,9 @@ pub enum DataError {
     #[error("cannot write {file}: {reason}")]
     OutputColumns { file: String, reason: String },
 }
+
+// Results stay small.
+const _: () = assert!(size_of::<DataError>() <= 128);
 
 impl DataError {
     /// Whether the reader of our output has gone away (`locdiff … | head`): no error worth a message.
@@ -124,10 +127,5 @@ mod tests {
         assert_eq!(list_names([]), "none");
         assert_eq!(list_names(["a", "b"]), "'a', 'b'");
         assert!(list_names(["a"; 15]).ends_with("and 3 more"));
-    }
-
-    #[test]
-    fn errors_stay_small() {
-        assert!(std::mem::size_of::<DataError>() <= 128);
     }
 }

@@ -34,8 +34,6 @@ mod csv_text;
 mod embedding;
 mod error;
 mod format;
-#[cfg(feature = "fuzzing")]
-pub mod fuzzing;
 mod input;
 mod json_lines;
 mod matrix;

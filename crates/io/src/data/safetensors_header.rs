@@ -156,9 +156,9 @@ mod tests {
             (Vec::new(), "x.safetensors is empty"),
             (
                 b"\xff\xff\xff\x00\x00\x00\x00\x00{}".to_vec(),
-                "x.safetensors is not a sound safetensors file: its header claims 16777215 bytes of 10; save it again",
+                "x.safetensors is not a valid safetensors file: its header claims 16777215 bytes of 10; save it again",
             ),
-            (info("[3,2]", "[8,24]"), "x.safetensors is not a sound safetensors file: its header is not"),
+            (info("[3,2]", "[8,24]"), "x.safetensors is not a valid safetensors file: its header is not"),
             (info("[2,3,1]", "[0,24]"), "x.safetensors: the array has shape [2, 3, 1]"),
         ] {
             let message = read(&bytes, None).unwrap_err();

@@ -40,7 +40,6 @@ mod files;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gps_ifd;
-mod gps_time;
 mod heif;
 mod iso;
 mod journal;

@@ -1,7 +1,9 @@
 //! What an XMP packet says, embedded in a photo or beside it.
 
 use crate::tags::xmp::RDF;
-use crate::tags::{facts::PhotoFacts, facts::Taken, facts::real_place, facts::tidy, xmp::EXIF, xmp::PHOTOSHOP};
+use crate::tags::{
+    exif::gps_offset, facts::PhotoFacts, facts::Taken, facts::real_place, facts::tidy, xmp::EXIF, xmp::PHOTOSHOP,
+};
 use roxmltree::{Document, Node};
 
 const TIFF: &str = "http://ns.adobe.com/tiff/1.0/";
@@ -35,7 +37,7 @@ fn read(packet: &[u8]) -> Option<PhotoFacts> {
     // A date alone is no time.
     let (time, offset) = said.filter(|time| time.contains(':')).map(|time| split(&time)).unzip();
     // One text in XMP, with the date.
-    let by_gps = || crate::tags::gps_time::offset(time.as_deref()?, &say(EXIF, "GPSTimeStamp")?);
+    let by_gps = || gps_offset(time.as_deref()?, &say(EXIF, "GPSTimeStamp")?);
     let offset = offset.flatten().or_else(by_gps);
     let camera = [say(TIFF, "Make"), say(TIFF, "Model"), say(AUX, "SerialNumber")];
     let camera: Vec<String> = camera.into_iter().flatten().collect();

@@ -37,7 +37,7 @@ struct About {
     shards: u32,
     /// Where relative paths begin.
     base: PathBuf,
-    /// All of it stands in the job, so that every runner makes the same; folders and files are those of the machine that runs a shard.
+    /// All settings. They are stored in the job, so that every machine answers alike. Folders and files are looked up on the machine.
     settings: FlatOptions,
 }
 

@@ -23,18 +23,18 @@ pub(crate) struct Head {
 struct Entry {
     /// What it is called in tables.
     photo: String,
-    /// The file, where that is not the name.
+    /// The file, if its path differs from the name.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<(u64, u64)>,
-    /// Its size unpacked, where it is deflated there.
+    /// Its unpacked size in bytes, if it is deflated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     deflated: Option<u64>,
-    /// Its row, where that file is a Parquet file.
+    /// Its row, if the file is a Parquet file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     row: Option<u64>,
-    /// Where it was taken, and what says so.
+    /// Its location, and the source of the location.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<(f64, f64, String)>,
 }
@@ -48,7 +48,7 @@ impl Entry {
         Ok(Self { photo, file, bytes: source.span(), deflated: source.deflated_size(), row: source.row_number(), at })
     }
 
-    /// The photo, with relative paths from `base`; `None` where the place is none.
+    /// Returns the photo, with relative paths starting at `base`; `None` if its location is invalid.
     fn source(self, base: &Path) -> Option<PhotoSource> {
         let path: PathBuf = base.join(self.file.as_ref().unwrap_or(&self.photo));
         let source = match (self.bytes, self.row) {

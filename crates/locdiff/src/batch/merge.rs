@@ -57,7 +57,7 @@ fn whole_part(job: &Job, shard: u32) -> Result<Part> {
     Part::read(&job.part_path(shard), &origin, manifest.photos.len())
 }
 
-/// All parts in their order; fails before the first where one is missing, and where one is another program's.
+/// Returns all parts in order. Fails before the first if a part is missing, and later if another program made a part.
 fn parts(job: &Job) -> Result<impl Iterator<Item = Result<(PathBuf, Part)>>> {
     if let [first, rest @ ..] = &job.missing()[..] {
         return Err(BatchError::Unfinished { missing: 1 + rest.len(), shards: job.shards(), first: *first });

@@ -27,7 +27,7 @@ struct Head {
     encoder: Fingerprint,
     photos: usize,
     lines: usize,
-    /// Numbers of an embedding; 0 where there are none.
+    /// Numbers per embedding; 0 if there are none.
     columns: usize,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Part {
     pub(crate) maker: String,
     pub(crate) encoder: Fingerprint,
     pub(crate) lines: Vec<String>,
-    /// Numbers of an embedding; 0 where there are none.
+    /// Numbers per embedding; 0 if there are none.
     pub(crate) columns: usize,
     pub(crate) rows: Vec<f32>,
 }
@@ -59,7 +59,7 @@ impl Part {
         sealed::seal(FORMAT, head, &body)
     }
 
-    /// The part in a file, where it is whole and of this origin.
+    /// Reads a part from a file. Fails if it is damaged or of another origin.
     pub(crate) fn read(path: &Path, origin: &Origin, photos: usize) -> Result<Self> {
         Self::parse(path, sealed::read(path, LONGEST)?, origin, photos)
     }

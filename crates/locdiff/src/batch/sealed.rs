@@ -45,7 +45,7 @@ pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     read_bounded(path, most).map_err(|reason| BatchError::Read { path: path.to_owned(), reason })
 }
 
-/// Looks at the bytes of a file, and fails where they are not what was written.
+/// Opens the bytes of a sealed file. Fails if they differ from the bytes that were written.
 pub(crate) fn open<H: DeserializeOwned>(path: &Path, format: &str, mut bytes: Vec<u8>) -> Result<Opened<H>> {
     let damaged = |reason: String| damaged(path, reason);
     let end = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| damaged("it has no first line".to_owned()))?;

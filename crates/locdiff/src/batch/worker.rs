@@ -59,8 +59,8 @@ impl Worker {
         Part { maker, encoder, lines: Vec::new(), columns, rows: Vec::new() }
     }
 
-    /// What comes of photos until there are no more or it is stopped, line by line into `part`; `added` looks at it after each. The next
-    /// photos are read and embedded while those before are answered.
+    /// Answers photos until none is left or it is stopped, and adds a line for each to `part`. Calls `added` after each. The next
+    /// photos are read and embedded meanwhile.
     pub(crate) fn make<'a>(
         &'a self,
         photos: impl Iterator<Item = Source> + Send + 'a,
@@ -126,7 +126,7 @@ fn row(Read { origin, photo, .. }: Read) -> (String, Vec<f32>) {
     (line.to_string(), row)
 }
 
-/// Where a photo was taken, by what is beside it, else by itself.
+/// Returns a photo's location: by a file next to it, else by its own tag.
 fn place(origin: &Origin, own: Option<crate::LatLon>) -> Option<Value> {
     let beside = origin.place.map(|(place, from)| (place, from.name()));
     let (at, from) = beside.or(own.map(|gps| (gps, "exif")))?;

@@ -12,7 +12,7 @@ pub enum EmbedError {
     SameFile { first: &'static str, second: &'static str, path: PathBuf },
     #[error("{path} is a photo or list to read and {output} at once: name another file", path = path.display())]
     Overwrites { output: &'static str, path: PathBuf },
-    #[error("cannot use {path}: {reason}; free some space or change its folder; finished work is kept", path = path.display())]
+    #[error("cannot use {path}: {reason}; finished work is kept. Free some space, or make its folder writable", path = path.display())]
     Journal { path: PathBuf, reason: io::Error },
     #[error(transparent)]
     Locked(#[from] locdiff_base::LockError),

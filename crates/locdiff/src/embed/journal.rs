@@ -20,8 +20,8 @@ pub(crate) struct EmbedJournal {
 }
 
 impl EmbedJournal {
-    /// Opens the journal of a run with these settings over `count` photos in batches of `batch`; with `resume` what is
-    /// finished stays.
+    /// Opens the journal of a run with these settings over `count` photos in batches of `batch`. With `resume`, finished
+    /// batches stay.
     pub(crate) fn open(path: PathBuf, settings: &Value, count: usize, batch: usize, resume: bool) -> Result<Self> {
         let cannot = |reason| EmbedError::Journal { path: path.clone(), reason };
         let lock = OutputLock::file(&path)?;

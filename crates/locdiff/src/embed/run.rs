@@ -124,7 +124,7 @@ impl<'a> EmbedRun<'a> {
         stage.for_files((first, batch), views, *limits, *require_place)
     }
 
-    /// Everything that decides a finished record: a run goes on only where all of it is the same.
+    /// Describes everything that finished records depend on. A run continues only if all of it is unchanged.
     fn describe(&self, encoder: &Encoder) -> Result<Value> {
         // The encoder is known by what it answers, whatever files it came from and wherever it runs.
         let mut answer = crc32fast::Hasher::new();

@@ -1,4 +1,4 @@
-//! What a run makes of each photo, what came of it, and the tables beside embeddings.
+//! Settings and counts of a run, and the tables that belong to embeddings.
 
 use locdiff_io::data::{DataError, Dtype, TableWriter};
 use locdiff_shdd::sphere::LatLon;
@@ -103,7 +103,7 @@ impl EmbedTables {
         self.bad.write(&[photo, "it has no location, and a location was required"])
     }
 
-    /// Completes them: the list of bad photos where there are any, the locations where there are rows.
+    /// Completes the tables: the list of bad photos if there are any, the locations if there are rows.
     pub(crate) fn finish(self) -> Result<(), DataError> {
         if self.counts.bad + self.counts.left_out > 0 || self.always_list_bad {
             self.bad.finish()?;

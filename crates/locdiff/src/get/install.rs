@@ -1,4 +1,4 @@
-//! The folders of what was fetched: in the data folder under their names, whole or not at all.
+//! Folders of downloaded models: in the data folder under their names, complete or not there.
 
 use super::{error::GetError, error::unreadable, error::unwritable, table::Published};
 use crate::home::{data_folder, models_folder};
@@ -37,7 +37,7 @@ pub struct Installed {
     pub bytes: u64,
 }
 
-/// The folder in which a thing comes to be; nothing looks at it before it is whole.
+/// A folder for an incomplete download. Nothing reads it before it is complete.
 pub(super) struct Stage {
     folder: PathBuf,
     pub(super) whole: PathBuf,

@@ -1,5 +1,5 @@
-//! Published models and encoders by name: fetched over https or from a folder, resumed where they were cut off, and in the data folder whole
-//! or not at all.
+//! Downloads published models and encoders by name, over https or from a folder. An interrupted download resumes. The data folder never
+//! holds an incomplete model.
 
 mod error;
 mod install;

@@ -1,4 +1,4 @@
-//! What is to be fetched for a name, how much that is, and the fetching.
+//! Plans the downloads for a name, with their size, and runs them.
 
 use super::install::{Kept as KeptFile, Stage, is_here};
 use super::remote::{Head, Place, Remote, answer};
@@ -122,7 +122,7 @@ impl GetPlan {
         Transfer { remote: &self.remote, place, head, ranges, part, sha256, pause: self.settings.pause }
     }
 
-    /// Where a file is, how long, and which of its bytes are wanted.
+    /// Finds a file's address, its size, and the bytes that are needed of it.
     fn wanted(&self, what: &Published, file: &'static PublishedFile) -> Result<Wanted, GetError> {
         let (place, stated) = self.place(what, file)?;
         let head = self.remote.head(&place)?;
@@ -139,7 +139,7 @@ impl GetPlan {
         Ok(Wanted { file, place, head, tower, ranges, sha256 })
     }
 
-    /// Where a file is, and the SHA-256 that an index states.
+    /// Finds a file's address, and the SHA-256 that an index states.
     fn place(&self, what: &Published, file: &PublishedFile) -> Result<(Place, Option<String>), GetError> {
         let Some(from) = &self.settings.from else {
             let address = file.address();

@@ -1,4 +1,4 @@
-//! A file elsewhere, on a server or in a folder: its size, what is said of it, and its bytes from anywhere on.
+//! A remote file, on a server or in a folder: its size, facts about it, and its bytes from any position.
 
 use super::error::{GetError, unreadable};
 use std::{fs::File, io::Read, io::Seek, io::SeekFrom, path::PathBuf, time::Duration};
@@ -13,7 +13,7 @@ pub(super) enum Place {
     File(PathBuf),
 }
 
-/// What is said of a file before it is read.
+/// Facts about a file before it is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) bytes: u64,
@@ -24,13 +24,13 @@ pub(super) struct Head {
 
 pub(super) struct Opened {
     pub(super) input: Box<dyn Read>,
-    /// Where they begin: 0 where the server knows no ranges.
+    /// Their start: 0 if the server does not support ranges.
     pub(super) from: u64,
 }
 
 pub(super) struct Remote {
     agent: ureq::Agent,
-    /// What to copy by hand where there is no network.
+    /// Files to copy by hand without a network.
     pub(super) by_hand: String,
 }
 
@@ -50,7 +50,7 @@ impl Remote {
         Self { agent: ureq::Agent::new_with_config(config), by_hand: String::new() }
     }
 
-    /// The size of a file, and what is said of it; `None` where it is not there.
+    /// Returns the facts about a file; `None` if it does not exist.
     pub(super) fn head(&self, place: &Place) -> Result<Option<Head>, GetError> {
         match place {
             Place::File(path) => match std::fs::metadata(path) {

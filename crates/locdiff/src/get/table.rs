@@ -26,7 +26,7 @@ pub(super) struct PublishedFile {
     pub(super) name: &'static str,
     pub(super) at: At,
     pub(super) kept: Kept,
-    /// Its SHA-256, where it is one that never changes.
+    /// Its SHA-256, if the file never changes.
     pub(super) sha256: Option<&'static str>,
 }
 
@@ -146,7 +146,7 @@ impl Published {
 }
 
 impl PublishedFile {
-    /// The address, or that of the index that says it.
+    /// Returns the address, or the address of the index that lists it.
     pub(super) fn address(&self) -> String {
         match self.at {
             At::Hub(repository) => format!("https://huggingface.co/{repository}/resolve/main/{}", self.name),

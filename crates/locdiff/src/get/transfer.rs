@@ -1,4 +1,4 @@
-//! Ranges of a file brought into a file here, in pieces, going on where an earlier run was cut off.
+//! Downloads ranges of a file in pieces, and resumes interrupted runs.
 
 use super::error::{GetError, unreadable, unwritable};
 use super::remote::{Head, Opened, Place, Remote};
@@ -17,7 +17,7 @@ pub(super) struct Transfer<'a> {
     pub(super) head: &'a Head,
     /// Which bytes, in order and apart from each other.
     pub(super) ranges: &'a [Range<u64>],
-    /// Where they go, one range after the other.
+    /// The file that receives the ranges, one after the other.
     pub(super) part: &'a Path,
     /// The SHA-256 of the whole file, and who says so.
     pub(super) sha256: Option<(&'a str, &'static str)>,
@@ -51,7 +51,7 @@ impl Transfer<'_> {
         if mark.is_some_and(|mark| mark == self.mark()) && length <= self.wanted() { length } else { 0 }
     }
 
-    /// Brings what is missing, and compares the hash. `progress` gets the bytes that came, as they come; false stops.
+    /// Downloads the missing bytes and compares the hash. Calls `progress` with the number of new bytes; if it returns false, stops.
     pub(super) fn run(&self, progress: &mut dyn FnMut(u64) -> bool) -> Result<(), GetError> {
         let begun = self.done();
         for own in [self.part, &mark_path(self.part)] {
@@ -88,7 +88,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// A piece of a range; where the server knows no ranges, the whole file from its beginning.
+    /// Downloads a piece of a range, or the whole file if the server does not support ranges.
     fn piece(&self, file: &mut File, done: &mut u64, progress: &mut dyn FnMut(u64) -> bool) -> Result<(), Broken> {
         use std::io::{Seek, SeekFrom};
         let (from, end) = self.position(*done);
@@ -137,7 +137,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// Where in the file the byte after `done` is, and where its range ends.
+    /// Returns the position of the byte after `done`, and the end of its range.
     fn position(&self, done: u64) -> (u64, u64) {
         let mut left = done;
         for range in self.ranges {

@@ -230,7 +230,7 @@ pub struct Asset {
 }
 
 impl Asset {
-    /// Of immich's `AssetResponseDto`; `None` for what is no photo, or has a number that is none.
+    /// Reads immich's `AssetResponseDto`; `None` if it is not a photo, or if a number in it is invalid.
     pub(crate) fn of(value: &Value) -> Option<Self> {
         let id = value["id"].as_str().filter(|id| is_id(id))?.to_owned();
         if value["type"].as_str().is_some_and(|kind| kind != "IMAGE") {

@@ -145,7 +145,7 @@ impl Suggester {
         self.kept().map(|()| album)
     }
 
-    /// Answers for such photos, where somebody says that some were taken at `places`, within so many kilometres. Fails as [`Suggester::trip`]
+    /// Answers photos again after a person placed some of them at `places`, within a radius in km. Fails as [`Suggester::trip`]
     /// does.
     pub(crate) fn place(
         &self,
@@ -197,7 +197,7 @@ impl Suggester {
         }
     }
 
-    /// A photo: its embedding, where it is known, else its preview, fetched when its turn comes.
+    /// Returns a photo's embedding if it is known, else its preview, which is downloaded when needed.
     fn source(&self, asset: &Asset) -> Source {
         let source = if let Some((photo, _)) = self.cache().get(&asset.id, None) {
             Source::embedded(photo)

@@ -47,8 +47,8 @@ pub struct Applied {
 }
 
 impl Immich {
-    /// Writes the accepted suggestions. A photo that has a location by now is left alone. A second run continues where the first stopped. Fails
-    /// if another run uses the journal, or the server does not answer or refuses. The journal lists all that was written.
+    /// Writes the accepted suggestions. A photo that has a location by now is left alone. A second run continues the first. Fails
+    /// if another run uses the journal, or the server does not answer or refuses. The journal lists everything written.
     pub fn apply(
         &self,
         suggestions: &Suggestions,

@@ -27,7 +27,7 @@ const LONGEST: usize = 200;
 pub enum ReviewAction {
     /// Accepts photos, refuses them, or with `None` leaves them to the rule.
     Take { photos: Vec<String>, take: Option<bool> },
-    /// States where photos were taken: degrees, radius in km, and the source, such as a pin, a town or another photo.
+    /// States the location of photos: degrees, radius in km, and the source, such as a pin, a town or another photo.
     Move { photos: Vec<String>, lat: f64, lon: f64, radius_km: f64, how: String },
     /// Removes such a statement.
     Release { photos: Vec<String> },
@@ -83,7 +83,7 @@ impl ReviewAction {
     }
 }
 
-/// Where somebody says that a photo was taken, and by what.
+/// The location that a person gave a photo, and its source.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PlacedByHand {
     pub(crate) at: LatLon,

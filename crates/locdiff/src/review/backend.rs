@@ -54,7 +54,7 @@ pub struct ChosenPlace {
     pub(crate) by_hand: bool,
 }
 
-/// Work under way: whether it is to stop, and whom it tells what is done, so many of so many.
+/// Control of running work: a flag that stops it, and a callback for its progress.
 #[derive(Clone, Copy)]
 pub struct ReviewWork<'a> {
     pub(crate) stop: &'a AtomicBool,
@@ -72,10 +72,10 @@ pub trait ReviewBackend: Sync {
     /// Whether photos are placed again after a decision.
     fn places_again(&self) -> bool;
 
-    /// Reads the photos if need be, and places them. Fails on what is no photo's fault.
+    /// Reads the photos if necessary, and places them. An unreadable photo is not an error; anything else that stops the work is.
     fn place(&self, decisions: &ReviewDecisions, work: ReviewWork<'_>) -> ReviewResult<ReviewPhotos>;
 
-    /// Is told what is ticked, after every act: for who keeps that elsewhere, too. Fails on a file that cannot be written.
+    /// Receives the ticked photos after every action, for a backend that stores them elsewhere, too. Fails on a file that cannot be written.
     fn keep(&self, _: &[ChosenPlace]) -> ReviewResult<()> {
         Ok(())
     }
@@ -83,15 +83,15 @@ pub trait ReviewBackend: Sync {
     /// A photo as a JPEG or WebP file, small or large. Fails if it cannot be read.
     fn picture(&self, number: usize, key: &str, is_large: bool) -> ReviewResult<Vec<u8>>;
 
-    /// Where a camera's photos would be by time alone, were its clock so many seconds ahead.
+    /// Returns the locations of a camera's photos by time alone if its clock were `ahead_s` seconds ahead.
     fn along(&self, _camera: &str, _ahead_s: f64, _known: &BTreeMap<usize, LatLon>) -> Vec<(usize, LatLon)> {
         Vec::new()
     }
 
-    /// Writes places in one of the ways, and says what came of it. Fails on what stops all of it; what was written by then stands in a journal.
+    /// Writes locations in one of the ways, and returns a summary. Fails if it cannot continue; a journal lists everything written until then.
     fn write(&self, chosen: &[ChosenPlace], way: &str, work: ReviewWork<'_>) -> ReviewResult<String>;
 
-    /// Takes back what was written, and says what came of it. Fails as [`ReviewBackend::write`] does.
+    /// Undoes all writing, and returns a summary. Fails as [`ReviewBackend::write`] does.
     fn take_back(&self, stop: &AtomicBool) -> ReviewResult<String>;
 
     /// Which photos are written now. Fails on a journal that cannot be read.

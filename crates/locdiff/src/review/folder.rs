@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError, RwLock, atomic::AtomicBool, atomic::AtomicUsize, atomic::Ordering};
 use std::{collections::BTreeMap, collections::HashMap, fmt::Write, fs, path::Path, path::PathBuf};
 
-/// Where a session keeps its files, inside the folder.
+/// The subfolder for a session's files.
 const OWN: &str = ".locdiff-review";
 /// The longer side of the photo that is looked at, and the most bytes of it.
 const LARGE: (u32, usize) = (960, 400_000);
@@ -77,7 +77,7 @@ impl FolderReview {
         locdiff_base::inside(folder, &format!("{OWN}/{name}")).map_err(ReviewError::of)
     }
 
-    /// Reads the photos, but for those that an earlier session has read.
+    /// Reads the photos, except those that an earlier session has read.
     fn read(&self, stop: &AtomicBool, told: &(dyn Fn(Progress) + Sync)) -> ReviewResult<ReadAlbum> {
         let Self { folder, photos, options, .. } = self;
         let locator = locked(&self.locator);
@@ -126,7 +126,7 @@ impl FolderReview {
         AlbumChanges { places: places.collect(), clocks: None }
     }
 
-    /// Places photos, with clocks as they are set; where nobody set any, as they are found the first time.
+    /// Places photos with the clocks that a person set, or else with the offsets that were found the first time.
     fn place_read(&self, album: &ReadAlbum, decisions: &ReviewDecisions, control: Control<'_>) -> Result<PlacedAlbum> {
         let locator = locked(&self.locator);
         let mut changes = self.changes(album, decisions);

@@ -1,5 +1,5 @@
-//! A session to review places: photos with their answers, a person's actions, and what is written in the end. Every action is on the disk
-//! before it holds, so that a crash loses nothing. Pages and requests are above.
+//! A session for reviewing locations: photos with their answers, a person's actions, and the tags written in the end. Every action is on disk
+//! before it takes effect, so that a crash loses nothing. `locdiff-serve` has pages and requests.
 
 mod actions;
 mod backend;
@@ -36,7 +36,7 @@ struct State {
     /// It grows with every change that a page should see.
     version: u64,
     wanted: Wanted,
-    /// What is under way: in words, how much is done, how much there is.
+    /// The running work: its name, how much is done, how much there is.
     work: Option<(&'static str, usize, usize)>,
     is_read: bool,
     problem: Option<String>,
@@ -151,7 +151,7 @@ impl<B: ReviewBackend> ReviewSession<B> {
             let photo = state.shown.photos.iter().find(|photo| photo.key == *key);
             let photo = photo.ok_or_else(|| ReviewError::of("that photo is not here"))?;
             let sets = matches!(act, ReviewAction::Move { .. } | ReviewAction::Take { take: Some(true), .. });
-            let reason = if photo.gps.is_some() { "has a GPS tag of its own, which stays" } else { "cannot be read" };
+            let reason = if photo.gps.is_some() { "has a GPS tag already, which stays" } else { "cannot be read" };
             if sets && (photo.gps.is_some() || photo.said.is_err()) {
                 return Err(ReviewError::of(format!("{} {reason}", locdiff_base::one_line(&photo.name))));
             }
@@ -195,7 +195,7 @@ impl<B: ReviewBackend> ReviewSession<B> {
         Ok(())
     }
 
-    /// Undoes what was written. Fails if other work is under way.
+    /// Undoes all writing. Fails if other work is running.
     pub fn take_back(&self) -> ReviewResult<()> {
         let mut state = self.lock();
         Self::is_free(&state)?;
@@ -277,7 +277,7 @@ fn at(value: &Value) -> Option<LatLon> {
     LatLon::new(value["lat"].as_f64()?, value["lon"].as_f64()?).ok()
 }
 
-/// Whether a photo is to be written: as somebody said, else where it was placed by hand or is sure.
+/// Whether a photo will be written: by a person's decision, or else if it was placed by hand or is sure.
 fn is_taken(photo: &ReviewPhoto, decisions: &ReviewDecisions) -> bool {
     let is_possible = photo.gps.is_none() && photo.said.is_ok();
     let by_rule = photo.is_sure || decisions.moves.contains_key(&photo.key);

@@ -6,7 +6,6 @@ mod clue;
 mod error;
 mod kinds;
 mod nature;
-mod sun;
 mod sunlight;
 mod tables;
 mod words;

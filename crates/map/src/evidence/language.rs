@@ -20,9 +20,9 @@ const WORD_NATS: f64 = 2.0;
 const MOST_OF_LINE: f64 = 6.0;
 const MOST_OF_PHOTO: f64 = 12.0;
 const LEAST_CONFIDENCE: f64 = 0.5;
-/// Fewer nats for English, for another language in Latin letters, for one of another script, say nothing; nor does a language that is
-/// less probable.
-const LEAST_NATS: [f64; 3] = [2.6, 2.45, 3.45];
+/// Fewer nats for a language in Latin letters, for one of another script, say nothing; nor does a language that is less probable, nor
+/// English, which is read everywhere: alone in 44 of 237 photos, it told 0.05 nats on average.
+const LEAST_NATS: [f64; 2] = [2.45, 3.45];
 const LEAST_PROBABILITY: f64 = 0.3;
 
 /// The number of English among the languages.
@@ -179,7 +179,8 @@ pub(super) fn evidence(lines: &[(usize, String, f64)]) -> Vec<(usize, Evidence)>
     let first_other = Tables::bundled().letters.first().map_or(usize::MAX, |first| first.2);
     let inscriptions = lines.iter().filter(|(_, text, _)| is_inscription(text)).count();
     if !is_sure
-        || total[best] < LEAST_NATS[usize::from(best != ENGLISH) + usize::from(best >= first_other)]
+        || best == ENGLISH
+        || total[best] < LEAST_NATS[usize::from(best >= first_other)]
         || all_letters < LEAST_LETTERS[1]
         || inscriptions >= 2
     {

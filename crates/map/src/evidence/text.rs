@@ -35,26 +35,33 @@ fn cleaned(text: &str) -> String {
 /// one language, or with one name, do not count twice, and three names or more count as two. Credits, watermarks, dates and times say
 /// nothing.
 pub fn evidence_of_text(lines: &[(&str, f64)]) -> Vec<LineEvidence> {
-    let (mut kept, mut seen) = (Vec::new(), HashSet::new());
+    let (mut kept, mut read, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     for (line, (text, confidence)) in lines.iter().enumerate().take(MOST_LINES) {
         let text = cleaned(text);
         let lower = text.to_lowercase();
         let is_credit = CREDITS.split('|').any(|credit| lower.contains(credit));
-        if !text.is_empty() && !is_credit && (language::unread(&text).is_some() || seen.insert(lower)) {
-            kept.push((line, text, confidence.clamp(0.0, 1.0)));
+        if text.is_empty() || is_credit {
+            continue;
+        }
+        let one = (line, text, confidence.clamp(0.0, 1.0));
+        let is_unread = language::unread(&one.1).is_some();
+        if is_unread || seen.insert(lower) {
+            kept.push(one.clone());
+        }
+        if !is_unread {
+            read.push(one);
         }
     }
     // Without text, the tables need not be unpacked.
     if kept.is_empty() {
         return Vec::new();
     }
-    let read: Vec<_> = kept.iter().filter(|one| language::unread(&one.1).is_none()).cloned().collect();
-    let mut all = names::evidence(&read);
-    all.extend(language::evidence(&kept));
+    let mut all = language::evidence(&kept);
     for (line, text, _) in kept.iter().filter(|one| one.2 >= LEAST_CONFIDENCE) {
         let clues = numbers::clues(text).into_iter().filter(|clue| seen.insert(format!("{} ", clue.says)));
         all.extend(clues.map(|clue| (*line, of_clue(&clue))));
     }
+    all.extend(names::evidence(&read, &all));
     all.sort_by_key(|(line, _)| *line);
     all.into_iter().map(|(line, evidence)| LineEvidence { line, evidence }).collect()
 }
@@ -103,7 +110,7 @@ mod tests {
             ("LEUKERBAD", 46.38, 7.63, "name Leukerbad (Switzerland)", 300.0),
             ("WIEN", 48.2, 16.4, "name Vienna (Austria)", 100.0),
             ("BANGKOK", 13.75, 100.5, "name Bangkok (Thailand)", 300.0),
-            ("Minesota", 45.0, -93.3, "Minnesota (United States)", 100.0),
+            ("Minesota", 45.0, -93.3, "Minnesota (United States)", 30.0),
             ("NEWYORK", 40.71, -74.0, "New York City (United States)", 300.0),
             ("Deutschland", 50.1, 8.7, "name Germany", 5.0),
             ("中国上海", 31.2, 121.5, "Shanghai (China)", 300.0),
@@ -119,7 +126,7 @@ mod tests {
             ("12,50 zł", 52.2, 21.0, "currency złoty", 5.0),
             ("SW1A 1AA", 51.5, -0.1, "postcode British", 10.0),
             ("NORTHUMBERLAND STREET WC2", 51.5, -0.1, "postal district WC2", 50.0),
-            ("Welcome to Leukerbad", 46.38, 7.63, "name Leukerbad (Switzerland)", 300.0),
+            ("Welcome to Lausanne", 46.52, 6.63, "name Lausanne (Switzerland)", 300.0),
             ("Migros", 46.9, 7.4, "name Migros (Switzerland)", 10.0),
             ("TOWER BRIDGE", 51.5, -0.1, "name Tower Bridge (United Kingdom)", 50.0),
             ("(Thai letters)", 13.7, 100.5, "script Thai", 10.0),

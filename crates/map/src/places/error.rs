@@ -10,9 +10,7 @@ use thiserror::Error;
 pub enum PlacesError {
     #[error("no country is called \"{name}\"{}: give an English name or an ISO 3166 code such as FR", hint(near))]
     UnknownCountry { name: String, near: Vec<String> },
-    #[error(
-        "{name} has no outline of its own on the 1:50 million map: give a box \"lat0,lon0,lat1,lon1\" or a GeoJSON file"
-    )]
+    #[error("{name} has no outline on the 1:50 million map: give a box \"lat0,lon0,lat1,lon1\" or a GeoJSON file")]
     NoOutline { name: String },
     #[error(
         "\"{text}\" is not a box: {reason}; give \"lat0,lon0,lat1,lon1\", two opposite corners, the western one first"

@@ -68,8 +68,8 @@ fn ring(value: &Value) -> Result<Ring, String> {
         last_lon = Some(lon);
         ring.push([unwrapped, lat]);
     }
-    ensure!(ring.len() >= 4, format!("a ring has {} positions, four is the least", ring.len()));
-    ensure!(ring.first() == ring.last(), "a ring does not end where it begins".to_owned());
+    ensure!(ring.len() >= 4, format!("a ring has {} positions, but needs at least four", ring.len()));
+    ensure!(ring.first() == ring.last(), "a ring's last position differs from its first".to_owned());
     Ok(ring)
 }
 

@@ -238,7 +238,7 @@ mod tests {
             (r#"{"type":"FeatureCollection","features":[]}"#, "no polygons"),
             (r#"{"type":"Polygon","coordinates":[]}"#, "no ring"),
             (r#"{"type":"Polygon","coordinates":[[[0,0],[1,1],[0,0]]]}"#, "3 positions"),
-            (r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1]]]}"#, "does not end"),
+            (r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1]]]}"#, "differs from its first"),
             (r#"{"type":"Polygon","coordinates":[[[0,95],[1,0],[1,1],[0,95]]]}"#, "not a longitude and latitude"),
             (r#"{"type":"Polygon","coordinates":[[["a",5],[1,0],[1,1],[0,1]]]}"#, "not a position"),
             (r#"{"type":"Polygon","coordinates":7}"#, "not a list"),

@@ -232,12 +232,9 @@ impl Calibration {
         let model = 1.0 - gallery.as_ref().map_or(0.0, |(_, share)| *share);
         let places = output.places.zip(self.places.as_ref()).map(|(field, own)| (field.clone(), model * own.share));
         let model = model - places.as_ref().map_or(0.0, |(_, share)| *share);
-        let natural = |factors: Factors| {
-            output.coefficients.combine(factors.evidence, &self.background, factors.background_weight)
-        };
-        let parts = parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, model * share)));
-        let parts = parts.collect::<Result<_>>()?;
-        Ok(density_of(globe, parts, (places, gallery), (knowledge, map))?.with_evidence(output.evidence))
+        let parts = parts.into_iter().map(|(factors, share)| (factors, model * share)).collect();
+        let fields = (output.coefficients, &self.background);
+        Ok(density_of(globe, fields, parts, (places, gallery), (knowledge, map))?.with_evidence(output.evidence))
     }
 
     /// The factors for photos of the model's kind and of others.
@@ -284,7 +281,8 @@ impl Calibration {
     }
 
     pub(crate) fn background_density(&self, globe: &Arc<Globe>) -> Result<Density> {
-        density_of(globe, vec![(self.background.clone(), self.factors.floor, 1.0)], (None, None), (None, None))
+        let factors = Factors { evidence: 1.0, background_weight: 0.0, ..self.factors };
+        density_of(globe, (&self.background, &self.background), vec![(factors, 1.0)], (None, None), (None, None))
     }
 }
 
@@ -297,24 +295,28 @@ type Found = (Option<(Arc<PlaceField>, f64)>, Option<(Kernels, f64)>);
 /// What a photo shows of map attributes, and the exponents of their factors.
 type SeenClasses<'a> = (&'a ClassProbabilities, [f64; 3]);
 
-/// A mixture of `exp(e·Y)`, each with a floor and a share, and of what was found with its shares.
+/// A mixture of `exp((evidence·e + background_weight·e₀)·Y)`, each with a floor and a share, and of what was found with its shares.
 fn density_of(
     globe: &Arc<Globe>,
-    parts: Vec<(Coefficients, f64, f64)>,
+    (e, e0): (&Coefficients, &Coefficients),
+    parts: Vec<(Factors, f64)>,
     (places, gallery): Found,
     (knowledge, map): (Option<Arc<Knowledge>>, Option<SeenClasses<'_>>),
 ) -> Result<Density> {
-    let pixels = globe.pixels();
+    let (pixels, photo) = (globe.pixels(), globe.codec().field(e)?);
+    let at_pixels = pixels.values(&photo);
     let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, places: None, gallery: None };
     let grid = map.and_then(|map| Some((map, globe.cells()?)));
     let mut sum = vec![0.0; if grid.is_none() { pixels.len() } else { 0 }];
-    for (e, floor, share) in parts {
-        if e.as_slice().iter().all(|c| *c == 0.0) {
+    let mut weights = Vec::new();
+    for (Factors { evidence, background_weight, floor, .. }, share) in parts {
+        let natural = e.combine(evidence, e0, background_weight)?;
+        if natural.as_slice().iter().all(|c| *c == 0.0) {
             mixture.floor += share / (4.0 * PI); // flat: nothing to evaluate
             continue;
         }
-        let field = globe.codec().field(&e)?;
-        let values = pixels.values(&field);
+        let field = globe.codec().field(&natural)?;
+        let values = globe.combined(None, (evidence, &at_pixels), (background_weight, e0))?;
         let top = largest(&values);
         let heights = heights(&values, top);
         let integral = heights.iter().sum::<f64>() * pixels.area_sr();
@@ -322,10 +324,14 @@ fn density_of(
         sum.iter_mut().zip(heights).for_each(|(sum, height)| *sum += scale * height);
         mixture.parts.push((field, scale.ln() - top));
         mixture.floor += share * floor / (4.0 * PI);
+        weights.push([evidence, background_weight]);
     }
     if let Some(((classes, exponents), grid)) = grid {
         mixture.gallery = gallery.map(|(kernels, share)| (kernels, share.ln()));
-        let smooth = mixture.smooth_densities(grid);
+        let at_points = grid.smooth_values(&photo);
+        let values = |own: &[f64; 2]| globe.combined(Some(grid), (own[0], &at_points), (own[1], e0));
+        let values = weights.iter().map(values).collect::<Result<Vec<_>>>()?;
+        let smooth = mixture.densities_of(grid.smooth_points(), values);
         let factors = MapFactors::new(classes, exponents, grid.histogram(&smooth));
         return Ok(Density::with_factors(globe, mixture, knowledge, (factors, &smooth)));
     }

@@ -1,9 +1,14 @@
 //! Map factors for any density that is given by its values: other methods get the same factors as the network.
 
 use crate::answer::cell_grid::CellGrid;
+use crate::answer::mixture::logs_of;
 use crate::answer::smallest_region::smallest_regions;
 use crate::answer::{ClassProbabilities, Density, DensityRegion, Globe, Peak};
-use crate::answer::{map_factors::MapFactors, support::Support, window::Window};
+use crate::answer::{
+    map_factors::MapFactors,
+    support::Support,
+    window::{Masses, Window},
+};
 use locdiff_map::cells::Cells;
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 
@@ -47,8 +52,7 @@ impl CellDensity {
     pub fn new((globe, densities): (&Globe, &[f64]), (seen, exponents): (&ClassProbabilities, [f64; 3])) -> Self {
         let grid = grid(globe);
         let factors = MapFactors::new(seen, exponents, grid.histogram(densities));
-        let logs: Vec<f64> = densities.iter().map(|density| density.ln()).collect();
-        let mut values: Vec<f64> = grid.log_densities(&logs, factors.by_joint()).collect();
+        let mut values: Vec<f64> = grid.log_densities(&logs_of(densities), factors.by_joint()).collect();
         let support = Support::Fine(grid.cells.clone());
         let total = support.log_integral(&values);
         values.iter_mut().for_each(|value| *value -= total);
@@ -57,8 +61,9 @@ impl CellDensity {
 
     /// The most probable places, as [`Density::peaks`].
     pub fn peaks(&self, window_km: f64, most: usize) -> Vec<Peak> {
-        let found = Window::new(window_km)
-            .places((&self.support, &self.masses), (None, most), &|at| Cells::bundled().is_ashore(at.to_latlon()));
+        let given = Masses { support: &self.support, of_pixels: &self.masses, lumps: None };
+        let is_ashore = |at: UnitVec| Cells::bundled().is_ashore(at.to_latlon());
+        let found = Window::new(window_km).places(given, (None, most), &is_ashore);
         found.into_iter().map(Peak::from).collect()
     }
 

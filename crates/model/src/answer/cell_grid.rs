@@ -1,5 +1,7 @@
 //! The cells of the map on which a density with map factors is summed, and how smooth densities get their values there.
 
+use crate::answer::density_bins::DensityBins;
+use crate::answer::lumps::Lump;
 use crate::answer::{Result, fine_pixels::FinePixels};
 use locdiff_map::cells::{Cells, MapAttribute};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, Pixels, UnitVec};
@@ -22,6 +24,33 @@ pub(crate) struct CellGrid {
     starts: Vec<u32>,
     /// For each cell the number of its combination of classes.
     joint: Vec<u16>,
+    /// The cells of one pixel and one combination have one density: pixel after pixel.
+    groups: Vec<Group>,
+    /// For each cell its group.
+    group_of: Vec<u32>,
+}
+
+/// Cells of one density.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    parent: u32,
+    joint: u16,
+    cells: f64,
+    /// The sum of their centres.
+    points: [f64; 3],
+}
+
+/// What groups of cells hold.
+#[derive(Debug, Clone)]
+pub(crate) struct GroupMasses {
+    /// The mass of one cell of each group.
+    pub(crate) of_cell: Vec<f64>,
+    /// The mass of each pixel at which smooth densities are evaluated.
+    pub(crate) of_parent: Vec<f64>,
+    /// [`CellGrid::lumps`] if they were asked for.
+    pub(crate) lumps: OnceLock<Vec<(u64, Lump)>>,
+    /// The bins of the cells' densities if they were asked for.
+    pub(crate) bins: OnceLock<DensityBins>,
 }
 
 /// Distances in whole kilometres: finer than the pixels, and no sorting.
@@ -79,7 +108,64 @@ impl CellGrid {
         }
         let pixel = |index: &u32| Pixel { depth: Cells::DEPTH, index: u64::from(*index) };
         let cells = Arc::new(FinePixels::new(cells.indices().iter().map(pixel).collect()));
-        Ok(Self { cells, parents: Pixels::some(depth, parents)?, parent_of, starts, joint })
+        let mut groups = Vec::<Group>::new();
+        let mut group_of = Vec::with_capacity(joint.len());
+        for (ends, parent) in starts.windows(2).zip(0..) {
+            let first = groups.len();
+            for cell in ends[0] as usize..ends[1] as usize {
+                let known = groups[first..].iter().position(|group| group.joint == joint[cell]);
+                let own = first + known.unwrap_or(groups.len() - first);
+                if own == groups.len() {
+                    groups.push(Group { parent, joint: joint[cell], cells: 0.0, points: [0.0; 3] });
+                }
+                groups[own].cells += 1.0;
+                groups[own].points.iter_mut().zip(cells.points[cell].to_array()).for_each(|(sum, x)| *sum += x);
+                group_of.push(own as u32);
+            }
+        }
+        let parents = Pixels::some(depth, &parents)?;
+        Ok(Self { cells, parents, parent_of, starts, joint, groups, group_of })
+    }
+
+    /// The masses of a density that is the smooth one times a factor for each combination of classes, over a total.
+    pub(crate) fn masses(&self, smooth: &[f64], by_joint: &[f64], total: f64) -> GroupMasses {
+        let by_joint: Vec<f64> = by_joint.iter().map(|factor| factor / total).collect();
+        let mut of_parent = vec![0.0; smooth.len()];
+        let mass = |group: &Group| {
+            let mass = smooth[group.parent as usize] * by_joint[usize::from(group.joint)];
+            of_parent[group.parent as usize] += group.cells * mass;
+            mass
+        };
+        let of_cell = self.groups.iter().map(mass).collect();
+        GroupMasses { of_cell, of_parent, lumps: OnceLock::new(), bins: OnceLock::new() }
+    }
+
+    /// For each cell the value of its group.
+    pub(crate) fn of_cells(&self, of_groups: &[f64]) -> Vec<f64> {
+        self.group_of.iter().map(|group| of_groups[*group as usize]).collect()
+    }
+
+    /// The number of cells of each group.
+    pub(crate) fn cells_of_groups(&self) -> impl Iterator<Item = f64> + Clone {
+        self.groups.iter().map(|group| group.cells)
+    }
+
+    /// The number of each pixel at which smooth densities are evaluated, and the lump of its cells that hold more than `least`.
+    pub(crate) fn lumps(&self, masses: &GroupMasses, least: f64) -> Vec<(u64, Lump)> {
+        let shift = 2 * (Cells::DEPTH - self.parents.depth());
+        let number = |cell: &u32| self.cells.pixels[*cell as usize].index >> shift;
+        let lump = Lump { at: [0.0; 3], mass: 0.0 };
+        let mut lumps: Vec<(u64, Lump)> =
+            self.starts[..self.parents.len()].iter().map(|cell| (number(cell), lump)).collect();
+        for (group, &mass) in self.groups.iter().zip(&masses.of_cell) {
+            if mass > least {
+                let lump = &mut lumps[group.parent as usize].1;
+                lump.mass += group.cells * mass;
+                lump.at = std::array::from_fn(|k| lump.at[k] + mass * group.points[k]);
+            }
+        }
+        lumps.retain(|(_, lump)| lump.mass > 0.0);
+        lumps
     }
 
     /// The points at which smooth densities are evaluated.
@@ -95,8 +181,9 @@ impl CellGrid {
     /// The sum of a density over the cells of each combination of classes, given its values at the smooth points.
     pub(crate) fn histogram(&self, densities: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; joint_count()];
-        let cells = self.parent_of.iter().zip(&self.joint);
-        cells.for_each(|(parent, joint)| sums[usize::from(*joint)] += densities[*parent as usize]);
+        for group in &self.groups {
+            sums[usize::from(group.joint)] += group.cells * densities[group.parent as usize];
+        }
         sums.iter_mut().for_each(|sum| *sum *= Pixel::area_sr(Cells::DEPTH));
         sums
     }
@@ -111,12 +198,6 @@ impl CellGrid {
         cells.map(|(parent, joint)| smooth[*parent as usize] + by_joint[usize::from(*joint)])
     }
 
-    /// The density of each cell: the smooth one times the factor of its combination of classes.
-    pub(crate) fn products<'a>(&'a self, smooth: &'a [f64], by_joint: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
-        let cells = self.parent_of.iter().zip(&self.joint);
-        cells.map(|(parent, joint)| smooth[*parent as usize] * by_joint[usize::from(*joint)])
-    }
-
     /// For each cell the value of its pixel.
     pub(crate) fn spread<'a>(&'a self, smooth: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         self.parent_of.iter().map(|parent| smooth[*parent as usize])
@@ -127,30 +208,33 @@ impl CellGrid {
         self.parents.depth()
     }
 
+    /// The mass of each pixel at which smooth densities are evaluated, given those of the cells.
+    pub(crate) fn parent_masses(&self, masses: &[f64]) -> Vec<f64> {
+        self.starts.windows(2).map(|ends| masses[ends[0] as usize..ends[1] as usize].iter().sum()).collect()
+    }
+
     /// The masses of cells by whole kilometres from a centre: of those near it, and of those far from it, which count together with
-    /// their neighbours in a wider pixel.
-    pub(crate) fn masses_by_km(&self, masses: &[f64], centre: UnitVec) -> [Vec<f64>; 2] {
+    /// their neighbours in a wider pixel. Both the cells' masses and the pixels' are given.
+    pub(crate) fn masses_by_km(&self, (masses, of_parent): (&[f64], &[f64]), centre: UnitVec) -> [Vec<f64>; 2] {
         /// The cosine of about 640 km.
         const NEAR: f64 = 0.995;
         /// Pixels whose distances are worked out together.
         const BLOCK: usize = 64;
         let (mut near, mut far) = (vec![0.0; KM_BINS], vec![0.0; KM_BINS]);
         let (table, parents) = (km_table(), self.parents.points().chunks(BLOCK));
-        for (points, starts) in parents.zip(self.starts.chunks(BLOCK).zip(self.starts[1..].chunks(BLOCK))) {
+        for (points, first) in parents.zip((0..).step_by(BLOCK)) {
             let (mut dots, mut steps) = ([0.0; BLOCK], [0; BLOCK]);
             for ((dot, step), point) in dots.iter_mut().zip(&mut steps).zip(points) {
                 *dot = centre.dot(*point);
                 *step = km_step(*dot);
             }
-            for ((dot, step), (start, end)) in dots.iter().zip(steps).zip(starts.0.iter().zip(starts.1)) {
-                let own = *start as usize..*end as usize;
+            for (parent, (dot, step)) in dots.iter().zip(steps).enumerate().take(points.len()) {
+                let parent = first + parent;
                 if *dot < NEAR {
-                    far[usize::from(table[usize::from(step)])] += match &masses[own] {
-                        [a, b, c, d] => a + b + c + d,
-                        few => few.iter().sum(),
-                    };
+                    far[usize::from(table[usize::from(step)])] += of_parent[parent];
                     continue;
                 }
+                let own = self.starts[parent] as usize..self.starts[parent + 1] as usize;
                 let own = self.cells.points[own.clone()].iter().zip(&masses[own]);
                 own.for_each(|(point, mass)| {
                     near[usize::from(table[usize::from(km_step(centre.dot(*point)))])] += mass;

@@ -1,16 +1,18 @@
 //! The density of an answer: the model's, calibrated, times what the user knows.
 
-use crate::answer::cell_grid::{CellGrid, KM_BINS};
+use crate::answer::cell_grid::{CellGrid, GroupMasses, KM_BINS};
+use crate::answer::density_bins::{DensityBins, DensityRegion};
 use crate::answer::map_factors::{FactorEffect, MapFactors};
-use crate::answer::mixture::Mixture;
-use crate::answer::smallest_region::{DensityRegion, smallest_regions};
+use crate::answer::mixture::{Mixture, logs_of};
+use crate::answer::smallest_region::smallest_regions;
 use crate::answer::support::{Support, reach_rad, smooth};
-use crate::answer::window::{Window, WindowMass, mass_within};
+use crate::answer::window::{Masses, Window, WindowMass, least, mass_within};
 use crate::answer::{Globe, Knowledge, Sureness};
 use locdiff_map::cells::Cells;
 use locdiff_map::evidence::Evidence;
-use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, UnitVec};
+use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Pixel, UnitVec};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 /// The distance that locatability is about.
@@ -34,8 +36,10 @@ pub struct Density {
     pub(super) log_total: f64,
     at_points: OnceLock<Vec<f64>>,
     masses: OnceLock<Vec<f64>>,
-    /// The log densities at the smooth points of the cell grid, of a density without factors.
+    /// The mixture's log densities at the smooth points of the cell grid.
     at_smooth: OnceLock<Vec<f64>>,
+    /// The masses of groups of cells, of a density that only map factors multiply.
+    groups: Option<Arc<GroupMasses>>,
 }
 
 /// A probable location of a density.
@@ -82,20 +86,16 @@ impl Density {
         let Some(grid) = globe.cells().filter(|grid| is_possible(grid)) else {
             return Self::new(globe.clone(), mixture, knowledge, None);
         };
-        let logs: Vec<f64> = smooth.iter().map(|density| density.ln()).collect();
         if knowledge.is_none() {
             // Masses are products of few exponentials: much faster than one for each cell.
             let by_joint: Vec<f64> = factors.by_joint().iter().map(|log| log.exp()).collect();
-            let total: f64 = grid.products(smooth, &by_joint).sum();
-            let log_total = (total * Pixel::area_sr(Cells::DEPTH)).ln();
-            let logs = grid.log_densities(&logs, factors.by_joint()).map(|log| log - log_total);
-            let masses = grid.products(smooth, &by_joint).map(|mass| mass / total);
-            let (at_cells, masses): (Vec<f64>, Vec<f64>) = logs.zip(masses).unzip();
+            let log_total = factors.log_total();
+            let groups = grid.masses(smooth, &by_joint, log_total.exp() / Pixel::area_sr(Cells::DEPTH));
             let density = Self::unnormalised(globe.clone(), mixture, None, Some(Arc::new(factors)));
-            let (at_points, masses) = (OnceLock::from(at_cells), OnceLock::from(masses));
-            return Self { log_total, at_points, masses, ..density };
+            let at_smooth = OnceLock::from(logs_of(smooth));
+            return Self { log_total, at_smooth, groups: Some(Arc::new(groups)), ..density };
         }
-        let at_cells = grid.log_densities(&logs, factors.by_joint()).collect();
+        let at_cells = grid.log_densities(&logs_of(smooth), factors.by_joint()).collect();
         let mut density = Self::unnormalised(globe.clone(), mixture, knowledge, Some(Arc::new(factors)));
         let values = if density.is_on(grid) {
             density.with_knowledge(at_cells, &grid.cells.points)
@@ -125,6 +125,7 @@ impl Density {
             at_points,
             masses,
             at_smooth: OnceLock::new(),
+            groups: None,
         }
     }
 
@@ -209,7 +210,7 @@ impl Density {
     /// Log density at the support's points, short of [`Density::log_total`].
     fn point_values(&self, values: Option<Vec<f64>>) -> Vec<f64> {
         let own = || match self.on_cells().filter(|(_, grid)| self.is_on(grid)) {
-            Some((factors, grid)) => grid.log_densities(&self.mixture.smooth_logs(grid), factors.by_joint()).collect(),
+            Some((factors, grid)) => grid.log_densities(self.at_smooth(grid), factors.by_joint()).collect(),
             None => self.with_factor_logs(self.mixture.log_densities(self.uncut()), self.uncut().points()),
         };
         let values = self.with_knowledge(values.unwrap_or_else(own), self.uncut().points());
@@ -264,7 +265,7 @@ impl Density {
     #[must_use]
     pub fn compact(self) -> Self {
         let (at_points, masses, at_smooth) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { uncut: OnceLock::new(), support: OnceLock::new(), at_points, masses, at_smooth, ..self }
+        Self { uncut: OnceLock::new(), support: OnceLock::new(), at_points, masses, at_smooth, groups: None, ..self }
     }
 
     /// Returns whether any location is possible.
@@ -288,8 +289,9 @@ impl Density {
         if scored.is_some() || gallery.is_some() || self.knowledge.is_some() || !self.evidence.is_empty() {
             return self.log_density(&places().map(LatLon::to_unit).collect::<Vec<_>>());
         }
-        let on_crossings = |field: &Field| field.on_crossings(rows, columns);
-        let mut logs = self.mixture.densities_by(rows.len() * columns.len(), &[], on_crossings);
+        let values = self.mixture.parts.iter().map(|(field, _)| field.on_crossings(rows, columns));
+        let mut logs = self.mixture.densities_of(&[], values);
+        logs.resize(rows.len() * columns.len(), self.mixture.floor);
         logs.par_iter_mut().for_each(|log| *log = log.ln() - self.log_total);
         if let Some((factors, grid)) = self.on_cells() {
             logs.iter_mut().zip(places()).for_each(|(log, place)| *log += factors.log_factor(grid, place));
@@ -339,8 +341,14 @@ impl Density {
             (Support::Globe(a), Support::Globe(b), _) if Arc::ptr_eq(a, b) => {
                 self.divergence_from(from.point_log_density().iter().copied())
             }
-            (.., Some((_, grid))) if from.knowledge.is_none() => {
-                let elsewhere = grid.spread(from.at_smooth.get_or_init(|| from.smooth_log_density(grid)));
+            (.., Some((factors, grid))) if from.knowledge.is_none() => {
+                let elsewhere = from.at_smooth(grid);
+                if let Some(groups) = &self.groups {
+                    let logs = self.at_smooth(grid).iter().zip(elsewhere).map(|(own, from)| own - from);
+                    let mean: f64 = groups.of_parent.iter().zip(logs).map(|(mass, log)| mass * log).sum();
+                    return (mean + factors.mean_log() - self.log_total + from.log_total).max(0.0);
+                }
+                let elsewhere = grid.spread(elsewhere).map(|log| log - from.log_total);
                 if self.support().is_even() {
                     return self.divergence_from(elsewhere);
                 }
@@ -359,7 +367,12 @@ impl Density {
 
     /// The log densities of a plain density at the smooth points of a grid.
     pub(crate) fn smooth_log_density(&self, grid: &CellGrid) -> Vec<f64> {
-        self.mixture.smooth_logs(grid).into_iter().map(|log| log - self.log_total).collect()
+        self.at_smooth(grid).iter().map(|log| log - self.log_total).collect()
+    }
+
+    /// The mixture's log densities at the smooth points of a grid.
+    fn at_smooth(&self, grid: &CellGrid) -> &[f64] {
+        self.at_smooth.get_or_init(|| logs_of(&self.mixture.smooth_densities(grid)))
     }
 
     /// Returns the smallest region that holds probability `p`.
@@ -370,7 +383,13 @@ impl Density {
 
     /// Returns the smallest regions that hold several probabilities.
     pub fn regions<const N: usize>(&self, shares: [f64; N]) -> [DensityRegion; N] {
-        smallest_regions(self.support(), (self.point_log_density(), self.masses()), shares)
+        match self.groups.as_ref().zip(self.on_cells()) {
+            Some((groups, (_, grid))) => {
+                let bins = groups.bins.get_or_init(|| DensityBins::new(&groups.of_cell, grid.cells_of_groups()));
+                bins.regions((&groups.of_cell, grid.cells_of_groups()), Pixel::area_sr(Cells::DEPTH), shares)
+            }
+            None => smallest_regions(self.support(), (self.point_log_density(), self.masses()), shares),
+        }
     }
 
     /// Returns the probability of everything denser than a point: that of the smallest region that touches it.
@@ -393,7 +412,9 @@ impl Density {
     pub fn radii_km(&self, center: LatLon, shares: &[f64]) -> Vec<f64> {
         let (support, center) = (self.support(), center.to_unit());
         if let Some((_, grid)) = self.on_cells().filter(|(_, grid)| self.is_on(grid) && support.is_even()) {
-            let [near, far] = grid.masses_by_km(self.masses(), center);
+            let summed = || grid.parent_masses(self.masses());
+            let of_parent = self.groups.as_ref().map_or_else(|| summed().into(), |groups| Cow::from(&groups.of_parent));
+            let [near, far] = grid.masses_by_km((self.masses(), &of_parent), center);
             let [near, far] = [(near, support.depth()), (far, grid.smooth_depth())]
                 .map(|(held, depth)| smooth(&held, reach_rad(depth) * EARTH_RADIUS_KM));
             return radii_of(&near.iter().zip(far).map(|(near, far)| near + far).collect::<Vec<_>>(), shares);
@@ -440,6 +461,15 @@ impl Density {
         self.peaks_after(None, window_km, most)
     }
 
+    /// Whether some window of this radius may hold so much: no if the smallest region that holds it is larger.
+    pub(crate) fn may_hold(&self, window_km: f64, share: f64) -> bool {
+        let reach_km2 = Window::new(window_km).reach_km2(self.support().widest_depth());
+        self.groups.as_ref().zip(self.on_cells()).is_none_or(|(groups, (_, grid))| {
+            let bins = groups.bins.get_or_init(|| DensityBins::new(&groups.of_cell, grid.cells_of_groups()));
+            bins.pixels_before(share) * self.pixel_area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM <= reach_km2
+        })
+    }
+
     /// The most probable places after a first one that is settled already; see [`Density::peaks`].
     pub fn peaks_after(&self, first: Option<LatLon>, window_km: f64, most: usize) -> Vec<Peak> {
         let is_possible = |at: UnitVec| {
@@ -447,7 +477,12 @@ impl Density {
             self.factors.as_ref().is_none_or(|_| Cells::bundled().is_ashore(at.to_latlon())) && is_known()
         };
         let settled = first.map(LatLon::to_unit);
-        let found = Window::new(window_km).places((self.support(), self.masses()), (settled, most), &is_possible);
+        let grouped = self.groups.as_ref().zip(self.on_cells());
+        let lumps = grouped.map(|(own, (_, grid))| {
+            (grid.smooth_depth(), &own.lumps.get_or_init(|| grid.lumps(own, least(&own.of_cell)))[..])
+        });
+        let given = Masses { support: self.support(), of_pixels: self.masses(), lumps };
+        let found = Window::new(window_km).places(given, (settled, most), &is_possible);
         let mut peaks: Vec<Peak> = found.into_iter().map(Peak::from).collect();
         if let (Some(peak), Some(place)) = (peaks.first_mut(), first) {
             peak.place = place; // to the last digit
@@ -461,7 +496,10 @@ impl Density {
     }
 
     pub(crate) fn masses(&self) -> &[f64] {
-        self.masses.get_or_init(|| self.support().masses(self.point_log_density()))
+        self.masses.get_or_init(|| match self.groups.as_ref().zip(self.on_cells()) {
+            Some((groups, (_, grid))) => grid.of_cells(&groups.of_cell),
+            None => self.support().masses(self.point_log_density()),
+        })
     }
 }
 
@@ -469,7 +507,8 @@ impl Globe {
     /// The places of a density given by the masses of the pixels, the most probable first: see [`Density::peaks`].
     pub fn peaks(self: &Arc<Self>, masses: &[f64], window_km: f64, most: usize) -> Vec<Peak> {
         let support = Support::Globe(self.clone());
-        let found = Window::new(window_km).places((&support, masses), (None, most), &|_| true);
+        let given = Masses { support: &support, of_pixels: masses, lumps: None };
+        let found = Window::new(window_km).places(given, (None, most), &|_| true);
         found.into_iter().map(Peak::from).collect()
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::answer::{Result, cell_grid::CellGrid};
 use locdiff_map::cells::Cells;
-use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Pixel, Pixels};
+use locdiff_shdd::{Codec, Coefficients};
+use std::borrow::Cow;
 use std::f64::consts::PI;
 use std::sync::{Arc, OnceLock};
 
@@ -34,6 +35,8 @@ pub struct Globe {
     pixels: Pixels,
     /// The cells for densities with map factors, laid out when the first one asks.
     cells: OnceLock<CellGrid>,
+    /// The values of a field that many densities share: at the pixels, and at the smooth points of the cells.
+    background: [OnceLock<(Coefficients, Vec<f64>)>; 2],
 }
 
 impl Globe {
@@ -45,13 +48,13 @@ impl Globe {
     /// For densities of a codec's degree, with that codec. Fails if the pixels cannot be laid out.
     pub fn of(codec: Arc<Codec>) -> Result<Self> {
         let depth = depth(codec.degree().get());
-        Ok(Self { codec, pixels: Pixels::new(depth)?, cells: OnceLock::new() })
+        Ok(Self { codec, pixels: Pixels::new(depth)?, cells: OnceLock::new(), background: Default::default() })
     }
 
     /// A globe with pixels twice as wide, for work on many densities at once.
     pub(crate) fn coarser(&self) -> Result<Self> {
         let pixels = Pixels::new(self.pixels.depth().saturating_sub(1))?;
-        Ok(Self { codec: self.codec.clone(), pixels, cells: OnceLock::new() })
+        Ok(Self { codec: self.codec.clone(), pixels, cells: OnceLock::new(), background: Default::default() })
     }
 
     /// The codec.
@@ -74,6 +77,30 @@ impl Globe {
         let depth = self.pixels.depth();
         let lay_out = || CellGrid::new(depth).expect("pixels of this depth exist");
         (depth <= Cells::DEPTH).then(|| self.cells.get_or_init(lay_out))
+    }
+
+    /// The values of `photo·e + background·e₀` at the pixels, or at the smooth points of a cell grid; `e` is a field's values there.
+    /// Those of e₀ are kept. Fails on e₀ of another degree.
+    pub(crate) fn combined(
+        &self,
+        grid: Option<&CellGrid>,
+        (photo, values): (f64, &[f64]),
+        (background, e0): (f64, &Coefficients),
+    ) -> Result<Vec<f64>> {
+        if background == 0.0 {
+            return Ok(values.iter().map(|value| photo * value).collect());
+        }
+        let evaluate = || -> Result<Vec<f64>> {
+            let field = self.codec.field(e0)?;
+            Ok(grid.map_or_else(|| self.pixels.values(&field), |grid| grid.smooth_values(&field)))
+        };
+        let kept = &self.background[usize::from(grid.is_some())];
+        if kept.get().is_none() {
+            let _ = kept.set((e0.clone(), evaluate()?));
+        }
+        let own = kept.get().filter(|(of, _)| of == e0).map(|(_, own)| Cow::from(own));
+        let own = own.map_or_else(|| evaluate().map(Cow::from), Ok)?;
+        Ok(values.iter().zip(&*own).map(|(value, own)| photo * value + background * own).collect())
     }
 
     /// The pixels.

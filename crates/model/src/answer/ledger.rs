@@ -1,6 +1,8 @@
 //! Why here: what each factor of a density did to the best location and to the probabilities of countries.
 
-use crate::answer::{Density, FactorEffect, mixture::Mixture, window::Window};
+use crate::answer::mixture::{Mixture, logs_of};
+use crate::answer::window::{Masses, Window};
+use crate::answer::{Density, FactorEffect};
 use locdiff_base::{kilometres, one_line};
 use locdiff_map::places::{Countries, Country, describe};
 use locdiff_shdd::sphere::{LatLon, UnitVec, haversine_km};
@@ -150,7 +152,7 @@ impl Density {
     /// The log densities of a mixture at the points.
     fn mixture_logs(&self, mixture: &Mixture) -> Vec<f64> {
         let logs = match self.on_cells().filter(|(_, grid)| self.is_on(grid)) {
-            Some((_, grid)) => grid.spread(&mixture.smooth_logs(grid)).collect(),
+            Some((_, grid)) => grid.spread(&logs_of(&mixture.smooth_densities(grid))).collect(),
             None => mixture.log_densities(self.uncut()),
         };
         self.uncut().spread(&logs, self.support())
@@ -161,7 +163,8 @@ impl Density {
         let total = self.support().log_integral(logs);
         let masses = self.support().masses(&logs.iter().map(|log| log - total).collect::<Vec<_>>());
         let is_possible = |at: UnitVec| self.knowledge.as_ref().is_none_or(|k| k.log_weight(at) > f64::NEG_INFINITY);
-        let found = Window::new(window_km).places((self.support(), &masses), (None, 1), &is_possible);
+        let given = Masses { support: self.support(), of_pixels: &masses, lumps: None };
+        let found = Window::new(window_km).places(given, (None, 1), &is_possible);
         let at = found.first()?.place.to_latlon();
         let held = by_country(numbers, &masses);
         let top = *top_countries(&held).first()?;

@@ -21,6 +21,10 @@ pub(crate) struct MapFactors {
     by_joint: Vec<f64>,
     /// Log of the share of the smooth density in active cells.
     log_active: f64,
+    /// Log of the integral of the smooth density times the factors.
+    log_total: f64,
+    /// The mean of what is added to the smooth log density, under the density with factors.
+    mean_log: f64,
 }
 
 /// How a map factor, or a piece of evidence, changed the log density of the best location.
@@ -85,12 +89,24 @@ impl MapFactors {
             let part = ratios.iter().zip(said).zip(held).map(|((r, said), held)| ((r / total).ln(), said, held));
             parts.push(part.collect());
         }
-        Self { parts, by_joint, log_active: active.ln() }
+        let total: f64 = histogram.iter().sum();
+        let mean_log = histogram.iter().zip(&by_joint).map(|(mass, log)| mass * log).sum::<f64>() / total;
+        Self { parts, by_joint, log_active: active.ln(), log_total: (active * total).ln(), mean_log }
     }
 
     /// Log of the share of the smooth density in active cells.
     pub(crate) fn log_active(&self) -> f64 {
         self.log_active
+    }
+
+    /// Log of the integral of the smooth density times the factors.
+    pub(crate) fn log_total(&self) -> f64 {
+        self.log_total
+    }
+
+    /// The mean of what is added to the smooth log density, under the density with factors.
+    pub(crate) fn mean_log(&self) -> f64 {
+        self.mean_log
     }
 
     /// What "land", towns, coast and climate each add where classes combine like this, short of the normalisation.

@@ -3,7 +3,7 @@
 use crate::answer::cell_grid::CellGrid;
 use crate::answer::support::Support;
 use crate::answer::{Globe, Kernels, Knowledge, PlaceField};
-use locdiff_shdd::sphere::{Field, UnitVec, exp_all};
+use locdiff_shdd::sphere::{Field, UnitVec, exp_all, ln_all};
 use std::sync::Arc;
 
 /// A sum of `exp(e·Y + log_scale)` and a floor, with scales and floor such that the integral over the sphere is 1.
@@ -47,34 +47,29 @@ impl Mixture {
 
     /// The densities at the points where a cell grid evaluates what is smooth.
     pub(crate) fn smooth_densities(&self, grid: &CellGrid) -> Vec<f64> {
-        self.densities_by(grid.smooth_points().len(), grid.smooth_points(), |field| grid.smooth_values(field))
+        let values = self.parts.iter().map(|(field, _)| grid.smooth_values(field));
+        self.densities_of(grid.smooth_points(), values)
     }
 
-    /// The densities at so many points, given how to evaluate a field there, without those of a model that gives places scores.
+    /// The densities at points, given the values of each part's field there, without those of a model that gives places scores.
     /// Only a gallery asks for the points.
-    pub(super) fn densities_by(
-        &self,
-        count: usize,
-        points: &[UnitVec],
-        values: impl Fn(&Field) -> Vec<f64>,
-    ) -> Vec<f64> {
-        let mut sum = vec![self.floor; count];
-        for (field, log_scale) in &self.parts {
-            let mut values = values(field);
+    pub(super) fn densities_of(&self, points: &[UnitVec], values: impl IntoIterator<Item = Vec<f64>>) -> Vec<f64> {
+        let mut sum: Vec<f64> = Vec::new();
+        for ((_, log_scale), mut values) in self.parts.iter().zip(values) {
             values.iter_mut().for_each(|value| *value += log_scale);
             exp_all(&mut values);
+            if sum.is_empty() {
+                sum = vec![self.floor; values.len()];
+            }
             sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
         }
+        sum.resize(sum.len().max(points.len()), self.floor);
         if let Some((kernels, log_share)) = &self.gallery {
             let share = log_share.exp();
             sum.iter_mut().zip(kernels.densities(points)).for_each(|(sum, value)| *sum += share * value);
         }
         sum.iter_mut().for_each(|sum| *sum = sum.max(f64::MIN_POSITIVE));
         sum
-    }
-
-    pub(crate) fn smooth_logs(&self, grid: &CellGrid) -> Vec<f64> {
-        self.smooth_densities(grid).iter().map(|density| density.ln()).collect()
     }
 
     /// Where to sum it: on the globe's pixels, or those of a region that is known, cut where a model's places have narrow kernels.
@@ -90,6 +85,13 @@ impl Mixture {
         let (kernels, log_share) = self.gallery.as_ref()?;
         Some(kernels.log_densities(points).into_iter().map(|value| value + log_share).collect())
     }
+}
+
+/// The logarithms of densities.
+pub(crate) fn logs_of(densities: &[f64]) -> Vec<f64> {
+    let mut logs = densities.to_vec();
+    ln_all(&mut logs);
+    logs
 }
 
 /// log(exp(a) + exp(b)).

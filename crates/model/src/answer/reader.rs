@@ -108,7 +108,9 @@ impl Reader {
         }
         let is_named = || density.evidence().any(|own| !own.kernels.is_empty());
         let named = NAMED.into_iter().filter(|_| is_named());
-        let mut narrow = named.chain(self.calibration.narrow_window).filter(|_| place.is_none());
+        let may_hold = |window: &NarrowWindow| density.may_hold(window.km, window.share);
+        let narrow = named.chain(self.calibration.narrow_window).filter(|_| place.is_none());
+        let mut narrow = narrow.filter(may_hold);
         let found = narrow
             .find_map(|window| Some(through(window.km)).filter(|(_, peaks)| peaks[0].probability >= window.share));
         found.unwrap_or_else(|| through(self.calibration.window_km_for(ood)))

@@ -1,23 +1,10 @@
 //! The smallest region that holds a probability.
 
-use crate::answer::support::{Support, largest};
-use locdiff_shdd::sphere::EARTH_RADIUS_KM;
+use crate::answer::density_bins::{DensityBins, DensityRegion, fill, regions};
+use crate::answer::support::Support;
 
 /// More pixels than those of a globe of degree 31.
 const MANY_PIXELS: usize = 100_000;
-/// Pixels that are passed over together.
-const BLOCK: usize = 32;
-
-/// The smallest region that holds a probability.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DensityRegion {
-    /// The probability it holds.
-    pub probability: f64,
-    /// A point is inside when its log density per steradian is at least this.
-    pub log_density: f64,
-    /// Its area.
-    pub area_km2: f64,
-}
 
 /// The smallest regions that hold each probability, given the log densities and masses of pixels.
 pub(crate) fn smallest_regions<const N: usize>(
@@ -25,80 +12,15 @@ pub(crate) fn smallest_regions<const N: usize>(
     (values, masses): (&[f64], &[f64]),
     shares: [f64; N],
 ) -> [DensityRegion; N] {
-    let found = if support.is_even() && values.len() > MANY_PIXELS {
-        smallest_of_many(values, masses, shares)
-    } else {
-        shares.map(|p| {
-            let densest = densest(values, masses, p).into_iter().map(|pixel| pixel as usize);
-            fill(p, (0.0, 0.0), densest.map(|pixel| (values[pixel], masses[pixel], support.relative_area(pixel))))
-        })
-    };
-    let area_km2 = support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
-    let mut shares = shares.into_iter();
-    found.map(|(log_density, count)| {
-        let probability = shares.next().unwrap_or_default();
-        DensityRegion { probability, log_density, area_km2: count * area_km2 }
-    })
-}
-
-/// The density and the area at which pixels (density, mass, area), densest first, hold `p`, after some held and counted before.
-fn fill(p: f64, (mut held, mut count): (f64, f64), pixels: impl Iterator<Item = (f64, f64, f64)>) -> (f64, f64) {
-    let mut threshold = f64::INFINITY;
-    for (value, mass, area) in pixels {
-        threshold = value;
-        if held + mass >= p {
-            count += area * (p - held) / mass;
-            break;
-        }
-        (held, count) = (held + mass, count + area);
+    if support.is_even() && values.len() > MANY_PIXELS {
+        let ones = std::iter::repeat(1.0);
+        return DensityBins::new(masses, ones.clone()).regions((masses, ones), support.area_sr(), shares);
     }
-    (threshold, count)
-}
-
-/// For many pixels of one size: whole bins of densities are summed, and one alone is sorted.
-fn smallest_of_many<const N: usize>(values: &[f64], masses: &[f64], shares: [f64; N]) -> [(f64, f64); N] {
-    const BINS: usize = 2048;
-    const LAST: u16 = BINS as u16 - 1;
-    const DEPTH_NATS: f64 = 12.0;
-    let top = largest(values);
-    let bin = |value: f64| ((top - value) * (BINS as f64 / DEPTH_NATS)).min(f64::from(LAST)) as i32 as u16;
-    // Pixels lighter than this hold less together than what no share asks for: nobody asks for their bins.
-    let spare = (1.0 - shares.iter().copied().fold(0.0, f64::max)) / (values.len() + 1) as f64;
-    let last = bin(top + (spare / largest(masses)).ln()).saturating_add(1).min(LAST);
-    let least = if last < LAST { top - f64::from(last + 2) * (DEPTH_NATS / BINS as f64) } else { f64::NEG_INFINITY };
-    let (mut sums, mut asked) = (vec![(0.0, 0_u32); BINS], Vec::new());
-    for (block, start) in values.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
-        if block.iter().filter(|value| **value >= least).count() == 0 {
-            continue;
-        }
-        for (value, pixel) in block.iter().zip(start..) {
-            let bin = bin(*value);
-            if bin <= last {
-                let (held, count) = &mut sums[usize::from(bin)];
-                (*held, *count) = (*held + masses[pixel], *count + u32::from(*value > f64::NEG_INFINITY));
-                asked.push((pixel as u32, bin));
-            }
-        }
-    }
-    // The bin in which a probability is reached, and what is held and counted before it.
-    let crossings = shares.map(|p| {
-        let (mut held, mut count) = (0.0, 0.0);
-        for (bin, (mass, own)) in sums.iter().enumerate() {
-            if held + mass >= p || bin == BINS - 1 {
-                return (bin as u16, held, count);
-            }
-            (held, count) = (held + mass, count + f64::from(*own));
-        }
-        (LAST, held, count)
+    let found = shares.map(|p| {
+        let densest = densest(values, masses, p).into_iter().map(|pixel| pixel as usize);
+        fill(p, (0.0, 0.0), densest.map(|pixel| (values[pixel], masses[pixel], support.relative_area(pixel))))
     });
-    std::array::from_fn(|k| {
-        let (crossed, held, count) = crossings[k];
-        let own = asked.iter().filter(|(_, bin)| *bin == crossed).map(|(pixel, _)| *pixel as usize);
-        let mut inside: Vec<(f64, f64, f64)> = own.map(|pixel| (values[pixel], masses[pixel], 1.0)).collect();
-        inside.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
-        let (threshold, count) = fill(shares[k], (held, count), inside.into_iter());
-        (threshold.min(top), count)
-    })
+    regions(shares, found, support.area_sr())
 }
 
 /// The pixels that are possible at all, densest first, as far as a probability `p` needs them. Only those are sorted.
@@ -132,6 +54,7 @@ fn densest(values: &[f64], masses: &[f64], p: f64) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::answer::Globe;
+    use locdiff_shdd::sphere::EARTH_RADIUS_KM;
     use std::sync::Arc;
 
     /// Whole bins of densities give the region that a full sort gives.
@@ -154,7 +77,8 @@ mod tests {
                 let last = last.unwrap();
                 let [found] = smallest_regions(&support, (&values, &masses), [p]);
                 let area = found.area_km2 / (support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM);
-                assert!((found.log_density - all[last].0).abs() < 1e-6, "{steepness} {p}");
+                let wanted = (all[last].1 / support.area_sr()).ln();
+                assert!((found.log_density - wanted).abs() < 1e-6, "{steepness} {p}");
                 assert!((area - last as f64).abs() <= 1.0 + 1e-6 * count as f64, "{steepness} {p}: {area} {last}");
             }
         }

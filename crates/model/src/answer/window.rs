@@ -2,6 +2,7 @@
 //! A place's probability is what lies within the window's radius; it is taken away before the next place is searched.
 
 use crate::answer::circles::Circles;
+use crate::answer::lumps::{Lump, add};
 use crate::answer::support::{Support, largest, reach_rad, share_within};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixel, UnitVec, exp_all};
 
@@ -25,7 +26,7 @@ const LIGHTEST: f64 = 1e-5;
 const AROUND: f64 = 8.0;
 const WANDERED: f64 = 2.0;
 /// Those that the window may reach are chosen again after a move of so many.
-const STRAYED: f64 = 0.2;
+const STRAYED: f64 = 0.6;
 /// So many possible pixels next to an impossible mode are compared.
 const CANDIDATES: usize = 400;
 /// So many deviations from a mode, mean shift ends there.
@@ -48,21 +49,12 @@ pub(crate) struct WindowMass {
     pub(crate) probability: f64,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Lump {
-    at: [f64; 3],
-    mass: f64,
-}
-
-impl Lump {
-    fn add(&mut self, moments: Self) {
-        self.mass += moments.mass;
-        self.at.iter_mut().zip(moments.at).for_each(|(sum, x)| *sum += x);
-    }
-
-    fn point(&self) -> Option<UnitVec> {
-        UnitVec::new(self.at[0], self.at[1], self.at[2]).ok()
-    }
+/// A density given by the masses of pixels, and their lumps at a depth if these are at hand.
+#[derive(Clone, Copy)]
+pub(crate) struct Masses<'a> {
+    pub(crate) support: &'a Support,
+    pub(crate) of_pixels: &'a [f64],
+    pub(crate) lumps: Option<(u8, &'a [(u64, Lump)])>,
 }
 
 /// Lumps in nested order.
@@ -99,16 +91,23 @@ impl Window {
         self.radius_rad / 2.0
     }
 
+    /// The area in km² of all pixels of a depth that may touch its disc.
+    pub(crate) fn reach_km2(self, depth: u8) -> f64 {
+        // What touches the disc to half a percent: the reach of a pixel is that of a disc of its area.
+        let radius_rad = (self.radius_rad + 2.0 * Pixel::width_rad(depth)).min(std::f64::consts::PI);
+        std::f64::consts::TAU * (1.0 - radius_rad.cos()) * EARTH_RADIUS_KM * EARTH_RADIUS_KM
+    }
+
     /// The places of a density given by the masses of pixels, at most `most`, the most probable first. Only places that
     /// `is_possible` are answered. The others follow a `first` place that is settled.
     pub(crate) fn places(
         self,
-        (support, masses): (&Support, &[f64]),
+        given: Masses<'_>,
         (first, most): (Option<UnitVec>, usize),
         is_possible: &dyn Fn(UnitVec) -> bool,
     ) -> Vec<WindowMass> {
-        let sharpness = self.deviation_rad().powi(-2);
-        let (depth, narrow) = sums(support, masses, LUMP * self.deviation_rad());
+        let (support, sharpness) = (given.support, self.deviation_rad().powi(-2));
+        let (depth, narrow) = sums(given, LUMP * self.deviation_rad());
         let seeds = self.seeds(depth, &narrow).into_iter();
         let lumps = Lumps::heavy(unit_length(narrow));
         let mut modes: Vec<Mode> = Vec::new();
@@ -124,14 +123,14 @@ impl Window {
         }
         kept.truncate(most.max(1) + 3);
         let is_rough = support.is_even() && support.points().len() <= MOST_POLISHED;
-        let whole = if is_rough { Lumps::heavy(unit_length(sums(support, masses, 0.0).1)) } else { lumps };
+        let whole = if is_rough { Lumps::heavy(unit_length(sums(given, 0.0).1)) } else { lumps };
         for mode in &mut kept {
             *mode = climb(&whole, sharpness, mode.0, POLISH, &[]).unwrap_or(*mode);
             if !is_possible(mode.0) {
                 *mode = nearest_possible(&whole, sharpness, *mode, is_possible);
             }
         }
-        self.rank((support, masses), (first, most), kept)
+        self.rank((support, given.of_pixels), (first, most), kept)
     }
 
     /// Starting places: the heaviest of lumps about as wide as the window, none within a deviation of another.
@@ -212,11 +211,15 @@ fn nearest_possible(lumps: &Lumps, sharpness: f64, mode: Mode, is_possible: &dyn
 }
 
 /// Pixels lumped together up to a width: the depth of lumps, their numbers there, and their moments.
-fn sums(support: &Support, masses: &[f64], width_rad: f64) -> (u8, Vec<(u64, Lump)>) {
+fn sums(Masses { support, of_pixels: masses, lumps }: Masses<'_>, width_rad: f64) -> (u8, Vec<(u64, Lump)>) {
     let depth = (0..support.depth()).find(|depth| Pixel::width_rad(*depth) <= width_rad).unwrap_or(support.depth());
+    if let Some((own, lumps)) = lumps.filter(|(own, _)| *own >= depth) {
+        let mut wide = Vec::new();
+        lumps.iter().for_each(|(number, lump)| add(&mut wide, number >> (2 * (own - depth)), *lump));
+        return (depth, wide);
+    }
     // Of many pixels, those that are too light to move anything are left out.
-    let is_many = masses.len() > MOST_POLISHED;
-    let least = if is_many { LIGHTEST * largest(masses) } else { 0.0 };
+    let least = if masses.len() > MOST_POLISHED { least(masses) } else { 0.0 };
     let (points, is_even, mut start) = (support.points(), support.is_even(), 0);
     let lump = |&(parent, end): &(u64, usize)| {
         let mut sum = Lump { at: [0.0; 3], mass: 0.0 };
@@ -234,12 +237,9 @@ fn sums(support: &Support, masses: &[f64], width_rad: f64) -> (u8, Vec<(u64, Lum
     (depth, support.runs(depth).iter().filter_map(lump).collect())
 }
 
-/// Adds moments to the last lump, or to a new one. Pixels are in nested order: those of one parent follow one another.
-fn add(lumps: &mut Vec<(u64, Lump)>, parent: u64, moments: Lump) {
-    match lumps.last_mut() {
-        Some((last, lump)) if *last == parent => lump.add(moments),
-        _ => lumps.push((parent, moments)),
-    }
+/// Of many pixels, lighter ones do not move anything.
+pub(crate) fn least(masses: &[f64]) -> f64 {
+    LIGHTEST * largest(masses)
 }
 
 /// Lumps at their centres of mass.
@@ -392,10 +392,10 @@ mod tests {
             hills.iter().map(hill).sum::<f64>() * support.area_sr()
         };
         let masses: Vec<f64> = support.points().iter().map(mass).collect();
-        let anywhere = |_: UnitVec| true;
-        let narrow = Window::new(300.0).places((&support, &masses), (None, 5), &anywhere);
+        let (anywhere, given) = (|_: UnitVec| true, Masses { support: &support, of_pixels: &masses, lumps: None });
+        let narrow = Window::new(300.0).places(given, (None, 5), &anywhere);
         assert!(narrow[0].place.angle_rad(hills[0].0) < 0.005, "{narrow:?}");
-        let broad = Window::new(2500.0).places((&support, &masses), (None, 5), &anywhere);
+        let broad = Window::new(2500.0).places(given, (None, 5), &anywhere);
         assert!(broad[0].place.angle_rad(hills[1].0) < 0.02, "{broad:?}");
         assert!(broad[1].place.angle_rad(hills[0].0) < 0.02 && (broad[1].probability - 0.4).abs() < 0.01);
         // A Gaussian hill holds 1 − exp(−r²/2s²) within r.
@@ -413,7 +413,7 @@ mod tests {
         let inside = |p: UnitVec| region.contains(p.to_latlon());
         let support = Support::fine(cover(std::slice::from_ref(region), Vec::new(), 6, inside));
         let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
-        Window::new(1000.0).places((&support, &masses), (None, 5), &inside)
+        Window::new(1000.0).places(Masses { support: &support, of_pixels: &masses, lumps: None }, (None, 5), &inside)
     }
 
     /// A flat density inside a box: the place is the box's middle, not a corner.

@@ -71,7 +71,7 @@ fn curves(page: &mut Page, report: &Report) {
         figures.push((plots::recall_area(found), caption.to_owned()));
     }
     if let Some(plot) = plots::correlogram(report) {
-        let caption = "Whether neighbours err alike (Moran’s I; 0 is chance). Where it is high, photos are not \
+        let caption = "Whether neighbours err alike (Moran’s I; 0 is chance). If it is high, photos are not \
                        independent: intervals are over blocks of 15°.";
         figures.push((plot, caption.to_owned()));
     }

@@ -44,12 +44,12 @@ pub enum RowError {
     )]
     Lengths { truth_file: String, truths: usize, file: String, rows: usize },
     #[error(
-        "{file} has no row for '{}'{}: add it, with empty lat and lon if there is no answer, or allow photos to be \
-         absent; if the ids do not fit, match by order", id.escape_debug(), and_more(*count)
+        "{file} has no row for '{}'{}: add it (with empty lat and lon if there is no answer), allow absent photos, or match \
+         rows by order", id.escape_debug(), and_more(*count)
     )]
     Absent { file: String, id: String, count: usize },
     #[error(
-        "{file} has '{}'{}, but {truth_file} does not: check that it is the right file, or allow photos to be absent",
+        "{file} has '{}'{}, but {truth_file} does not: check that it is the right file, or allow absent photos",
         id.escape_debug(), and_more(*count)
     )]
     Strange { file: String, truth_file: String, id: String, count: usize },

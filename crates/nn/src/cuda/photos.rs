@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use std::{collections::VecDeque, ffi::c_void, sync::Arc};
 
 /// Words of a photo's description, `struct Photo` in photos.cu.
-const WORDS: usize = 27;
+const WORDS: usize = 30;
 /// Blocks that share the rows of a photo.
 const BLOCKS: u32 = 64;
 /// Memory grows by so many values.
@@ -292,11 +292,12 @@ impl Plan {
         let cb = place.planes + luma.bytes();
         let [halved_across, halved_down] = jpeg.halved.unwrap_or([false; 2]);
         let (across, down) = (&jpeg.across, &jpeg.down);
-        let sizes = [place.planes, cb, cb + chroma.bytes(), luma.pitch, chroma.pitch, chroma.width, chroma.height];
-        let flags = [halved_across, halved_down, jpeg.halved.is_none()];
+        let sizes = [place.planes, cb, cb + chroma.bytes(), luma.pitch, chroma.pitch];
+        let sizes = sizes.into_iter().chain([luma.width, luma.height, chroma.width, chroma.height]);
+        let flags = [halved_across, halved_down, jpeg.halved.is_none(), jpeg.is_quarter];
         let sources = [across.sources.start, across.sources.len(), down.sources.start, down.sources.len()];
         let places = [place.table, place.table + across.table.len(), place.between, number as usize, 0];
-        let sizes = sizes.into_iter().chain(flags.map(usize::from)).map(|size| size as u32);
+        let sizes = sizes.chain(flags.map(usize::from)).map(|size| size as u32);
         let rest = sources.into_iter().chain([across.taps, down.taps]).chain(places).map(|size| size as u32);
         sizes.chain(jpeg.turn().map(i32::cast_unsigned)).chain(rest).collect()
     }

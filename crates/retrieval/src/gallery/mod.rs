@@ -25,6 +25,7 @@ mod scan;
 mod scores;
 
 pub use builder::GalleryBuilder;
+pub(crate) use builder::unit;
 pub use cells::Cap;
 pub use error::{GalleryError, Result};
 pub use folder::{GALLERY_FILE, Kind, PHOTO_LIST, VectorType};

@@ -5,11 +5,6 @@ use pulp::{Simd, WithSimd};
 /// Sums kept side by side: one AVX-512 register of f32.
 const LANES: usize = 16;
 
-/// Queries that a row is multiplied with at a time.
-const TOGETHER: usize = 4;
-/// Rows that stay in the nearest cache while queries pass.
-const ROWS: usize = 32;
-
 /// `products[q·rows + k]` = codes of row k (signed bytes) · query q.
 pub(crate) fn code_products(codes: &[u8], queries: &[&[i16]], products: &mut [i32]) {
     #[cfg(target_arch = "x86_64")]
@@ -56,9 +51,14 @@ fn plain_product(codes: &[u8], query: &[i16]) -> i32 {
 /// Thirty-two bytes at a time: widened to 16 bits, multiplied and added in pairs.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{ROWS, TOGETHER, plain_product};
+    use super::plain_product;
     use pulp::x86::{V3, V4};
     use std::arch::x86_64::{__m128i, __m256i, __m512i};
+
+    /// Queries that a row is multiplied with at a time.
+    const TOGETHER: usize = 4;
+    /// Rows that stay in the nearest cache while queries pass.
+    const ROWS: usize = 32;
 
     /// Sums of products in a register or two.
     pub(super) trait PairSums: Copy {

@@ -1,6 +1,6 @@
 //! GeoCLIP as a retriever of galleries.
 
-use crate::gallery::{Cap, Gallery, GalleryError, Hit, Kind, Result, Retriever, Scores};
+use crate::gallery::{Cap, Gallery, GalleryError, Hit, Kind, Result, Retriever, Scores, unit};
 use crate::geoclip::GeoClip;
 use locdiff_base::{ensure, setting};
 
@@ -48,10 +48,7 @@ impl GeoClipRetriever {
             return Err(GalleryError::Dimension { got: embedding.len(), wanted: self.input_dimension() });
         }
         let mut vector = self.model.embed_features(embedding)?;
-        let length = vector.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
-        if length > 0.0 {
-            vector.iter_mut().for_each(|value| *value = (f64::from(*value) / length) as f32);
-        }
+        let _ = unit(&mut vector, &[]);
         Ok(vector)
     }
 }

@@ -41,12 +41,12 @@ impl Anchors {
         Ok(Self { points, window_rad, buckets, bucket_size })
     }
 
-    /// Whether each anchor stands for itself alone.
+    /// Returns whether the window is zero, so that each anchor is scored alone.
     pub fn is_single(&self) -> bool {
         self.window_rad == 0.0
     }
 
-    /// The anchors.
+    /// Returns the anchors.
     pub fn points(&self) -> &[UnitVec] {
         &self.points
     }

@@ -12,7 +12,7 @@ const MOST_PEAKS: usize = 32;
 /// Peaks at least this share of the highest (above the field's mean) compete: a lower one cannot hold more mass.
 const COMPETE: f64 = 0.8;
 
-/// How to read a point off a coefficient vector.
+/// Method of decoding a coefficient vector into a location.
 #[derive(Debug, Clone)]
 pub enum Decoder {
     /// The continuous maximum, refined on the sphere; of several, the one with the largest Laplace mass. With a window, the
@@ -34,20 +34,20 @@ impl Default for Decoder {
 }
 
 impl Codec {
-    /// The place a coefficient vector means. Fails if the vector has another degree.
+    /// Decodes a coefficient vector into a location. Fails if the vector has another degree.
     pub fn decode(&self, e: &Coefficients, decoder: &Decoder) -> Result<Mode, ShddError> {
         self.check(e)?;
         self.decode_with(e, decoder, &mut self.search.scratch())
     }
 
-    /// The places of many vectors, on all threads, in order. Fails if a vector has another degree.
+    /// Decodes many vectors in order, on all threads. Fails if a vector has another degree.
     pub fn decode_batch(&self, vectors: &[Coefficients], decoder: &Decoder) -> Result<Vec<Mode>, ShddError> {
         vectors.iter().try_for_each(|e| self.check(e))?;
         let decode = |scratch: &mut SearchScratch, e: &Coefficients| self.decode_with(e, decoder, scratch);
         vectors.par_iter().map_init(|| self.search.scratch(), decode).collect()
     }
 
-    /// What F is at a place that was found elsewhere (on a GPU, say): its value and curvature. Fails if the vector has another degree.
+    /// Returns value and curvature of F at a point that was found elsewhere, such as on a GPU. Fails if the vector has another degree.
     ///
     /// ```
     /// use locdiff_shdd::{Codec, Decoder};
@@ -65,7 +65,7 @@ impl Codec {
         Ok(Mode { point, value: jet.value, hessian: jet.hessian })
     }
 
-    /// The places of many vectors, on this thread alone (for benches). Fails if a vector has another degree.
+    /// Decodes many vectors on this thread alone (for benchmarks). Fails if a vector has another degree.
     pub fn decode_single_thread(&self, vectors: &[Coefficients], decoder: &Decoder) -> Result<Vec<Mode>, ShddError> {
         vectors.iter().try_for_each(|e| self.check(e))?;
         let mut scratch = self.search.scratch();

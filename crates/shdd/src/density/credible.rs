@@ -1,4 +1,4 @@
-//! Credible regions: where the answer is, with a stated probability.
+//! Credible regions: the smallest regions with a stated probability.
 
 use super::CodeDensity;
 use crate::{ShddError, sphere::EARTH_RADIUS_KM, sphere::UnitVec};
@@ -6,27 +6,27 @@ use crate::{ShddError, sphere::EARTH_RADIUS_KM, sphere::UnitVec};
 /// The smallest region that holds a probability: all points denser than a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CredibleRegion {
-    /// The probability it holds.
+    /// Probability inside.
     pub probability: f64,
-    /// A point is inside when its log density is at least this.
+    /// Threshold: points with at least this log density (per steradian) are inside.
     pub log_density: f64,
-    /// Its area.
+    /// Area in km².
     pub area_km2: f64,
-    /// The smallest radius about the highest mode that holds the same probability.
+    /// Radius in km of the smallest circle about the highest mode with the same probability.
     pub radius_km: f64,
 }
 
 /// A cell that touches a credible region: everything within `radius_rad` of `center`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RegionCell {
-    /// The cell's centre.
+    /// Centre of the cell.
     pub center: UnitVec,
-    /// A radius that covers the cell.
+    /// Radius in radians of a circle that covers the cell.
     pub radius_rad: f64,
 }
 
 impl CodeDensity<'_> {
-    /// Cells that together cover all points whose log density is at least `log_density`, for drawing.
+    /// Returns cells that together cover all points with a log density of at least `log_density`, for drawing.
     pub fn region_cells(&self, log_density: f64) -> Vec<RegionCell> {
         // Corners lie outside the nodes.
         let reach = |(low, high): (f64, f64)| high + 0.2 * (high - low) - self.log_z;
@@ -62,7 +62,7 @@ impl CodeDensity<'_> {
         denser / total
     }
 
-    /// The area of all points denser than `log_density`: that of the smallest credible region that holds a point of that density.
+    /// Returns the area in km² of all points denser than `log_density`. The smallest credible region with a point of that density has this area.
     pub fn region_area_km2(&self, log_density: f64) -> f64 {
         let leaves = self.fine().iter().flat_map(|leaf| leaf.values.iter().zip(&leaf.weights));
         let denser = leaves.filter(|(value, _)| **value - self.log_z > log_density);
@@ -95,8 +95,8 @@ impl CodeDensity<'_> {
     }
 }
 
-/// Sorts `(key, mass, extra)` by key and returns the key at which the mass reaches `p` of the total, with the extra
-/// summed up to there; linear between items, each of which counts half before and half after its key.
+/// Sorts `(key, mass, extra)` by key. Returns the key at which the mass reaches `p` of the total, with the extra summed up
+/// to there. Linear between items; half of an item counts before its key, half after it.
 fn quantile(items: &mut [(f64, f64, f64)], p: f64) -> (f64, f64) {
     items.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = items.iter().map(|i| i.1).sum();

@@ -7,16 +7,16 @@ use std::f64::consts::PI;
 /// Probabilities of an equiangular raster, rows from north to south, columns from 180° W eastwards; they sum to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RasterMass {
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Columns.
+    /// Number of columns.
     pub columns: usize,
-    /// Row by row.
+    /// Probabilities, row by row.
     pub masses: Vec<f64>,
 }
 
 impl RasterMass {
-    /// The raster cell of a point.
+    /// Returns the index of the cell that holds a point.
     pub fn index(&self, point: UnitVec) -> usize {
         let place = point.to_latlon();
         let row = ((90.0 - place.lat_deg()) / 180.0 * self.rows as f64) as usize;
@@ -26,7 +26,7 @@ impl RasterMass {
 }
 
 impl CodeDensity<'_> {
-    /// Probability within `radius_rad` of `center`. Fails if the radius is not a positive number.
+    /// Returns the probability within `radius_rad` of `center`. Fails if the radius is not a positive number.
     pub fn cap_mass(&self, center: UnitVec, radius_rad: f64) -> Result<f64, ShddError> {
         if !(radius_rad > 0.0 && radius_rad.is_finite()) {
             return Err(ShddError::Radius(radius_rad));
@@ -64,12 +64,12 @@ impl CodeDensity<'_> {
         Ok((inside + rim).min(1.0))
     }
 
-    /// log q at the cell centres of a raster of the whole Earth, laid out like [`RasterMass`], by the fast transform.
+    /// Returns log q at the cell centres of a raster of the whole Earth, in the order of [`RasterMass`].
     pub fn raster_log_density(&self, rows: usize, columns: usize) -> Vec<f64> {
         Rings::raster(rows, columns).synthesize(&self.field).into_iter().map(|value| value - self.log_z).collect()
     }
 
-    /// Probabilities of the cells of a raster of the whole Earth.
+    /// Returns the probabilities of the cells of a raster of the whole Earth.
     pub fn raster_mass(&self, rows: usize, columns: usize) -> RasterMass {
         let (rows, columns) = (rows.max(1), columns.max(1));
         let mut raster = RasterMass { rows, columns, masses: vec![0.0; rows * columns] };

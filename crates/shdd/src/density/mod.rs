@@ -51,7 +51,7 @@ pub struct WeightedMode {
 }
 
 impl Codec {
-    /// The density of a coefficient vector. Fails if the vector has another degree.
+    /// Computes the density of a coefficient vector. Fails if the vector has another degree.
     pub fn density(&self, e: &Coefficients) -> Result<CodeDensity<'_>, ShddError> {
         let field = Codec::field(self, e)?;
         let Cubature { leaves, modes, top } = Cubature::new(self, e, &field, &mut self.search.scratch())?;
@@ -61,22 +61,22 @@ impl Codec {
 }
 
 impl CodeDensity<'_> {
-    /// log Z, the log of `∫ exp(e·Y)` over the sphere.
+    /// Returns log Z, the log of `∫ exp(e·Y)` over the sphere.
     pub fn log_z(&self) -> f64 {
         self.log_z
     }
 
-    /// log q at points, per steradian.
+    /// Returns log q at points, per steradian.
     pub fn log_density(&self, points: &[UnitVec]) -> Vec<f64> {
         self.field.values(points).into_iter().map(|v| v - self.log_z).collect()
     }
 
-    /// Differential entropy in nats, per steradian: log 4π ≈ 2.531 for the uniform density.
+    /// Returns the differential entropy in nats, per steradian: log 4π ≈ 2.531 for the uniform density.
     pub fn entropy(&self) -> f64 {
         -self.nodes().map(|(_, log_q, mass)| mass * log_q).sum::<f64>()
     }
 
-    /// `E_q[Y]`, the mean parameters: what the posterior-mean denoiser returns for natural parameters e.
+    /// Returns `E_q[Y]`, the mean parameters. The posterior-mean denoiser returns them for natural parameters e.
     pub fn mean_parameters(&self) -> Coefficients {
         let (points, masses): (Vec<UnitVec>, Vec<f64>) =
             self.nodes().filter(|(_, _, mass)| *mass > 1e-18).map(|(point, _, mass)| (point, mass)).unzip();
@@ -84,7 +84,7 @@ impl CodeDensity<'_> {
         Coefficients::new(mean).expect("a mean of finite codes is finite")
     }
 
-    /// At most `most` local maxima, the most probable first; each with the probability around it. All masses sum to 1.
+    /// Returns at most `most` local maxima, the most probable first, each with the probability around it. All masses sum to 1.
     pub fn modes(&self, most: usize) -> Vec<WeightedMode> {
         let weighted = |mode: &Mode| WeightedMode { mode: *mode, log_density: mode.value - self.log_z, mass: 0.0 };
         let mut modes: Vec<WeightedMode> = self.modes.iter().take(64).map(weighted).collect();
@@ -104,12 +104,12 @@ impl CodeDensity<'_> {
         modes
     }
 
-    /// The highest mode; `None` for a constant density.
+    /// Returns the highest mode; `None` for a constant density.
     pub fn top_mode(&self) -> Option<&Mode> {
         self.modes.first()
     }
 
-    /// Quadrature nodes with log q and probability.
+    /// Iterates over quadrature nodes with log q and probability.
     pub fn nodes(&self) -> impl Iterator<Item = (UnitVec, f64, f64)> {
         nodes_of(&self.leaves, self.log_z)
     }

@@ -1,6 +1,6 @@
 //! Harmonics of several points at once, a point in each lane of a register. The same operations in the same order as one point at a
-//! time, so the same bits. Degree after degree, so that the state of all orders stays in the nearest cache; what is ready becomes
-//! the points' rows before it leaves that cache.
+//! time, so the same bits. Degrees follow each other, so that the state of all orders stays in the nearest cache. Finished values
+//! become the points' rows before they leave that cache.
 
 use crate::sphere::recurrence::{FLUSH, RowTable};
 use crate::sphere::simd::{vectors, vectors_mut};

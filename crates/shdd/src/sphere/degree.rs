@@ -19,12 +19,12 @@ impl Degree {
     /// The largest degree: beyond it s^m and the polynomial part leave the range that tests cover.
     pub const MAX: Degree = Degree(511);
 
-    /// Degree L. Fails if L is 0 or above [`Degree::MAX`].
+    /// Checks a degree L. Fails if L is 0 or above [`Degree::MAX`].
     pub fn new(l: usize) -> Result<Self, SphereError> {
         if (1..=usize::from(Self::MAX.0)).contains(&l) { Ok(Self(l as u16)) } else { Err(SphereError::Degree(l)) }
     }
 
-    /// The degree whose expansion has `dimension` coefficients. Fails if `dimension` is not `(L+1)²` for a supported L.
+    /// Returns the degree whose expansion has `dimension` coefficients. Fails if `dimension` is not `(L+1)²` for a supported L.
     pub fn from_dimension(dimension: usize) -> Result<Self, SphereError> {
         let root = dimension.isqrt();
         if root * root != dimension || root < 2 {
@@ -33,13 +33,13 @@ impl Degree {
         Self::new(root - 1).map_err(|_| SphereError::Dimension(dimension))
     }
 
-    /// L.
+    /// Returns L.
     #[inline]
     pub const fn get(self) -> usize {
         self.0 as usize
     }
 
-    /// `(L+1)²`.
+    /// Returns the number of coefficients, `(L+1)²`.
     #[inline]
     pub const fn dimension(self) -> usize {
         (self.get() + 1) * (self.get() + 1)

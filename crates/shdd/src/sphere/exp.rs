@@ -1,4 +1,4 @@
-//! The exponentials of many numbers at once.
+//! The exponentials and the logarithms of many numbers at once.
 
 use crate::sphere::simd::dispatch;
 use pulp::{Simd, WithSimd};
@@ -63,7 +63,7 @@ impl WithSimd for Exp<'_> {
 /// `exp(x) = 2^(k/128)·exp(r)` with a polynomial in r, for numbers whose exponential is neither too large nor too small.
 #[inline(always)]
 fn usual(block: &mut [f64; BLOCK], table: &[(u64, f64); STEPS]) {
-    /// 1.5·2^52: what is added to it is rounded to a whole number.
+    /// 1.5·2^52: adding a number to it rounds the number to an integer.
     const SHIFT: f64 = 6755399441055744.0;
     /// −ln 2/128.
     const MINUS_STEP: [f64; 2] = [-0.005415212348111709, -1.2864023111638346e-14];
@@ -88,9 +88,64 @@ fn usual(block: &mut [f64; BLOCK], table: &[(u64, f64); STEPS]) {
     }
 }
 
+/// Replaces numbers by their natural logarithms, to four units in the last place: the same bits on every machine.
+pub fn ln_all(values: &mut [f64]) {
+    dispatch(Ln(values));
+}
+
+struct Ln<'a>(&'a mut [f64]);
+
+impl WithSimd for Ln<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let is_usual = |value: &f64| (f64::MIN_POSITIVE..=f64::MAX).contains(value);
+        for values in self.0.chunks_mut(BLOCK) {
+            if values.iter().filter(|value| is_usual(value)).count() == values.len() {
+                values.iter_mut().for_each(|value| *value = ln(*value));
+            } else {
+                values.iter_mut().for_each(|value| *value = value.ln());
+            }
+        }
+    }
+}
+
+/// `k·ln 2 + 2·artanh((m − 1)/(m + 1))` for a normal number m·2^k with m between √½ and √2.
+#[inline(always)]
+fn ln(value: f64) -> f64 {
+    /// The bits of √½, of 1 and of 2^52.
+    const ROOT: u64 = 0x3fe6a09e667f3bcd;
+    const ONE: u64 = 0x3ff0000000000000;
+    const SHIFT: u64 = 0x4330000000000000;
+    let exponent = value.to_bits().wrapping_sub(ROOT).wrapping_add(ONE) >> 52;
+    let k = f64::from_bits(SHIFT | exponent) - (4503599627370496.0 + 1023.0);
+    let m = f64::from_bits(value.to_bits().wrapping_sub(exponent << 52).wrapping_add(ONE));
+    let s = (m - 1.0) / (m + 1.0);
+    let z = s * s;
+    let mut sum = 1.0 / 21.0;
+    for odd in [19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0] {
+        sum = sum * z + 1.0 / odd;
+    }
+    k * std::f64::consts::LN_2 + (2.0 * s + 2.0 * s * z * sum)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn logarithms_are_those_of_the_standard_library() {
+        let mut numbers: Vec<f64> = (1..200_000).map(|k| 1e-9 * f64::from(k).powi(3)).collect();
+        numbers.extend([1.0, f64::MIN_POSITIVE, f64::MAX, 0.5_f64.sqrt(), 1.0 - 1e-12, 1.0 + 1e-12]);
+        numbers.resize(numbers.len().next_multiple_of(BLOCK), 7.0);
+        numbers.extend([0.0, 1e-310, f64::INFINITY, 3.0]);
+        let mut found = numbers.clone();
+        ln_all(&mut found);
+        for (x, found) in numbers.iter().zip(&found) {
+            assert!(x.ln() == *found || (x.ln() - found).abs() <= 9e-16 * x.ln().abs(), "{x}: {found}");
+        }
+    }
 
     #[test]
     fn exponentials_are_those_of_the_standard_library() {

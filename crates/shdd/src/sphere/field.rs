@@ -48,29 +48,29 @@ pub struct Field {
 }
 
 impl Field {
-    /// F at each point, on all threads.
+    /// Returns F at each point, on all threads.
     pub fn values(&self, points: &[UnitVec]) -> Vec<f64> {
         packed_values(&self.table, &self.weights, points)
     }
 }
 
 impl FieldPlan {
-    /// Tables for `degree`.
+    /// Prepares tables for `degree`.
     pub fn new(degree: Degree) -> Self {
         Self { degree, table: Arc::new(OrderTable::new(degree.get(), NEGLIGIBLE)) }
     }
 
-    /// The degree.
+    /// Returns the degree.
     pub fn degree(&self) -> Degree {
         self.degree
     }
 
-    /// The field of these coefficients, to be evaluated many times. Fails if `coefficients` has not `(L+1)²` values.
+    /// Prepares the field of these coefficients for many evaluations. Fails unless there are `(L+1)²` coefficients.
     pub fn field(&self, coefficients: &[f64]) -> Result<Field, SphereError> {
         Ok(Field { weights: pack_checked(&self.table, coefficients)?, table: Arc::clone(&self.table) })
     }
 
-    /// F at each point, on all threads. Fails if `coefficients` has not `(L+1)²` values.
+    /// Returns F at each point, on all threads. Fails unless there are `(L+1)²` coefficients.
     pub fn values(&self, coefficients: &[f64], points: &[UnitVec]) -> Result<Vec<f64>, SphereError> {
         Ok(packed_values(&self.table, &pack_checked(&self.table, coefficients)?, points))
     }

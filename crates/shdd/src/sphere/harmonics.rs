@@ -8,7 +8,7 @@ use crate::sphere::{
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-/// A number that harmonics can be written as: f64 or f32.
+/// Number type of harmonics: f64 or f32.
 pub trait Scalar: Number {
     /// [`SphericalHarmonics::write_single_thread`] without its check: compiled here, not in every crate.
     #[doc(hidden)]
@@ -48,14 +48,14 @@ pub struct SphericalHarmonics {
 }
 
 impl SphericalHarmonics {
-    /// Tables for all harmonics up to `degree`.
+    /// Prepares tables for all harmonics up to `degree`.
     pub fn new(degree: Degree) -> Self {
         let lmax = degree.get();
         let orders = (lmax <= lanes::HIGHEST).then(|| Box::new(OrderTable::new(lmax, f64::MIN_POSITIVE)));
         Self { degree, table: RowTable::new(lmax), orders }
     }
 
-    /// The maximal degree.
+    /// Returns the maximal degree.
     pub fn degree(&self) -> Degree {
         self.degree
     }
@@ -74,7 +74,7 @@ impl SphericalHarmonics {
         recurrence::plain(self.degree.get())
     }
 
-    /// All harmonics at one point.
+    /// Returns all harmonics at one point.
     pub fn at(&self, point: UnitVec) -> Vec<f64> {
         let mut out = vec![0.0; self.degree.dimension()];
         f64::write_rows(self, &[point], &mut out);

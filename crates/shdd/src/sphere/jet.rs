@@ -9,16 +9,16 @@ use pulp::{Simd, WithSimd};
 /// A field's second-order behaviour at a point, in the frame (u, v) of [`UnitVec::tangents`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Jet {
-    /// F.
+    /// Value of F.
     pub value: f64,
-    /// ∂F along u and v, per radian.
+    /// Derivatives of F along u and v, per radian.
     pub gradient: [f64; 2],
     /// The Riemannian Hessian (uu, uv, vv), per radian².
     pub hessian: [f64; 3],
 }
 
 impl Jet {
-    /// The Newton step (a, b) towards the stationary point; `None` where the field is not strictly concave.
+    /// Returns the Newton step (a, b) towards the stationary point; `None` if the field is not strictly concave.
     #[inline]
     pub fn newton_step(&self) -> Option<[f64; 2]> {
         let ([gu, gv], [uu, uv, vv]) = (self.gradient, self.hessian);
@@ -27,14 +27,14 @@ impl Jet {
     }
 }
 
-/// Tables to take jets of fields of one degree.
+/// Tables for [`Jet`]s of fields of one degree.
 #[derive(Debug)]
 pub struct JetPlan {
     degree: Degree,
     table: RowTable,
 }
 
-/// One field's coefficients, laid out for [`JetPlan::jet`], with the working memory that it needs.
+/// A field's coefficients in the layout of [`JetPlan::jet`], with its working memory.
 #[derive(Debug)]
 pub struct JetField {
     cos: Aligned,
@@ -57,7 +57,7 @@ struct Work {
 }
 
 impl JetPlan {
-    /// Tables for `degree`.
+    /// Prepares tables for `degree`.
     pub fn new(degree: Degree) -> Self {
         Self { degree, table: RowTable::new(degree.get()) }
     }
@@ -86,7 +86,7 @@ impl JetPlan {
         Ok(field)
     }
 
-    /// Puts another vector into `field`. Fails if there are not `(L+1)²` coefficients.
+    /// Replaces the coefficients of `field`. Fails if there are not `(L+1)²` coefficients.
     pub fn load(&self, field: &mut JetField, coefficients: &[f64]) -> Result<(), SphereError> {
         expect_len("coefficients", coefficients.len(), self.degree.dimension())?;
         for l in 0..=self.table.lmax {
@@ -99,7 +99,7 @@ impl JetPlan {
         Ok(())
     }
 
-    /// Value, gradient and Hessian at a point.
+    /// Returns value, gradient and Hessian at a point.
     pub fn jet(&self, field: &mut JetField, point: UnitVec) -> Jet {
         dispatch(TakeJet { table: &self.table, field, point })
     }

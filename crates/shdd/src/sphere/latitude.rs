@@ -27,13 +27,13 @@ pub struct LatitudeIndex {
 }
 
 impl LatitudeIndex {
-    /// Sorts rows by the latitudes of their places, and keeps these.
+    /// Sorts rows by the latitudes of their locations, and keeps the latitudes.
     pub fn sort<T>(rows: &mut [T], place: impl Fn(&T) -> LatLon) -> Self {
         rows.sort_unstable_by(|a, b| place(a).lat_deg().total_cmp(&place(b).lat_deg()));
         Self { lats_deg: rows.iter().map(|row| place(row).lat_deg()).collect() }
     }
 
-    /// The rows whose latitudes differ from one by no more than `reach_deg`.
+    /// Returns the rows whose latitudes differ from `lat_deg` by at most `reach_deg`.
     pub fn band(&self, lat_deg: f64, reach_deg: f64) -> Range<usize> {
         let from = self.lats_deg.partition_point(|other| *other < lat_deg - reach_deg);
         let to = self.lats_deg.partition_point(|other| *other <= lat_deg + reach_deg);

@@ -43,25 +43,25 @@ impl LatLon {
         Ok(Self { lat_deg, lon_deg: wrap_lon_deg(lon_deg) })
     }
 
-    /// Degrees north, −90…90.
+    /// Returns the latitude in degrees north, −90…90.
     #[inline]
     pub const fn lat_deg(self) -> f64 {
         self.lat_deg
     }
 
-    /// Degrees east, −180 (included) to 180 (excluded), except that an input of exactly 180 stays 180.
+    /// Returns the longitude in degrees east, from −180 to below 180. An input of exactly 180 stays 180.
     #[inline]
     pub const fn lon_deg(self) -> f64 {
         self.lon_deg
     }
 
-    /// The place on its parallel and another's meridian.
+    /// Returns the point on its parallel and another's meridian.
     #[must_use]
     pub const fn on_meridian_of(self, other: Self) -> Self {
         Self { lon_deg: other.lon_deg, ..self }
     }
 
-    /// The place as a unit vector.
+    /// Returns the location as a unit vector.
     #[inline]
     pub fn to_unit(self) -> UnitVec {
         let (lat_sin, lat_cos) = self.lat_deg.to_radians().sin_cos();
@@ -132,7 +132,7 @@ impl UnitVec {
     /// The north pole.
     pub const NORTH: UnitVec = UnitVec([0.0, 0.0, 1.0]);
 
-    /// The direction of a vector. Fails if the vector is zero or not finite.
+    /// Creates the point in the direction of a vector. Fails if the vector is zero or not finite.
     #[inline]
     pub fn new(x: f64, y: f64, z: f64) -> Result<Self, SphereError> {
         let largest = x.abs().max(y.abs()).max(z.abs());
@@ -158,37 +158,37 @@ impl UnitVec {
         Self([s * cos, s * sin, z])
     }
 
-    /// A point drawn uniformly on the sphere (Archimedes: z and the longitude are independent and uniform).
+    /// Draws a point uniformly on the sphere (Archimedes: z and the longitude are independent and uniform).
     pub fn random<R: Rng + ?Sized>(rng: &mut R) -> Self {
         let z = rng.random_range(-1.0..=1.0);
         Self::from_z_lon(z, rng.random_range(0.0..std::f64::consts::TAU))
     }
 
-    /// x, towards (0° N, 0° E).
+    /// Returns x, towards (0° N, 0° E).
     #[inline]
     pub const fn x(self) -> f64 {
         self.0[0]
     }
 
-    /// y, towards (0° N, 90° E).
+    /// Returns y, towards (0° N, 90° E).
     #[inline]
     pub const fn y(self) -> f64 {
         self.0[1]
     }
 
-    /// z, the sine of the latitude.
+    /// Returns z, the sine of the latitude.
     #[inline]
     pub const fn z(self) -> f64 {
         self.0[2]
     }
 
-    /// x, y, z.
+    /// Returns x, y and z.
     #[inline]
     pub const fn to_array(self) -> [f64; 3] {
         self.0
     }
 
-    /// The point in degrees. At a pole the longitude is 0.
+    /// Returns the point in degrees. At a pole the longitude is 0.
     #[inline]
     pub fn to_latlon(self) -> LatLon {
         let [x, y, z] = self.0;
@@ -197,13 +197,13 @@ impl UnitVec {
         LatLon { lat_deg: z.atan2(s).to_degrees().clamp(-90.0, 90.0), lon_deg }
     }
 
-    /// Scalar product, the cosine of the angle between two points.
+    /// Returns the scalar product, the cosine of the angle between two points.
     #[inline]
     pub fn dot(self, other: Self) -> f64 {
         self.0[0] * other.0[0] + self.0[1] * other.0[1] + self.0[2] * other.0[2]
     }
 
-    /// Angle between two points in radians, accurate near 0 and near π.
+    /// Returns the angle between two points in radians, accurate near 0 and near π.
     #[inline]
     pub fn angle_rad(self, other: Self) -> f64 {
         let [ax, ay, az] = self.0;
@@ -213,14 +213,14 @@ impl UnitVec {
         2.0 * difference.atan2(sum)
     }
 
-    /// The antipode.
+    /// Returns the antipode.
     #[must_use]
     #[inline]
     pub fn antipode(self) -> Self {
         Self([-self.0[0], -self.0[1], -self.0[2]])
     }
 
-    /// Two orthonormal tangent vectors at this point, (u, v) with u × v pointing outwards. Well defined at the poles.
+    /// Returns two orthonormal tangent vectors at this point, (u, v) with u × v pointing outwards. Well defined at the poles.
     #[inline]
     pub fn tangents(self) -> ([f64; 3], [f64; 3]) {
         let [x, y, z] = self.0;
@@ -231,7 +231,7 @@ impl UnitVec {
         ([1.0 + sign * x * x * a, sign * b, -sign * x], [b, sign + y * y * a, -y])
     }
 
-    /// The point reached by leaving along the tangent vector `a·u + b·v` of [`UnitVec::tangents`] for its length.
+    /// Returns the end of the great-circle step `a·u + b·v` (in radians) along [`UnitVec::tangents`].
     #[must_use]
     #[inline]
     pub fn step(self, a: f64, b: f64) -> Self {

@@ -35,7 +35,7 @@ fn diagonals(lmax: usize) -> Vec<f64> {
     (0..=lmax).map(&mut next).collect()
 }
 
-/// All of the recurrence as plain numbers, for kernels elsewhere: `[a, c]` at `l·(L+1) + m` (zeros where m ≥ l), and `Q_mm`.
+/// Returns the recurrence as plain numbers, for other kernels: `[a, c]` at `l·(L+1) + m` (zero if m ≥ l), and `Q_mm`.
 pub(crate) fn plain(lmax: usize) -> (Vec<[f64; 2]>, Vec<f64>) {
     let at = |l: usize, m: usize| if m < l { step(l, m).into() } else { [0.0; 2] };
     ((0..=lmax).flat_map(|l| (0..=lmax).map(move |m| at(l, m))).collect(), diagonals(lmax))
@@ -73,7 +73,7 @@ impl RowTable {
         Self { lmax, diagonal, a: Aligned::from_slice(&a), c: Aligned::from_slice(&c), row_start }
     }
 
-    /// What register `k` of row l gains beside the recurrence: the diagonal element, in the row's last chunk only.
+    /// The term that register `k` of row l gains in addition to the recurrence: the diagonal element, in the row's last chunk only.
     #[inline(always)]
     pub(crate) fn diagonal<S: Simd>(&self, simd: S, l: usize, k: usize) -> S::f64s {
         let first = l / CHUNK * (CHUNK / S::F64_LANES);
@@ -101,7 +101,7 @@ pub(crate) struct OrderTable {
     pub(crate) steps: Vec<[f64; 2]>,
     /// First step of order m in `steps`; order m has `lmax − m` steps.
     pub(crate) order_start: Vec<usize>,
-    /// `sine_limit[m]`: where sin θ is at most this, every order from m on is negligible.
+    /// `sine_limit[m]`: if sin θ is at most this, every order from m on is negligible.
     sine_limit: Vec<f64>,
 }
 

@@ -36,7 +36,7 @@ pub struct Rings {
 }
 
 impl Rings {
-    /// `rings` Gauss–Legendre latitudes from north to south, `longitudes` points on each from 0° eastwards.
+    /// Creates `rings` Gauss–Legendre latitudes from north to south, with `longitudes` points on each from 0° eastwards.
     ///
     /// Integrates products of total degree below `2·rings` and `longitudes` exactly.
     pub fn gauss_legendre(rings: usize, longitudes: usize) -> Self {
@@ -44,7 +44,7 @@ impl Rings {
         Self { z, weights, longitudes: longitudes.max(1), first_lon_rad: 0.0 }
     }
 
-    /// The centres of an equiangular raster, from north to south and 180° W eastwards; a weight is the area of a row.
+    /// Creates the centres of an equiangular raster, from north to south and 180° W eastwards; a weight is the area of a row.
     pub fn raster(rows: usize, columns: usize) -> Self {
         let (rows, columns) = (rows.max(1), columns.max(1));
         let step = PI / rows as f64;
@@ -57,52 +57,52 @@ impl Rings {
         }
     }
 
-    /// sin(latitude) of each ring.
+    /// Returns sin(latitude) of each ring.
     #[inline]
     pub fn z(&self) -> &[f64] {
         &self.z
     }
 
-    /// Points on each ring.
+    /// Returns the number of points on each ring.
     #[inline]
     pub fn longitudes(&self) -> usize {
         self.longitudes
     }
 
-    /// Number of points.
+    /// Returns the number of points.
     #[inline]
     pub fn len(&self) -> usize {
         self.z.len() * self.longitudes
     }
 
-    /// Whether there are no points; never true for rings that were constructed.
+    /// Returns whether there are no points, which is never true for constructed rings.
     pub fn is_empty(&self) -> bool {
         self.z.is_empty()
     }
 
-    /// One point.
+    /// Returns one point.
     #[inline]
     pub fn point(&self, ring: usize, longitude: usize) -> UnitVec {
         UnitVec::from_z_lon(self.z[ring], self.first_lon_rad + TAU * longitude as f64 / self.longitudes as f64)
     }
 
-    /// All points, in the order of the values.
+    /// Returns all points, in the order of the values.
     pub fn points(&self) -> Vec<UnitVec> {
         (0..self.z.len()).flat_map(|r| (0..self.longitudes).map(move |j| self.point(r, j))).collect()
     }
 
-    /// Area weight in steradian of each point of a ring.
+    /// Returns the area weight in steradian of each point of a ring.
     #[inline]
     pub fn ring_point_weight(&self, ring: usize) -> f64 {
         self.weights[ring] * TAU / self.longitudes as f64
     }
 
-    /// Area weights in steradian, one a point.
+    /// Returns area weights in steradian, one per point.
     pub fn point_weights(&self) -> Vec<f64> {
         (0..self.z.len()).flat_map(|r| std::iter::repeat_n(self.ring_point_weight(r), self.longitudes)).collect()
     }
 
-    /// Values of a field at every point, on all threads.
+    /// Returns the values of a field at every point, on all threads.
     pub fn synthesize(&self, field: &Field) -> Vec<f64> {
         let (table, weights) = (&*field.table, &field.weights[..]);
         let fft = RealFftPlanner::<f64>::new().plan_fft_inverse(self.longitudes);
@@ -181,7 +181,7 @@ impl Rings {
 }
 
 impl Field {
-    /// F on the parallels of `rows` and the meridians of `columns`, row after row, on all threads: many times as fast as [`Field::values`].
+    /// Returns F on the parallels of `rows` and the meridians of `columns`, row after row, many times as fast as [`Field::values`].
     pub fn on_crossings(&self, rows: &[LatLon], columns: &[LatLon]) -> Vec<f64> {
         let order = |m: usize| {
             let turns = columns.iter().map(move |column| (m as f64 * column.lon_deg().to_radians()).sin_cos());
@@ -203,9 +203,9 @@ impl Field {
     }
 }
 
-/// Adds `Re(value·e^{imλ})` to the half-complex spectrum of a ring of `n` points; orders beyond its Nyquist limit fold back, so
-/// that the values are right at the points even on a ring that is too coarse for the field.
-pub(crate) fn add_order(spectrum: &mut [Complex<f64>], n: usize, m: usize, value: Complex<f64>) {
+/// Adds `Re(value·e^{imλ})` to the half-complex spectrum of a ring of `n` points. Orders beyond its Nyquist limit fold back. So
+/// the values are right at the points even if the ring is too coarse for the field.
+fn add_order(spectrum: &mut [Complex<f64>], n: usize, m: usize, value: Complex<f64>) {
     let k = m % n;
     if k == 0 || 2 * k == n {
         spectrum[k].re += value.re;

@@ -1,6 +1,6 @@
 //! The numbers that harmonics are written as.
 
-/// A number that is rounded from f64.
+/// Number type that f64 rounds to.
 pub trait Number: Copy + Default + Send + Sync + 'static {
     /// Rounded from f64.
     fn from_f64(value: f64) -> Self;

@@ -2,8 +2,8 @@
 
 use crate::sphere::polygon::Ring;
 
-/// Reads packed bytes from front to back: numbers of seven bits a byte, the least first; differences with the sign in
-/// the lowest bit; texts with their length before them. Made for files of a program: a fault in them panics.
+/// Reads packed bytes from front to back. Numbers have seven bits per byte, the lowest first. Differences have their sign in
+/// the lowest bit. Texts follow their length. For the files of a program: a fault in them panics.
 ///
 /// ```
 /// let mut unpacker = locdiff_shdd::sphere::Unpacker::new(&[0x96, 0x01, 3, 2, b'h', b'i']);
@@ -16,7 +16,7 @@ pub struct Unpacker<'a> {
 }
 
 impl<'a> Unpacker<'a> {
-    /// Begins at the first byte.
+    /// Starts at the first byte.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
@@ -27,7 +27,7 @@ impl<'a> Unpacker<'a> {
         taken
     }
 
-    /// A number from 0 up.
+    /// Reads a number from 0 up.
     pub fn number(&mut self) -> usize {
         let (mut value, mut shift) = (0, 0);
         loop {
@@ -40,13 +40,13 @@ impl<'a> Unpacker<'a> {
         }
     }
 
-    /// A difference, of either sign.
+    /// Reads a difference with its sign.
     pub fn delta(&mut self) -> i32 {
         let value = self.number() as u32;
         (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
     }
 
-    /// So many positions of an outline, `[longitude, latitude]` in degrees: differences in 500ths of a degree.
+    /// Reads `count` positions of an outline, `[longitude, latitude]` in degrees, from differences in 500ths of a degree.
     pub fn positions(&mut self, count: usize) -> Ring {
         const UNITS_PER_DEGREE: f64 = 500.0;
         let (mut x, mut y) = (0, 0);
@@ -59,24 +59,24 @@ impl<'a> Unpacker<'a> {
             .collect()
     }
 
-    /// A text of so many bytes.
+    /// Reads a text of `length` bytes.
     pub fn text(&mut self, length: usize) -> String {
         String::from_utf8_lossy(self.take(length)).into_owned()
     }
 
-    /// A text with its length before it.
+    /// Reads a text after its length.
     pub fn string(&mut self) -> String {
         let length = self.number();
         self.text(length)
     }
 
-    /// Puts a text with its length before it at the end of another.
+    /// Reads a text after its length, and appends it to another.
     pub fn push_string(&mut self, onto: &mut String) {
         let length = self.number();
         onto.push_str(&String::from_utf8_lossy(self.take(length)));
     }
 
-    /// Whether all was read.
+    /// Returns whether all bytes were read.
     pub fn is_at_end(&self) -> bool {
         self.bytes.is_empty()
     }

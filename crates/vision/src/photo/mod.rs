@@ -18,6 +18,7 @@ mod thumbnail;
 
 pub use heif::libheif_version;
 pub use limits::PhotoLimits;
+pub(crate) use quarter::quarter_for;
 
 use crate::{Result, VisionError};
 use baseline::Baseline;
@@ -204,16 +205,13 @@ impl Photo {
 }
 
 /// The size and the blocks of a whole baseline JPEG file within the limits whose colours are luma and chroma of sRGB, and its EXIF
-/// orientation: a device may decode it. `None` for all others, for those of which the quarter is enough, and for those that
-/// [`Photo::decode`] refuses by their heads.
-pub(crate) fn plain_jpeg<'a>(contents: &'a [u8], side: u32, limits: &PhotoLimits) -> Option<(Baseline<'a>, u8)> {
+/// orientation: a device may decode it. `None` for all others, and for those that [`Photo::decode`] refuses by their heads.
+pub(crate) fn plain_jpeg<'a>(contents: &'a [u8], limits: &PhotoLimits) -> Option<(Baseline<'a>, u8)> {
     let frame = Baseline::read(contents)?;
     let (width, height) = frame.size;
     let pixels = u64::from(width) * u64::from(height);
     let is_small = pixels <= limits.max_pixels && (contents.len() as u64).max(3 * pixels) <= limits.max_bytes;
-    let is_large = width.min(height).div_ceil(quarter::QUARTER) >= 2 * side && width.min(height) >= quarter::LEAST;
-    if !is_small || is_large || raw_kind(contents).is_some() || image::guess_format(contents).ok()? != ImageFormat::Jpeg
-    {
+    if !is_small || raw_kind(contents).is_some() || image::guess_format(contents).ok()? != ImageFormat::Jpeg {
         return None;
     }
     let mut decoder = jpeg_decoder::JpegDecoder::new(contents).ok()?;

@@ -19,6 +19,12 @@ pub(super) fn of_large(contents: &[u8]) -> Option<RgbImage> {
     if is_plain { decode(&head) } else { None }
 }
 
+/// The size of the quarter of a plain JPEG file, where an encoder that wants so many pixels along the shorter side looks at it.
+pub(crate) fn quarter_for((width, height): (u32, u32), side: u32) -> Option<(u32, u32)> {
+    let quarter = (width.div_ceil(QUARTER), height.div_ceil(QUARTER));
+    (width.min(height) >= LEAST && quarter.0.min(quarter.1) >= side.saturating_mul(2)).then_some(quarter)
+}
+
 /// One component: two samples for each block, each way.
 struct Plane {
     samples: Vec<u8>,
@@ -39,20 +45,21 @@ fn decode(head: &Baseline<'_>) -> Option<RgbImage> {
         let plane = Plane { samples: vec![0; row * 2 * units.1 * down], width: row };
         parts.push((plane, [across, down], head.quanta[quanta], codes[means].as_ref()?, codes[others].as_ref()?));
     }
-    let (mut bits, mut means) = (Bits::new(head.scan), [0; 3]);
-    for unit in 0..units.0 * units.1 {
-        if unit > 0 && head.restart > 0 && unit % head.restart == 0 {
-            means = [0; 3];
+    let (mut bits, mut means, mut left) = (Bits::new(head.scan), [0; 3], head.restart);
+    for (y, x) in (0..units.1).flat_map(|y| (0..units.0).map(move |x| (y, x))) {
+        if left == 0 && head.restart > 0 {
+            (means, left) = ([0; 3], head.restart);
             bits.restart().then_some(())?;
         }
-        let (x, y) = (unit % units.0, unit / units.0);
+        left = left.saturating_sub(1);
         for ((plane, [across, down], quanta, of_means, of_others), mean) in parts.iter_mut().zip(&mut means) {
-            for block in 0..*across * *down {
-                let [difference, others @ ..] = bits.block(of_means, of_others)?;
-                *mean += difference;
-                (mean.abs() < 1 << 15).then_some(())?;
-                let (x, y) = (x * *across + block % *across, y * *down + block / *across);
-                plane.put(x, y, [*mean, others[0], others[1], others[2]], quanta);
+            for y in y * *down..(y + 1) * *down {
+                for x in x * *across..(x + 1) * *across {
+                    let [difference, others @ ..] = bits.block(of_means, of_others)?;
+                    *mean += difference;
+                    (mean.abs() < 1 << 15).then_some(())?;
+                    plane.put(x, y, [*mean, others[0], others[1], others[2]], quanta);
+                }
             }
         }
     }
@@ -62,15 +69,15 @@ fn decode(head: &Baseline<'_>) -> Option<RgbImage> {
     let mut rgb = vec![0; 3 * size.0 as usize * size.1 as usize];
     for (y, row) in rgb.chunks_exact_mut(3 * size.0 as usize).enumerate() {
         let luma = &planes[0].samples[y * planes[0].width..];
-        let pixels = row.as_chunks_mut::<3>().0.iter_mut();
+        let pixels = row.as_chunks_mut::<3>().0;
         let [_, blue, red] = &planes[..] else {
-            pixels.zip(luma).for_each(|(pixel, &grey)| *pixel = [grey; 3]);
+            pixels.iter_mut().zip(luma).for_each(|(pixel, &grey)| *pixel = [grey; 3]);
             continue;
         };
         let row = |plane: &Plane| y / down * plane.width;
-        let (blue, red) = (&blue.samples[row(blue)..], &red.samples[row(red)..]);
-        for (x, (pixel, &luma)) in pixels.zip(luma).enumerate() {
-            *pixel = colour(luma, blue[x / across], red[x / across]);
+        let chroma = blue.samples[row(blue)..].iter().zip(&red.samples[row(red)..]);
+        for ((pixels, lumas), (&blue, &red)) in pixels.chunks_mut(across).zip(luma.chunks(across)).zip(chroma) {
+            pixels.iter_mut().zip(lumas).for_each(|(pixel, &luma)| *pixel = colour(luma, blue, red));
         }
     }
     RgbImage::from_raw(size.0, size.1, rgb)

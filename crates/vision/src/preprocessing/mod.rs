@@ -93,10 +93,10 @@ impl Preprocessing {
         from_fn(|c| from_fn(|byte| self.normal(byte as f32, c)))
     }
 
-    /// What the input is made of, across and down, of a photo of this size; `None` where more is done to it than the two passes of
-    /// resizing, rows first.
-    pub(crate) fn taps(&self, size: (u32, u32)) -> Option<[SideTaps; 2]> {
-        let to = self.resized_size(size).ok()?;
+    /// What the input is made of, across and down, of a photo of the size `whole` that is seen in the size `seen`; `None` where more is done
+    /// to it than the two passes of resizing, rows first.
+    pub(crate) fn taps(&self, whole: (u32, u32), seen: (u32, u32)) -> Option<[SideTaps; 2]> {
+        let to = self.resized_size(whole).ok()?;
         let side = self.input_side as usize;
         let (across, down) = match self.crop {
             Some(crop) => {
@@ -107,7 +107,7 @@ impl Preprocessing {
             None => (0..to.0 as usize, 0..to.1 as usize),
         };
         let is_input = self.resize != ResizeRule::Keep && (across.len(), down.len()) == (side, side);
-        is_input.then(|| window_taps((size.0 as usize, size.1 as usize), to, across, down, self.filter))?
+        is_input.then(|| window_taps((seen.0 as usize, seen.1 as usize), to, across, down, self.filter))?
     }
 
     /// The pixels that it wants along a photo's shorter side, at the most.

@@ -10,7 +10,7 @@ use thiserror::Error;
 #[allow(missing_docs, reason = "the messages name the fields")]
 pub enum IngestError {
     #[error(
-        "no photos: the arguments name {other_files} files, but none is a picture{}. Give photos, folders or lists of photos",
+        "no photos found among {other_files} files{}. Give photos, folders or lists of photos",
         passed_over(skipped)
     )]
     NoPhotos { other_files: usize, skipped: Vec<String> },

@@ -10,9 +10,9 @@ mod recipe;
 mod reproduce;
 mod terminal;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 use std::process::ExitCode;
-use terminal::Everywhere;
+use terminal::{Everywhere, subcommands::subcommands};
 
 /// LocDiff's laboratory: rivals on the same photos, the paper's tables and figures; photos are located by `locdiff`
 #[derive(Debug, Parser)]
@@ -24,35 +24,28 @@ struct Lab {
     everywhere: Everywhere,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Train and test LocDiff and its rivals on the same embeddings
-    Compare(Box<compare::Compare>),
-    /// Measure what map factors (towns, coast, climate) are worth to the bundled model and to its rivals
-    Factors(Box<factors::Factors>),
-    /// Regenerate a table of the paper
-    #[command(subcommand)]
-    Reproduce(reproduce::Reproduce),
-    /// Parts of `lab/recipe.sh`, which makes the paper's main tables from the published data
-    #[command(subcommand)]
-    Recipe(recipe::Recipe),
-    /// Draw pictures that explain codes and densities (the backward process of a photo: `locdiff locate --trace`)
-    #[command(subcommand)]
-    Plot(plot::Plot),
-    /// Turn places into GeoCLIP's vectors
-    EmbedLocation(embed_location::EmbedLocation),
+subcommands! {
+    enum Command {
+        /// Train and test LocDiff and its rivals on the same embeddings
+        Compare(Box<compare::Compare>),
+        /// Measure what map factors (towns, coast, climate) are worth to the bundled model and to its rivals
+        Factors(Box<factors::Factors>),
+        /// Regenerate a table of the paper
+        #[command(subcommand)]
+        Reproduce(reproduce::Reproduce),
+        /// Parts of `lab/recipe.sh`, which makes the paper's main tables from the published data
+        #[command(subcommand)]
+        Recipe(recipe::Recipe),
+        /// Draw pictures that explain codes and densities (the backward process of a photo: `locdiff locate --trace`)
+        #[command(subcommand)]
+        Plot(plot::Plot),
+        /// Turn places into GeoCLIP's vectors
+        EmbedLocation(embed_location::EmbedLocation),
+    }
 }
 
 fn main() -> ExitCode {
     let Lab { command, everywhere } = Lab::parse();
     terminal::begin(everywhere);
-    let result = match command {
-        Command::Compare(command) => command.run(),
-        Command::Factors(command) => command.run(),
-        Command::Reproduce(command) => command.run(),
-        Command::Recipe(command) => command.run(),
-        Command::Plot(command) => command.run(),
-        Command::EmbedLocation(command) => command.run(),
-    };
-    terminal::exit_code(result).into()
+    terminal::exit_code(command.run()).into()
 }

@@ -1,8 +1,8 @@
 //! `locdiff-lab recipe`: the parts of `lab/recipe.sh` that `locdiff` has no command for.
 
-use crate::terminal::{claim, read_places, write_file};
+use crate::terminal::{claim, read_places, subcommands::subcommands, write_file};
 use anyhow::{Result, ensure};
-use clap::{Args, Subcommand};
+use clap::Args;
 use locdiff_io::data::TableWriter;
 use locdiff_model::train::split_by_blocks;
 use locdiff_shdd::sphere::LatLon;
@@ -12,20 +12,12 @@ use std::path::{Path, PathBuf};
 /// Photos that a calibration needs.
 const LEAST_HELD_OUT: usize = 50;
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Recipe {
-    /// Write id, lat and lon of every photo of a published set, also of those whose pictures are missing
-    Truth(Truth),
-    /// Write the numbers of the rows that `locdiff train` holds out with the same share and seed
-    HeldOut(HeldOut),
-}
-
-impl Recipe {
-    pub(crate) fn run(self) -> Result<()> {
-        match self {
-            Self::Truth(truth) => truth.run(),
-            Self::HeldOut(rows) => rows.run(),
-        }
+subcommands! {
+    pub(crate) enum Recipe {
+        /// Write id, lat and lon of every photo of a published set, also of those whose pictures are missing
+        Truth(Truth),
+        /// Write the numbers of the rows that `locdiff train` holds out with the same share and seed
+        HeldOut(HeldOut),
     }
 }
 

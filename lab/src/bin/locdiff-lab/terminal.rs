@@ -5,6 +5,8 @@
 mod args;
 #[path = "../../../../crates/cli/src/terminal/progress.rs"]
 mod progress;
+#[path = "../../../../crates/cli/src/terminal/subcommands.rs"]
+pub(crate) mod subcommands;
 
 use anyhow::{Result, bail};
 pub(crate) use args::{DecoderArgs, DegreeArg, DeviceArg, named, parse_grid, parse_place, parse_positive};

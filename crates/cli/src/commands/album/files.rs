@@ -18,7 +18,7 @@ pub(super) struct FileArgs {
     /// Write locations with radii, and the track
     #[arg(long, value_name = "FILE.geojson")]
     geojson: Option<PathBuf>,
-    /// Write the same for Google Earth
+    /// Write a KML file for Google Earth
     #[arg(long, value_name = "FILE.kml")]
     kml: Option<PathBuf>,
     /// Write the track with times
@@ -27,7 +27,7 @@ pub(super) struct FileArgs {
     /// Write a map of all photos as a picture
     #[arg(long, value_name = "FILE.png")]
     png: Option<PathBuf>,
-    /// Write a page with a map and a time slider, as one file that needs no network
+    /// Write a page with a map and a time slider: one file that works offline
     #[arg(long, value_name = "FILE.html")]
     pub(super) map: Option<PathBuf>,
     /// Leave thumbnails out of the page of --map

@@ -15,19 +15,19 @@ fn parse_ahead(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Also known")]
 pub(super) struct KnownArgs {
-    /// Use a GPS track of that time: GPX, NMEA, GeoJSON, Timeline.json, Records.json, also gzipped. Repeat for several
+    /// Use a GPS track from the same time: GPX, NMEA, GeoJSON, Timeline.json, Records.json, also gzipped. Repeat for several
     #[arg(long, value_name = "FILE")]
     track: Vec<PathBuf>,
-    /// How far the photos' clocks are ahead of the track: 90s, -5m, +02:00 [default: estimated if it is clear]
+    /// Set by how much the photos' clocks are ahead of the track: 90s, -5m, +02:00 [default: estimated from tagged photos]
     #[arg(long, value_name = "TIME", value_parser = parse_ahead, allow_hyphen_values = true, requires = "track")]
     track_offset: Option<f64>,
     /// State a town ("Paris, France"), coordinates, country or region where photos were taken. Repeat for several
     #[arg(long, value_name = "PLACE")]
     place: Vec<String>,
-    /// Start of the time at --place: 2024-05-01 or 2024-05-01T09:00; - for the first photo
+    /// Set when the time at --place starts: 2024-05-01, 2024-05-01T09:00, or - for the first photo
     #[arg(long, value_name = "TIME", requires = "place", allow_hyphen_values = true)]
     from: Vec<String>,
-    /// End of the time at --place; a day counts until its end; - for the last photo
+    /// Set when the time at --place ends (a day counts until its end), or - for the last photo
     #[arg(long, value_name = "TIME", requires = "place", allow_hyphen_values = true)]
     to: Vec<String>,
 }

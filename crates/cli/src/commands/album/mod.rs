@@ -27,7 +27,7 @@ fn parse_zone(text: &str) -> Result<f64, String> {
                   the source. A photo without a time is located by its picture alone. GPS tags count, and are never overwritten."
 )]
 pub(crate) struct Album {
-    /// The album: photos, folders, lists or shards, as in `locate`
+    /// Photos of the album: files, folders, lists or shards, as in `locate`
     #[arg(value_name = "PHOTOS", required_unless_present = "embeddings")]
     photos: Vec<PathBuf>,
     #[command(flatten)]
@@ -40,28 +40,28 @@ pub(crate) struct Album {
     /// Take the photos of each folder (or each album of --times) as of one location
     #[arg(long)]
     folder_is_place: bool,
-    /// Take all photos as one trip; otherwise pauses of more than 36 hours and jumps cut it
+    /// Take all photos as one trip, instead of cutting it at long pauses and jumps
     #[arg(long)]
     one_trip: bool,
     /// Trust the clocks of all cameras
     #[arg(long)]
     trust_clocks: bool,
-    /// UTC offset of clocks that give none, such as +02:00; otherwise their times stay local, and out of GPX
+    /// Assume this UTC offset, such as +02:00, if a photo gives none; otherwise its time stays local, and out of GPX
     #[arg(long, value_name = "OFFSET", value_parser = parse_zone, allow_hyphen_values = true)]
     time_zone: Option<f64>,
-    /// Settings of the album model, as JSON (docs/album.md)
+    /// Read settings of the album model, as JSON (docs/album.md)
     #[arg(long, value_name = "FILE.json")]
     settings: Option<PathBuf>,
-    /// Seed of noise
+    /// Set the seed of noise
     #[arg(long, default_value_t = LocateOptions::default().seed, env = "LOCDIFF_SEED", hide_env_values = true)]
     seed: u64,
-    /// Embeddings instead of photos: .safetensors or .npy
+    /// Read embeddings instead of photos: .safetensors or .npy
     #[arg(long, value_name = "FILE", conflicts_with = "photos", requires = "times", help_heading = "Embeddings")]
     embeddings: Option<PathBuf>,
-    /// Tensor to read, if a safetensors file holds several
+    /// Read this tensor, if a safetensors file holds several
     #[arg(long, value_name = "NAME", requires = "embeddings", help_heading = "Embeddings")]
     tensor: Option<String>,
-    /// Table of the photos: time; if known row, album, name, gps_lat, gps_lon and camera
+    /// Read a table of the photos: time and, if known, row, album, name, gps_lat, gps_lon and camera
     #[arg(long, value_name = "FILE.csv", requires = "embeddings", help_heading = "Embeddings")]
     times: Option<PathBuf>,
     #[command(flatten)]
@@ -181,7 +181,7 @@ impl Album {
             let mut found = run.answers().filter(|answer| answer.time.source == source).peekable();
             if let Some(words) = found.peek().map(|answer| answer.time.words()) {
                 let count = found.count();
-                verbosity::note(&format!("{count} of {all} photos have their time from {words}"));
+                verbosity::note(&format!("{count} of {all} photos get their time from {words}"));
             }
         }
         let untimed = run.answers().filter(|answer| !answer.time.is_moment()).count();

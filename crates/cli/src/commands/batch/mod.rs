@@ -3,9 +3,10 @@
 mod plan;
 
 use crate::interrupt::{InterruptGuard, Interrupted};
+use crate::terminal::subcommands::subcommands;
 use crate::{args::DeviceArg, output, output::status, progress, verbosity};
 use anyhow::{Result, ensure};
-use clap::{Args, Subcommand};
+use clap::Args;
 use locdiff::{Progress, batch::Job, batch::Runs, batch::ShardChoice, batch::Task, batch::Worker, embed::EmbedFiles};
 use locdiff_base::{counted, one_line};
 use locdiff_io::data::Dtype;
@@ -13,23 +14,14 @@ use plan::Plan;
 use serde_json::json;
 use std::{path::PathBuf, time::Instant};
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Batch {
-    /// Divide photos into shards: a job folder that many machines can share
-    Plan(Box<Plan>),
-    /// Run shards of a job; finished shards are skipped
-    Run(RunArgs),
-    /// Merge the parts of a job into one file
-    Merge(MergeArgs),
-}
-
-impl Batch {
-    pub(crate) fn run(self) -> Result<()> {
-        match self {
-            Self::Plan(plan) => plan.run(),
-            Self::Run(run) => run.run(),
-            Self::Merge(merge) => merge.run(),
-        }
+subcommands! {
+    pub(crate) enum Batch {
+        /// Divide photos into shards: a job folder that many machines can share
+        Plan(Box<Plan>),
+        /// Run shards of a job; finished shards are skipped
+        Run(RunArgs),
+        /// Merge the parts of a job into one file
+        Merge(MergeArgs),
     }
 }
 
@@ -45,7 +37,7 @@ pub(crate) struct RunArgs {
     /// Run these shards: a number, a range such as 0-9, or 2/10 for every tenth from 2 on. Repeat for several [default: all]
     #[arg(long, value_name = "SHARD")]
     shard: Vec<ShardChoice>,
-    /// Folder that relative photo paths start from [default: where the job was planned]
+    /// Start relative photo paths from this folder [default: the folder of `batch plan`]
     #[arg(long, value_name = "FOLDER")]
     root: Option<PathBuf>,
     #[command(flatten)]
@@ -79,7 +71,7 @@ impl RunArgs {
             Progress::Read => bar.inc(1),
             Progress::ShardSkipped(photos) => bar.inc(photos as u64),
             Progress::ShardAgain(shard) => {
-                let note = format!("the part of shard {shard} is not whole: it is made again");
+                let note = format!("the part of shard {shard} is damaged: it is made again");
                 bar.suspend(|| verbosity::note(&note));
             }
             _ => {}
@@ -102,7 +94,7 @@ impl RunArgs {
             return Ok(());
         }
         let (made, photos) = (counted(made, "part"), counted(photos, "photo"));
-        status!("{made} made of {photos} ({rate:.1} a second), {skipped} were there");
+        status!("{made} made of {photos} ({rate:.1} a second), {skipped} skipped");
         if busy > 0 {
             status!("{} left to other runs, which work on them", counted(busy, "shard"));
         }
@@ -120,11 +112,11 @@ pub(crate) struct MergeArgs {
     job: PathBuf,
     /// Write answers to .csv or .jsonl, embeddings to .safetensors or .npy
     ///
-    /// Columns are those of `locate --csv` and `locate --json`. Embeddings get the tables that `embed` writes. For Parquet use
+    /// Columns are the same as in `locate --csv` and `locate --json`. Embeddings get the tables that `embed` writes. For Parquet use
     /// `locdiff.batch.merge` in Python
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
-    /// Number type of embeddings: f16, f32 or f64
+    /// Store embeddings as f16, f32 or f64
     #[arg(long, value_name = "TYPE", default_value = "f32")]
     dtype: Dtype,
     /// Print a JSON summary

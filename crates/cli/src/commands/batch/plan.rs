@@ -20,7 +20,7 @@ pub(crate) struct Plan {
     /// Locate or embed the photos
     #[arg(long, value_parser = named::<Task>(), default_value = Task::Locate.name())]
     task: Task,
-    /// Photos per shard
+    /// Put N photos into each shard
     #[arg(long, value_name = "N", default_value_t = 1000)]
     shard_photos: usize,
     #[command(flatten)]
@@ -28,10 +28,10 @@ pub(crate) struct Plan {
     /// Leave out photos without a known location, so that embeddings are a training set
     #[arg(long)]
     located: bool,
-    /// Model on the machines that run shards: a folder or a name [default: streetview-l31, bundled]
+    /// Use this model on the machines that run shards: a folder, cs-unet (bundled), or a name [default: streetview-l31, bundled]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_MODEL", hide_env_values = true)]
     model: Option<PathBuf>,
-    /// Image encoder on the machines that run shards: a folder or a name [default: the model's own]
+    /// Use this image encoder on the machines that run shards: a folder or a name [default: the model's own]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
     encoder: Option<PathBuf>,
     #[command(flatten)]
@@ -51,13 +51,13 @@ impl Plan {
     pub(super) fn run(self) -> Result<()> {
         output::claim_file(&self.out.join(Job::FILE))?;
         if let Some(list) = self.photos.iter().find(|path| path.extension().is_some_and(|it| it == "txt")) {
-            return output::misuse(format!("{0} is no photo: for a list of photos write @{0}", list.display()));
+            return output::misuse(format!("{0} is not a photo; for a list of photos, write @{0}", list.display()));
         }
         let mut photos = self.reading.gather(&self.photos)?;
         if self.located {
             let left_out = photos.keep_located();
             if left_out > 0 {
-                verbosity::note(&format!("left out, without a location: {}", counted(left_out, "photo")));
+                verbosity::note(&format!("left out because they have no location: {}", counted(left_out, "photo")));
             }
         }
         let old = self.out.join(Job::FILE);

@@ -10,15 +10,15 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Calibrate {
-    /// Folder of a model; calibration.json is written into it
+    /// Calibrate the model in this folder; calibration.json is written into it
     #[arg(long, value_name = "FOLDER")]
     model: PathBuf,
     #[command(flatten)]
     embeddings: EmbeddingsArgs,
-    /// True locations of photos that the model was not trained on: .csv with lat and lon, matched by name or order
+    /// Read true locations of photos that the model was not trained on: .csv with lat and lon, matched by name or order
     #[arg(long, value_name = "FILE")]
     truth: PathBuf,
-    /// Column of --truth with each photo's collection; all collections count the same
+    /// Read each photo's collection from this column of --truth; all collections count the same
     #[arg(long, value_name = "COLUMN")]
     groups: Option<String>,
     /// Fit exponents and window on this collection, and radii on all [default: all collections]
@@ -36,7 +36,7 @@ pub(crate) struct Calibrate {
     /// Average over N draws of noise
     #[arg(long, value_name = "N", default_value_t = LocateOptions::default().samples)]
     samples: usize,
-    /// Seed of the noise
+    /// Set the seed of the noise
     #[arg(long, default_value_t = LocateOptions::default().seed)]
     seed: u64,
     #[command(flatten)]
@@ -53,13 +53,13 @@ pub(crate) struct Calibrate {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Out of domain")]
 struct OodArgs {
-    /// Embeddings of photos of another kind than the training photos; such photos get their own calibration
+    /// Read embeddings of another kind of photos than the training photos; these get their own calibration
     #[arg(long, value_name = "FILE", requires = "ood_truth", alias = "strangers")]
     ood: Option<PathBuf>,
-    /// Tensor to read, if a safetensors file holds several
+    /// Read this tensor, if a safetensors file holds several
     #[arg(long, value_name = "NAME", requires = "ood", alias = "strangers-tensor")]
     ood_tensor: Option<String>,
-    /// True locations of --ood, row by row
+    /// Read true locations of --ood, row by row
     #[arg(long, value_name = "FILE", requires = "ood", alias = "strangers-truth")]
     ood_truth: Option<PathBuf>,
     /// Use only the first N rows of --ood
@@ -71,13 +71,13 @@ struct OodArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Map factors")]
 struct MapArgs {
-    /// Embeddings of training photos, to learn map factors from [default: what `train` left in the model's folder]
+    /// Learn map factors from these embeddings of training photos [default: the ones that `train` kept in the model's folder]
     #[arg(long, value_name = "FILE", requires = "surroundings_truth")]
     surroundings: Option<PathBuf>,
-    /// Tensor to read, if a safetensors file holds several
+    /// Read this tensor, if a safetensors file holds several
     #[arg(long, value_name = "NAME", requires = "surroundings")]
     surroundings_tensor: Option<String>,
-    /// True locations of --surroundings
+    /// Read true locations of --surroundings
     #[arg(long, value_name = "FILE", requires = "surroundings")]
     surroundings_truth: Option<PathBuf>,
     /// Do not fit map factors

@@ -23,7 +23,7 @@ pub(super) struct AlbumArgs {
     /// Trust the clocks of all cameras, even if one contradicts the others by hours
     #[arg(long, requires = "album")]
     pub(super) trust_clocks: bool,
-    /// Settings of the album model, as JSON
+    /// Read settings of the album model, as JSON
     #[arg(long, value_name = "FILE.json", requires = "album")]
     pub(super) album_settings: Option<PathBuf>,
 }

@@ -1,81 +1,80 @@
 //! `locdiff evaluate`: any system's places judged by the truth.
 
 mod album;
-mod codes;
 mod model;
 
 use crate::{args::named, output, output::write_asked, progress, say};
 use album::AlbumArgs;
 use anyhow::{Context, Result};
 use clap::Args;
-use codes::judge_codes;
 use locdiff_album::Judging;
 use locdiff_base::Named;
 use locdiff_io::data::{PlaceTable, PointColumns, read_points};
 use locdiff_model::report::{Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order};
 use locdiff_model::{eval::Benchmark, eval::Bootstrap, eval::Preset, report::match_rows, report::names_beside};
+use model::judge_codes;
 use model::{ModelArgs, short_name};
 use std::{io::Write, path::Path, path::PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {
-    /// True locations: .csv or .jsonl with lat and lon (and id), .npy or .safetensors [N, 2]
+    /// Read true locations: .csv or .jsonl with lat and lon (and id), .npy or .safetensors [N, 2]
     #[arg(long, value_name = "FILE", required_unless_present = "album")]
     truth: Option<PathBuf>,
     #[command(flatten)]
     album: AlbumArgs,
-    /// Answers of a system, matched by id if both files have one, otherwise by order
+    /// Read answers of a system, matched by id if both files have one, otherwise by order
     ///
-    /// Also evaluated if present: countries, radius_50_km (and other levels), truth_log_density, truth_region_level, truth_region_area_km2
+    /// These columns are evaluated, too: countries, radius_50_km (and other levels), truth_log_density, truth_region_level, truth_region_area_km2
     #[arg(long, value_name = "FILE", conflicts_with = "model", required_unless_present_any = ["model", "codes", "album"])]
     predictions: Option<PathBuf>,
-    /// Answers of a second system: print the difference and its significance
+    /// Compare with the answers of a second system: print the difference and its significance
     #[arg(long, value_name = "FILE")]
     predictions_b: Option<PathBuf>,
-    /// Densities as coefficient vectors, one per row: likelihood and calibration by quadrature
+    /// Evaluate densities, given as coefficient vectors, one per row: likelihood and calibration
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     codes: Option<PathBuf>,
-    /// Locations of the training photos: accuracy by distance to the nearest one
+    /// Also print accuracy by distance to the nearest of these training photos
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
-    /// Rules of accuracy [default: the benchmark's, else plonk]
+    /// Count accuracy by these rules [default: the benchmark's, else plonk]
     #[arg(long, value_name = "NAME", value_parser = crate::args::named::<Preset>())]
     preset: Option<Preset>,
-    /// Name of the published photos: apply their rules, and warn if their number differs
+    /// Apply the rules of this benchmark, and warn if the number of photos differs
     #[arg(long, value_name = "NAME", value_parser = crate::args::named::<Benchmark>())]
     benchmark: Option<Benchmark>,
-    /// Column that names the photos [default: id, image_id, img_id, photo_id, image, photo, filename, file, path, key]
+    /// Match photos by this column [default: id, image_id, img_id, photo_id, image, photo, filename, file, path, key]
     #[arg(long, value_name = "NAME")]
     id_column: Option<String>,
-    /// Match rows by order, whatever the ids are
+    /// Match rows by order and ignore the ids
     #[arg(long, conflicts_with = "id_column")]
     by_order: bool,
     /// Count photos without a prediction as unanswered, and ignore predictions for other photos
     #[arg(long)]
     allow_absent: bool,
-    /// Column of the latitude [default: lat or latitude]
+    /// Read latitudes from this column [default: lat or latitude]
     #[arg(long, value_name = "NAME")]
     lat_column: Option<String>,
-    /// Column of the longitude [default: lon, lng or longitude]
+    /// Read longitudes from this column [default: lon, lng or longitude]
     #[arg(long, value_name = "NAME")]
     lon_column: Option<String>,
     /// Count a photo without an answer as this
     #[arg(long, value_parser = named::<MissingRule>(), default_value = MissingRule::Miss.name())]
     missing: MissingRule,
-    /// Also print accuracy by these parts
+    /// Also print accuracy for each part
     #[arg(long, value_parser = named::<Division>(), value_delimiter = ',',
           default_values = [Division::Continent.name(), Division::Country.name()])]
     by: Vec<Division>,
     /// Compute precision, recall, density and coverage
     #[arg(long, value_parser = named::<PrdcChoice>(), default_value = PrdcChoice::Auto.name())]
     prdc: PrdcChoice,
-    /// Draws of the bootstrap
+    /// Draw N bootstrap samples
     #[arg(long, value_name = "N", default_value_t = 1000)]
     replicates: usize,
-    /// Confidence of the intervals
+    /// Set the confidence of the intervals
     #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
     confidence: f64,
-    /// Seed of the bootstrap and of a model's samples
+    /// Set the seed of the bootstrap and of a model's samples
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Write a page with plots, as one file

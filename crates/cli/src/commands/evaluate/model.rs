@@ -1,27 +1,30 @@
-//! Answers of a trained model, and where it is calibrated its densities at the truths, to be judged.
+//! Answers of a trained model or densities in a file, judged by the truths.
 
-use crate::{args::DeviceArg, embeddings::warn_of_trained, progress, request::SamplingArgs, request::open};
-use anyhow::{Context, Result};
+use crate::request::open;
+use crate::{args::DeviceArg, args::read_vectors, embeddings::warn_of_trained, progress, request::SamplingArgs};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use locdiff::{Control, LatLon, LocateOptions, Locator, LocatorOptions, Progress};
-use locdiff_io::data::RowFile;
-use locdiff_model::{answer::Verdict, eval::LEVELS, report::System, report::in_row_order};
+use locdiff_io::data::{MatrixReader, RowFile};
+use locdiff_model::eval::{LEVELS, TruthInDensity, truths_in_densities};
+use locdiff_model::{answer::Verdict, report::System, report::in_row_order};
+use locdiff_shdd::{Codec, Coefficients, sphere::Degree};
 use std::path::{Path, PathBuf};
 
 /// Which model, on which photos, and how it samples.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A model instead of predictions")]
 pub(super) struct ModelArgs {
-    /// Folder of a model: a run's folder, or its best/
+    /// Use the model in this folder: a run's folder, or its best/
     #[arg(long, value_name = "FOLDER", requires = "embeddings")]
     pub(super) model: Option<PathBuf>,
-    /// Embeddings of the photos, one row per photo in the order of --truth: .safetensors or .npy
+    /// Read embeddings of the photos, one row per photo in the order of --truth: .safetensors or .npy
     #[arg(long, value_name = "FILE")]
     pub(super) embeddings: Option<PathBuf>,
-    /// Table of the embeddings by `embed` or `batch merge`: match --truth by its column path; photos that it lacks are unanswered
+    /// Match --truth by the column path of this table, which `embed` or `batch merge` wrote; missing photos are unanswered
     #[arg(long, value_name = "FILE.csv", requires = "embeddings")]
     pub(super) embedded: Option<PathBuf>,
-    /// Tensor to read, if a safetensors file holds several
+    /// Read this tensor, if a safetensors file holds several
     #[arg(long, value_name = "NAME")]
     pub(super) tensor: Option<String>,
     #[command(flatten)]
@@ -88,4 +91,38 @@ impl ModelArgs {
 /// A file or folder without the way to it.
 pub(super) fn short_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// What the densities of a file say about truths, row by row.
+pub(super) fn judge_codes(path: &Path, truths: &[Option<LatLon>]) -> Result<Vec<Option<TruthInDensity>>> {
+    const BLOCK_ROWS: usize = 256;
+    let mut reader = MatrixReader::open(path, None, None)?;
+    let degree = Degree::from_dimension(reader.columns())
+        .with_context(|| format!("{}: a row is not a coefficient vector", path.display()))?;
+    let codec = Codec::new(degree);
+    let bar = progress::bar("densities", Some(truths.len() as u64));
+    let mut found = Vec::with_capacity(truths.len());
+    loop {
+        let block: Vec<Coefficients> = read_vectors(&mut reader, BLOCK_ROWS, path, found.len() as u64)?;
+        if block.is_empty() {
+            break;
+        }
+        let rest = &truths[found.len().min(truths.len())..];
+        let pairs: Vec<(Coefficients, LatLon)> =
+            block.iter().zip(rest).filter_map(|(code, truth)| Some((code.clone(), (*truth)?))).collect();
+        let (codes, places): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        let mut judged = truths_in_densities(&codec, &codes, &places)?.into_iter();
+        let told = |k: usize| rest.get(k).copied().flatten().and_then(|_| judged.next());
+        found.extend((0..block.len()).map(told));
+        bar.set_position(found.len() as u64);
+    }
+    bar.finish_and_clear();
+    ensure!(
+        found.len() == truths.len(),
+        "{} has {} rows for {} photos: give one density per row, in the same order",
+        path.display(),
+        found.len(),
+        truths.len()
+    );
+    Ok(found)
 }

@@ -18,15 +18,15 @@ use suggest::FileArg;
                   never overwritten. Repeat an interrupted command to continue it."
 )]
 pub(crate) struct ImmichArgs {
-    /// The server, such as http://127.0.0.1:2283 or https://photos.example
+    /// Address of the server, such as http://127.0.0.1:2283 or https://photos.example
     #[arg(value_name = "URL")]
     url: String,
     #[command(subcommand)]
     what: What,
-    /// PEM file of your own certificate authority, for https
+    /// Trust your own certificate authority, for https: a PEM file
     #[arg(long, value_name = "FILE.pem", global = true)]
     authority: Option<PathBuf>,
-    /// File with the API key [default: the variable IMMICH_API_KEY]
+    /// Read the API key from this file [default: the variable IMMICH_API_KEY]
     #[arg(long, value_name = "FILE", global = true, env = "IMMICH_API_KEY_FILE", hide_env_values = true)]
     key_file: Option<PathBuf>,
 }
@@ -47,7 +47,7 @@ enum What {
 struct ReviewArgs {
     #[command(flatten)]
     file: FileArg,
-    /// Journal of what the page wrote, for `undo`
+    /// Write the journal for `undo` here
     #[arg(long, value_name = "FILE.jsonl", default_value = "immich-journal.jsonl")]
     journal: PathBuf,
     #[command(flatten)]
@@ -62,7 +62,7 @@ struct ReviewArgs {
 struct ApplyArgs {
     #[command(flatten)]
     file: FileArg,
-    /// Journal of what was written, for `undo`
+    /// Write the journal for `undo` here
     #[arg(long, value_name = "FILE.jsonl", default_value = "immich-journal.jsonl")]
     journal: PathBuf,
     /// Print how many would be written, and write none
@@ -75,7 +75,7 @@ struct ApplyArgs {
 
 #[derive(Debug, Args)]
 struct UndoArgs {
-    /// Journal that `apply` wrote
+    /// Read the journal that `apply` wrote
     #[arg(long, value_name = "FILE.jsonl", default_value = "immich-journal.jsonl")]
     journal: PathBuf,
     /// Print one JSON object
@@ -131,7 +131,7 @@ fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
     output::tell(args.json, &summary, &words)?;
     if done > 0 {
         let (url, journal) = (server.server(), args.journal.display());
-        verbosity::note(&format!("`locdiff immich {url} undo --journal {journal}` takes them back"));
+        verbosity::note(&format!("`locdiff immich {url} undo --journal {journal}` removes them"));
     }
     is_whole(stopped)
 }
@@ -144,7 +144,7 @@ fn take_back(server: &Immich, journal: &Path, as_json: bool) -> Result<()> {
     bar.finish_and_clear();
     let Applied { done, kept, nothing, stopped, .. } = undone?;
     let summary = json!({ "cleared": done, "changed": kept, "nothing": nothing, "stopped": stopped });
-    let words = format!("{done} removed, {kept} were changed since and stay, {nothing} had no location");
+    let words = format!("{done} removed, {kept} have changed since and stay, {nothing} had no location");
     output::tell(as_json, &summary, &words)?;
     is_whole(stopped)
 }

@@ -13,7 +13,7 @@ use std::{path::PathBuf, sync::Arc};
 /// The file of suggestions.
 #[derive(Debug, Args)]
 pub(super) struct FileArg {
-    /// File of suggestions
+    /// Use this file of suggestions
     #[arg(long, value_name = "FILE.json", default_value = "immich-suggestions.json")]
     pub(super) file: PathBuf,
 }
@@ -24,13 +24,13 @@ pub(super) struct Suggest {
     file: FileArg,
     #[command(flatten)]
     model: ModelArgs,
-    /// Only photos taken after this time, such as 2024-05-01T00:00:00Z
+    /// Take only photos after this time, such as 2024-05-01T00:00:00Z
     #[arg(long, value_name = "TIME")]
     after: Option<String>,
-    /// Only photos taken before this time
+    /// Take only photos before this time
     #[arg(long, value_name = "TIME")]
     before: Option<String>,
-    /// Only photos of this album, by its id in immich
+    /// Take only photos of this album, by its id in immich
     #[arg(long, value_name = "ID")]
     album: Option<String>,
     /// End a trip at a pause of this many hours
@@ -68,7 +68,7 @@ impl Suggest {
         let guard = InterruptGuard::begin();
         let suggester = Suggester::new(locator, server.clone(), file, self.rule.rule(), self.trust_clocks)?;
         if suggester.known() > 0 {
-            verbosity::note(&format!("going on after {} of an earlier run", counted(suggester.known(), "photo")));
+            verbosity::note(&format!("continuing after {} of an earlier run", counted(suggester.known(), "photo")));
         }
         let bar = progress::bar("looking", Some(wanted as u64));
         let advance = |stage: Progress| bar.inc(u64::from(stage == Progress::Read));

@@ -45,13 +45,13 @@ pub(crate) struct Locate {
     pool: PoolArg,
     #[command(flatten)]
     sampling: SamplingArgs,
-    /// Embeddings instead of photos, one row per photo: .safetensors or .npy
+    /// Read embeddings instead of photos, one row per photo: .safetensors or .npy
     #[arg(long, value_name = "FILE", conflicts_with_all = ["photos", "views"], help_heading = "Embeddings")]
     embeddings: Option<PathBuf>,
-    /// Tensor to read, if a safetensors file holds several
+    /// Read this tensor, if a safetensors file holds several
     #[arg(long, value_name = "NAME", requires = "embeddings", help_heading = "Embeddings")]
     tensor: Option<String>,
-    /// True locations, row by row: print how good the answers are
+    /// Score the answers against these true locations, row by row
     #[arg(long, value_name = "FILE", help_heading = "Embeddings")]
     truth: Option<PathBuf>,
 }

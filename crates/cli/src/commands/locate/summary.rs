@@ -38,10 +38,10 @@ impl Summary {
         let photos = self.answered + self.cannot_tell + self.already_tagged;
         if photos >= 10 && 2 * self.cannot_tell > photos {
             let fetch = Published::missing_gb("geoclip").map_or(String::new(), |size| {
-                format!("fetch it with `locdiff get geoclip` (about {size:.1} GB to download), then ")
+                format!("download it with `locdiff get geoclip` (about {size:.1} GB to download), then ")
             });
             verbosity::note(&format!(
-                "the bundled model knows street views best; GeoCLIP knows photos of any kind: {fetch}add --model geoclip"
+                "the bundled model is made for street views, GeoCLIP for photos of any kind: {fetch}add --model geoclip"
             ));
         }
     }

@@ -52,7 +52,7 @@ pub(crate) struct TagArgs {
     /// Write the location into PHOTO.xmp next to each photo without a GPS tag; other fields stay as they are
     #[arg(long)]
     xmp: bool,
-    /// Write a table for `exiftool -csv=FILE`, of photos without a GPS tag
+    /// Write a table for `exiftool -csv=FILE`, with the photos without a GPS tag
     #[arg(long, value_name = "FILE.csv")]
     exiftool_csv: Option<PathBuf>,
     #[command(flatten)]
@@ -66,7 +66,7 @@ pub(crate) struct TagArgs {
     /// Print what would be tagged and why not, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Journal for `locdiff undo` [default: locdiff-journal.jsonl in the --write-exif folder, else in the photos' folder]
+    /// Write the journal for `locdiff undo` here [default: locdiff-journal.jsonl in the --write-exif folder, else in the photos' folder]
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
     /// Do not ask before writing tags

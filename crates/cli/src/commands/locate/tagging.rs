@@ -79,7 +79,7 @@ impl Tagging {
                 return summarise(self.tagger.tagged(), self.as_json).map(|()| self.tagger.tagged().cannot_hold);
             }
             let originals = if plan.in_place { "the originals stay as NAME_original" } else { "the originals stay" };
-            ask(&format!("{}. Write that ({originals})?", self.tagger.tagged()))?;
+            ask(&format!("{}. Write these tags ({originals})?", self.tagger.tagged()))?;
             self.tagger = Tagger::new(plan)?;
             for (place, photo) in &photos {
                 match place {

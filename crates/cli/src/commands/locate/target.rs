@@ -22,13 +22,13 @@ pub(crate) struct OutputArgs {
     /// Write locations with 50 and 90 % regions (up to 200 photos); a folder gets one file per photo
     #[arg(long, value_name = "FILE.geojson")]
     geojson: Option<PathBuf>,
-    /// Write the same for Google Earth
+    /// Write a KML file for Google Earth
     #[arg(long, value_name = "FILE.kml")]
     kml: Option<PathBuf>,
     /// Write waypoints for navigation programs: GPS tags and answers, without guesses
     #[arg(long, value_name = "FILE.gpx")]
     gpx: Option<PathBuf>,
-    /// Write a page with a map, as one file that needs no network; a folder gets one file per photo
+    /// Write a page with a map: one file that works offline; a folder gets one file per photo
     #[arg(long, value_name = "FILE.html")]
     pub(crate) map: Option<PathBuf>,
     /// Write a map as a picture; a folder gets one file per photo

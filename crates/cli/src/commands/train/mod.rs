@@ -18,36 +18,36 @@ use std::{io::Write as _, path::PathBuf};
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // reason: each is a flag of its own
 pub(crate) struct Train {
-    /// Embeddings of the training photos, one row per photo: .safetensors or .npy, f16 or f32
+    /// Read embeddings of the training photos, one row per photo: .safetensors or .npy, f16 or f32
     #[arg(long, value_name = "FILE")]
     embeddings: PathBuf,
-    /// Tensor to read, if a safetensors file holds several
+    /// Read this tensor, if a safetensors file holds several
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
-    /// Another copy of the same photos (other crops): a tensor of the same file, or a file. Repeat for several [default: augmented_1, augmented_2
+    /// Use another copy of the same photos (other crops): a tensor of the same file, or a file. Repeat for several [default: augmented_1, augmented_2
     /// … that `embed --augment` made]
     #[arg(long, value_name = "NAME")]
     augmented: Vec<String>,
     /// Ignore the copies in the file
     #[arg(long, conflicts_with = "augmented")]
     no_copies: bool,
-    /// Locations of the training photos: .csv with lat and lon. Rows are matched by name if both tables name the photos, otherwise by
+    /// Read locations of the training photos: .csv with lat and lon. Rows are matched by name if both tables name the photos, otherwise by
     /// order
     #[arg(long, value_name = "FILE")]
     locations: PathBuf,
-    /// Embeddings to validate with
+    /// Validate with these embeddings
     #[arg(long, value_name = "FILE", requires = "validation_locations")]
     validation_embeddings: Option<PathBuf>,
-    /// Tensor of the validation file
+    /// Read this tensor of the validation file
     #[arg(long, value_name = "NAME", requires = "validation_embeddings")]
     validation_tensor: Option<String>,
-    /// Locations to validate with
+    /// Validate with these locations
     #[arg(long, value_name = "FILE", requires = "validation_embeddings")]
     validation_locations: Option<PathBuf>,
     /// Validate on about this share of the training rows instead, split by blocks of land
     #[arg(long, value_name = "SHARE", conflicts_with = "validation_embeddings")]
     validation_share: Option<f64>,
-    /// Folder of the run: model, checkpoints, metrics
+    /// Write model, checkpoints and metrics into this folder
     #[arg(short, long, value_name = "FOLDER")]
     out: PathBuf,
     /// Continue the run in --out
@@ -62,7 +62,7 @@ pub(crate) struct Train {
     /// Where to compute.
     #[command(flatten)]
     device: DeviceArg,
-    /// Seed of everything random
+    /// Set the seed of everything random
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print a JSON summary
@@ -139,7 +139,7 @@ impl Train {
             let copies = if copies > 1 { format!(", {copies} copies each") } else { String::new() };
             status!("{device}: {rows} photos{copies}, {held} to validate with, degree {degree}");
             if other.is_none() && held as f64 > 2.0 * share * data.len() as f64 {
-                status!("note: whole regions validate, and these photos are of few: another --seed chooses others");
+                status!("note: validation takes whole regions, and the photos cover few: try another --seed");
             }
         }
         if output::is_forced() && !self.resume {

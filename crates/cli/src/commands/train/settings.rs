@@ -10,43 +10,43 @@ use locdiff_nn::layers::Layout;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
-    /// Spherical-harmonic degree L
+    /// Set the spherical-harmonic degree L
     #[arg(short = 'L', long, value_name = "L")]
     degree: Option<usize>,
-    /// Loss function
+    /// Minimise this loss
     #[arg(long, value_parser = named::<LossKind>())]
     loss: Option<LossKind>,
-    /// Network
+    /// Use this network
     #[arg(long, value_parser = named::<NetworkKind>())]
     network: Option<NetworkKind>,
-    /// Layout of a CS-UNet's widths
+    /// Set the layout of a CS-UNet's widths
     #[arg(long, value_parser = named::<Layout>())]
     layout: Option<Layout>,
-    /// Narrowest width of a CS-UNet
+    /// Set the narrowest width of a CS-UNet
     #[arg(long, value_name = "N")]
     width: Option<usize>,
-    /// Width after the first layer [default: the preset's; (L+1)² for a CS-UNet of another degree]
+    /// Set the width after the first layer [default: the preset's; (L+1)² for a CS-UNet of another degree]
     #[arg(long, value_name = "N")]
     hidden: Option<usize>,
-    /// Share of values dropped
+    /// Drop this share of values
     #[arg(long, value_name = "SHARE")]
     dropout: Option<f32>,
-    /// Factor inside the sine
+    /// Set the factor inside the sine
     #[arg(long, value_name = "W0")]
     w0: Option<f32>,
-    /// Noise schedule
+    /// Use this noise schedule
     #[arg(long, value_parser = named::<ScheduleKind>())]
     schedule: Option<ScheduleKind>,
-    /// Length T of the noise schedule
+    /// Set the length T of the noise schedule
     #[arg(long, value_name = "T")]
     diffusion_steps: Option<usize>,
     /// Predict this; noise and v need --loss l1 or l2
     #[arg(long, value_parser = named::<PredictionKind>())]
     prediction: Option<PredictionKind>,
-    /// Scale of codes in the diffusion
+    /// Scale codes in the diffusion this way
     #[arg(long, value_parser = named::<CodeScale>())]
     code_scale: Option<CodeScale>,
-    /// Points of the quadrature [default: by degree]
+    /// Use N points in the quadrature [default: by degree]
     #[arg(long, value_name = "N")]
     quadrature_points: Option<usize>,
     /// Keep only the N code dimensions that are largest over the training locations; the others are zero
@@ -64,52 +64,52 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Training")]
 pub(crate) struct TrainingArgs {
-    /// Training steps
+    /// Train for N steps
     #[arg(long, value_name = "N")]
     steps: Option<u32>,
-    /// Rows per step
+    /// Use N rows per step
     #[arg(long, value_name = "N")]
     batch: Option<usize>,
     /// Split each batch into N passes: less memory, the same result
     #[arg(long, value_name = "N")]
     accumulate: Option<usize>,
-    /// Highest learning rate
+    /// Set the highest learning rate
     #[arg(long, value_name = "RATE")]
     lr: Option<f64>,
-    /// Schedule of the learning rate
+    /// Change the learning rate this way
     #[arg(long, value_parser = named::<RateKind>())]
     rate: Option<RateKind>,
-    /// Steps of the learning rate's rise
+    /// Raise the learning rate over the first N steps
     #[arg(long, value_name = "N")]
     warmup_steps: Option<u32>,
-    /// L2 decay
+    /// Set the weight decay
     #[arg(long, value_name = "X")]
     weight_decay: Option<f64>,
-    /// Decay of the averaged weights
+    /// Set the decay of the averaged weights
     #[arg(long, value_name = "X")]
     ema_decay: Option<f64>,
-    /// Share of rows whose embedding is dropped, for guidance
+    /// Drop the embedding of this share of rows, for guidance
     #[arg(long, value_name = "SHARE")]
     condition_dropout: Option<f32>,
-    /// Share of rows at pure noise, in addition to rows at every step
+    /// Add this share of rows at pure noise
     #[arg(long, value_name = "P")]
     pure_noise: Option<f64>,
-    /// Standard deviation of noise on the standardised embeddings
+    /// Add noise of this standard deviation to the standardised embeddings
     #[arg(long, value_name = "X")]
     embedding_noise: Option<f32>,
-    /// Steps between validations; 0 for one at the end only
+    /// Validate every N steps; 0 for once at the end
     #[arg(long, value_name = "N")]
     validate_every: Option<u32>,
     /// Stop after this many validations without a better one, and keep the best
     #[arg(long, value_name = "N")]
     patience: Option<u32>,
-    /// Steps between checkpoints
+    /// Write a checkpoint every N steps
     #[arg(long, value_name = "N")]
     checkpoint_every: Option<u32>,
-    /// Number of checkpoints to keep
+    /// Keep N checkpoints
     #[arg(long, value_name = "N")]
     keep_checkpoints: Option<usize>,
-    /// Steps between rows of metrics
+    /// Write a row of metrics every N steps
     #[arg(long, value_name = "N")]
     log_every: Option<u32>,
 }

@@ -35,14 +35,8 @@ pub struct PointReader {
     lon: Wanted,
     /// Of a CSV file: the indices and names of the two columns.
     columns: Vec<(usize, String)>,
-    state: State,
-}
-
-#[derive(PartialEq)]
-enum State {
-    NothingRead,
-    Reading,
-    Ended,
+    is_begun: bool,
+    is_over: bool,
 }
 
 impl PointReader {
@@ -78,7 +72,7 @@ impl PointReader {
             }
             Rows::Jsonl(_) | Rows::Array(_) => {}
         }
-        Ok(Self { source, lat, lon, columns, state: State::NothingRead })
+        Ok(Self { source, lat, lon, columns, is_begun: false, is_over: false })
     }
 
     /// How many points there are, where the format says so up front.
@@ -124,19 +118,14 @@ impl Iterator for PointReader {
     type Item = Result<(u64, LatLon), DataError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.state == State::Ended {
+        if self.is_over {
             return None;
         }
         let item = self.next_place().transpose();
-        self.state = match (&item, &self.state) {
-            (None, State::NothingRead) => {
-                self.state = State::Ended;
-                return Some(Err(self.source.without_rows(OBJECT_EXPECTED)));
-            }
-            (None | Some(Err(DataError::Read { .. })), _) => State::Ended,
-            _ => State::Reading,
-        };
-        item
+        self.is_over = matches!(item, None | Some(Err(DataError::Read { .. })));
+        let is_empty = item.is_none() && !self.is_begun;
+        self.is_begun = true;
+        if is_empty { Some(Err(self.source.without_rows(OBJECT_EXPECTED))) } else { item }
     }
 }
 

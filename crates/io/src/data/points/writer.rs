@@ -17,18 +17,11 @@ use std::path::Path;
 pub struct PointWriter {
     output: Output,
     format: Format,
-    columns: Vec<Column>,
+    columns: Vec<String>,
     rows: u64,
     buffer: Vec<u8>,
     /// safetensors: the bytes of each extra column.
     extra_tensors: Vec<Vec<u8>>,
-}
-
-#[derive(Debug, PartialEq)]
-enum Column {
-    Lat,
-    Lon,
-    Extra(String),
 }
 
 impl PointWriter {
@@ -36,14 +29,14 @@ impl PointWriter {
     /// unknown, the output cannot be created, or the columns lack `lat` or `lon` or repeat a name.
     pub fn create(path: &Path, format: Option<Format>, columns: &[&str]) -> Result<Self, DataError> {
         let format = Format::of_output(path, format, Format::Csv)?;
-        let columns = check_columns(columns, format)
+        check_columns(columns, format)
             .map_err(|reason| DataError::OutputColumns { file: locdiff_base::display_name(path, "-"), reason })?;
-        let extras = columns.iter().filter(|column| matches!(column, Column::Extra(_))).count();
+        let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
         let output = Output::create(path, format)?;
-        let extra_tensors = vec![Vec::new(); if format == Format::Safetensors { extras } else { 0 }];
+        let extra_tensors = vec![Vec::new(); if format == Format::Safetensors { columns.len() - 2 } else { 0 }];
         let mut this = Self { output, format, columns, rows: 0, buffer: Vec::new(), extra_tensors };
         if format == Format::Csv {
-            push_record(&mut this.buffer, this.columns.iter().map(Column::name));
+            push_record(&mut this.buffer, this.columns.iter().map(String::as_str));
         }
         this.buffer.extend(this.header().unwrap_or_default());
         this.output.write(&this.buffer)?;
@@ -92,10 +85,10 @@ impl PointWriter {
 
     fn values(&self, place: LatLon, extra: &[f64]) -> Vec<f64> {
         let mut extra = extra.iter();
-        let value = |column: &Column| match column {
-            Column::Lat => place.lat_deg(),
-            Column::Lon => place.lon_deg(),
-            Column::Extra(_) => *extra.next().unwrap_or(&f64::NAN),
+        let value = |column: &String| match column.as_str() {
+            "lat" => place.lat_deg(),
+            "lon" => place.lon_deg(),
+            _ => *extra.next().unwrap_or(&f64::NAN),
         };
         self.columns.iter().map(value).collect()
     }
@@ -103,7 +96,7 @@ impl PointWriter {
     fn push_json(&mut self, values: &[f64]) {
         for (index, &value) in values.iter().enumerate() {
             self.buffer.push(if index > 0 { b',' } else { b'{' });
-            let key = serde_json::Value::from(self.columns[index].name()).to_string();
+            let key = serde_json::Value::from(self.columns[index].as_str()).to_string();
             self.buffer.extend_from_slice(key.as_bytes());
             self.buffer.push(b':');
             if value.is_finite() {
@@ -117,24 +110,14 @@ impl PointWriter {
 
     fn header(&self) -> Option<Vec<u8>> {
         let tensor = |name, shape| OutputTensor { name, dtype: Dtype::F64, shape };
-        let extras = self.columns.iter().filter(|column| matches!(column, Column::Extra(_)));
-        let extras = extras.map(|column| tensor(column.name(), vec![self.rows]));
+        let extras = self.columns.iter().filter(|name| !["lat", "lon"].contains(&name.as_str()));
+        let extras = extras.map(|name| tensor(name.as_str(), vec![self.rows]));
         let tensors: Vec<_> = [tensor(POINTS_TENSOR, vec![self.rows, 2])].into_iter().chain(extras).collect();
         file_header(self.format, &tensors, None)
     }
 }
 
-impl Column {
-    fn name(&self) -> &str {
-        match self {
-            Self::Lat => "lat",
-            Self::Lon => "lon",
-            Self::Extra(name) => name,
-        }
-    }
-}
-
-fn check_columns(names: &[&str], format: Format) -> Result<Vec<Column>, String> {
+fn check_columns(names: &[&str], format: Format) -> Result<(), String> {
     if let Some(required) = ["lat", "lon"].iter().find(|required| !names.contains(required)) {
         return Err(format!("its columns lack '{required}': add it"));
     }
@@ -144,12 +127,7 @@ fn check_columns(names: &[&str], format: Format) -> Result<Vec<Column>, String> 
             return Err(format!("two columns would be called '{}': rename one", excerpt(name)));
         }
     }
-    let column = |&name: &&str| match name {
-        "lat" => Column::Lat,
-        "lon" => Column::Lon,
-        other => Column::Extra(other.to_owned()),
-    };
-    Ok(names.iter().map(column).collect())
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@
 struct Photo {
     u32 luma, cb, cr;                        // where the planes begin
     int pitch, chroma_pitch;
-    int chroma_width, chroma_height;
+    int width, height, chroma_width, chroma_height;
     int halved_across, halved_down, is_grey; // of the chroma
+    int is_quarter;                          // 2 × 2 pixels are made of 8 × 8 samples, by their lowest frequencies
     int x0, xx, xy, y0, yx, yy;              // where pixel (x, y) of the upright picture lies: (x0 + xx·x + xy·y, …)
     int first_column, columns, first_row, rows; // of the upright picture, what is read
     int taps_across, taps_down;              // of a pixel
@@ -35,12 +36,36 @@ __device__ int chroma(const unsigned char *plane, const Photo &p, int x, int y) 
     return p.halved_across ? (3 * a + b + 2) >> 2 : a;
 }
 
+// (1 + √2·cos((2k + 1)π/16)) / 8: a mean and a half wave; the other pixel has them backwards.
+__device__ const float LOWEST[8] = {
+    0.29837998f, 0.27198445f, 0.22321187f, 0.15948742f, 0.09051258f, 0.02678813f, -0.02198445f, -0.04837998f,
+};
+
+// A sample of the quarter, whose block of 8 × 8 repeats what is last at the edges.
+__device__ int lowest(const unsigned char *plane, int pitch, int width, int height, int x, int y) {
+    float sum = 0.5f;
+    for (int j = 0; j < 8; j++) {
+        const unsigned char *row = plane + (u64)min((y >> 1) * 8 + j, height - 1) * pitch;
+        float across = 0;
+        for (int i = 0; i < 8; i++) across += row[min((x >> 1) * 8 + i, width - 1)] * LOWEST[x & 1 ? 7 - i : i];
+        sum += across * LOWEST[y & 1 ? 7 - j : j];
+    }
+    return min(max((int)floorf(sum), 0), 255);
+}
+
+// A sample of the chroma that a pixel has.
+__device__ int chroma_of(const unsigned char *plane, const Photo &p, int x, int y) {
+    if (!p.is_quarter) return chroma(plane, p, x, y);
+    return lowest(plane, p.chroma_pitch, p.chroma_width, p.chroma_height, x >> p.halved_across, y >> p.halved_down);
+}
+
 // A pixel of the upright picture, a byte a colour.
 __device__ u32 colour(const unsigned char *planes, const Photo &p, int column, int row) {
     int x = p.x0 + p.xx * column + p.xy * row, y = p.y0 + p.yx * column + p.yy * row;
-    int luma = planes[p.luma + (u64)y * p.pitch + x];
+    const unsigned char *lumas = planes + p.luma;
+    int luma = p.is_quarter ? lowest(lumas, p.pitch, p.width, p.height, x, y) : lumas[(u64)y * p.pitch + x];
     if (p.is_grey) return luma * 0x010101u;
-    int cb = chroma(planes + p.cb, p, x, y) - 128, cr = chroma(planes + p.cr, p, x, y) - 128;
+    int cb = chroma_of(planes + p.cb, p, x, y) - 128, cr = chroma_of(planes + p.cr, p, x, y) - 128;
     int base = luma * 16384 + 8191;
     int r = (base + cr * 22970) >> 14, g = (base - cr * 11700 - cb * 5638) >> 14, b = (base + cb * 29032) >> 14;
     return min(max(r, 0), 255) | min(max(g, 0), 255) << 8 | min(max(b, 0), 255) << 16;

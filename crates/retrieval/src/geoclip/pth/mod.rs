@@ -3,6 +3,7 @@
 //! A pickle is a program. This module runs none: it reads the few instructions that describe tensors as data and refuses a
 //! file with anything else in it, by name. Memory stays in proportion to the file.
 
+#[cfg_attr(target_arch = "wasm32", path = "no_archive.rs")]
 mod archive;
 mod file;
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// `n` points on a golden-angle spiral, equal weights: nearly uniform spacing √(4π/n). Fails if `n` is 0.
+    /// Creates `n` points on a golden-angle spiral with equal weights and nearly uniform spacing √(4π/n). Fails if `n` is 0.
     pub fn fibonacci(n: usize) -> Result<Self, SphereError> {
         let golden_angle = PI * (1.0 + 5f64.sqrt());
         let point = |i: usize| {
@@ -35,23 +35,23 @@ impl Grid {
         Self::equal_area("fibonacci", (0..n).map(point).collect())
     }
 
-    /// The 12·4^`depth` pixel centres of HEALPix, equal weights, nested order. Fails if `depth` is above 13.
+    /// Creates the 12·4^`depth` pixel centres of HEALPix with equal weights, in nested order. Fails if `depth` is above 13.
     pub fn healpix(depth: u8) -> Result<Self, SphereError> {
         Self::equal_area("healpix", healpix::points(depth)?)
     }
 
-    /// `n` points drawn uniformly on the sphere, equal (Monte Carlo) weights. The paper's training anchors. Fails if `n` is 0.
+    /// Draws `n` points uniformly on the sphere, with equal (Monte Carlo) weights: the paper's training anchors. Fails if `n` is 0.
     pub fn uniform_random<R: rand::Rng + ?Sized>(n: usize, rng: &mut R) -> Result<Self, SphereError> {
         Self::equal_area("random", (0..n).map(|_| UnitVec::random(rng)).collect())
     }
 
-    /// Gauss–Legendre rings that integrate every product of two degree-`degree` functions exactly.
+    /// Creates Gauss–Legendre rings that integrate every product of two degree-`degree` functions exactly.
     pub fn gauss_legendre(degree: crate::sphere::Degree) -> Self {
         let rings = Rings::gauss_legendre(degree.get() + 1, 2 * degree.get() + 2);
         Self { points: rings.points(), weights: rings.point_weights() }
     }
 
-    /// Any points (a gallery from a file, say), equal weights. Fails if there are no points.
+    /// Takes any points, such as a gallery from a file, with equal weights. Fails if there are no points.
     pub fn from_points(points: Vec<UnitVec>) -> Result<Self, SphereError> {
         Self::equal_area("file", points)
     }
@@ -64,25 +64,25 @@ impl Grid {
         Ok(Self { points, weights })
     }
 
-    /// The points.
+    /// Returns the points.
     #[inline]
     pub fn points(&self) -> &[UnitVec] {
         &self.points
     }
 
-    /// The weights in steradian, one a point.
+    /// Returns the weights in steradian, one per point.
     #[inline]
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// Number of points.
+    /// Returns the number of points.
     #[inline]
     pub fn len(&self) -> usize {
         self.points.len()
     }
 
-    /// Whether there are no points; never true for a grid that was constructed.
+    /// Returns whether there are no points, which is never true for a constructed grid.
     pub fn is_empty(&self) -> bool {
         self.points.is_empty()
     }

@@ -18,67 +18,58 @@ use std::{f64::consts::PI, sync::OnceLock};
 pub struct Pixels {
     depth: u8,
     points: Vec<UnitVec>,
-    /// The numbers of the pixels, if these are not all.
-    chosen: Option<Vec<u32>>,
     /// Laid out when values are first asked for.
     rings: OnceLock<PixelRings>,
 }
 
 impl Pixels {
-    /// All pixels at `depth`. Fails if `depth` is above 13.
+    /// Creates all pixels at `depth`. Fails if `depth` is above 13.
     pub fn new(depth: u8) -> Result<Self, SphereError> {
-        Ok(Self { depth, points: healpix::points(depth)?, chosen: None, rings: OnceLock::new() })
+        Ok(Self { depth, points: healpix::points(depth)?, rings: OnceLock::new() })
     }
 
-    /// Only the pixels of these numbers. Fails if `depth` is above 13.
-    pub fn some(depth: u8, chosen: Vec<u32>) -> Result<Self, SphereError> {
+    /// Creates the pixels with these numbers. Fails if `depth` is above 13.
+    pub fn some(depth: u8, chosen: &[u32]) -> Result<Self, SphereError> {
         let all = healpix::points(depth)?;
         let points = chosen.iter().map(|number| all[*number as usize]).collect();
-        Ok(Self { depth, points, chosen: Some(chosen), rings: OnceLock::new() })
+        Ok(Self { depth, points, rings: OnceLock::new() })
     }
 
-    /// How often the twelve base pixels were cut in four.
+    /// Returns the HEALPix depth: how often the twelve base pixels were divided into four.
     #[inline]
     pub fn depth(&self) -> u8 {
         self.depth
     }
 
-    /// The pixels' centres.
+    /// Returns the pixels' centres.
     #[inline]
     pub fn points(&self) -> &[UnitVec] {
         &self.points
     }
 
-    /// Number of pixels.
+    /// Returns the number of pixels.
     #[inline]
     pub fn len(&self) -> usize {
         self.points.len()
     }
 
-    /// Never: there are at least twelve.
+    /// Returns false: there are at least twelve pixels.
     pub fn is_empty(&self) -> bool {
         self.points.is_empty()
     }
 
-    /// Area of every pixel on the unit sphere.
+    /// Returns the area of each pixel in steradian.
     #[inline]
     pub fn area_sr(&self) -> f64 {
         Pixel::area_sr(self.depth)
     }
 
-    /// A field's values at every centre, on all threads: many times as fast as [`Field::values`] there.
+    /// Returns a field's values at every centre, on all threads, many times as fast as [`Field::values`].
     pub fn values(&self, field: &Field) -> Vec<f64> {
-        let lay_out = || match &self.chosen {
-            None => PixelRings::new(&self.points, 0..self.points.len() as u32),
-            Some(chosen) => {
-                let all = healpix::points(self.depth).expect("a depth that has been used");
-                PixelRings::new(&all, chosen.iter().copied())
-            }
-        };
-        self.rings.get_or_init(lay_out).values(field)
+        self.rings.get_or_init(|| PixelRings::new(&self.points)).values(field)
     }
 
-    /// The pixel that holds a place.
+    /// Returns the index of the pixel that holds a location.
     pub fn index_of(&self, place: LatLon) -> usize {
         healpix::index_of(self.depth, place) as usize
     }
@@ -95,39 +86,39 @@ impl Pixels {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pixel {
-    /// How often the twelve base pixels were cut in four.
+    /// HEALPix depth: how often the twelve base pixels were divided into four.
     pub depth: u8,
-    /// Its number.
+    /// Number of the pixel.
     pub index: u64,
 }
 
 impl Pixel {
-    /// Pixels this deep are some centimetres wide.
+    /// Largest depth: its pixels are a few centimetres wide.
     pub const MAX_DEPTH: u8 = 28;
 
-    /// The pixel at `depth`, at most [`Pixel::MAX_DEPTH`], that holds a place.
+    /// Returns the pixel at `depth`, at most [`Pixel::MAX_DEPTH`], that holds a location.
     pub fn holding(place: LatLon, depth: u8) -> Self {
         let depth = depth.min(Self::MAX_DEPTH);
         Self { depth, index: healpix::index_of(depth, place) }
     }
 
-    /// Its centre.
+    /// Returns its centre.
     pub fn centre(self) -> UnitVec {
         healpix::centre(self.depth, self.index)
     }
 
-    /// The four pixels it is cut into.
+    /// Iterates over the four pixels one level deeper.
     pub fn children(self) -> impl Iterator<Item = Self> {
         (0..4).map(move |k| Self { depth: self.depth + 1, index: 4 * self.index + k })
     }
 
-    /// Area on the unit sphere of a pixel so deep.
+    /// Returns the area in steradian of a pixel at this depth.
     #[inline]
     pub fn area_sr(depth: u8) -> f64 {
         4.0 * PI / (12.0 * 4.0_f64.powi(i32::from(depth)))
     }
 
-    /// The side of a square of that area.
+    /// Returns the side in radians of a square with the pixel's area.
     #[inline]
     pub fn width_rad(depth: u8) -> f64 {
         Self::area_sr(depth).sqrt()

@@ -6,7 +6,7 @@ use crate::sphere::LatLon;
 /// Edges are kept by the whole degrees of latitude they pass through.
 const BANDS: usize = 180;
 
-/// Polygons with their edges in bands of latitude, of which a question tests one. Longitudes may leave −180…180.
+/// Polygons with their edges in bands of latitude, so that a query tests one band. Longitudes may leave −180…180.
 ///
 /// ```
 /// use locdiff_shdd::sphere::{LatLon, Polygon, PolygonIndex};
@@ -32,7 +32,7 @@ struct Edge {
 }
 
 impl PolygonIndex {
-    /// Sorts the polygons' edges.
+    /// Indexes the polygons' edges.
     pub fn new(polygons: Vec<Polygon>) -> Self {
         let mut bands = vec![Vec::new(); BANDS];
         let mut ring = 0;
@@ -50,12 +50,12 @@ impl PolygonIndex {
         Self { polygons, bands }
     }
 
-    /// The polygons, in the order given.
+    /// Returns the polygons, in the order given.
     pub fn polygons(&self) -> &[Polygon] {
         &self.polygons
     }
 
-    /// The first polygon that holds a place: within its outer ring and in no hole, by the even-odd rule.
+    /// Returns the first polygon that holds a location: inside its outer ring and outside its holes, by the even-odd rule.
     pub fn polygon_at(&self, place: LatLon) -> Option<usize> {
         // A ring holds what lies below its upper edge; at the pole itself that would be nothing.
         let lat_deg = place.lat_deg().min(90.0 - 1e-9);

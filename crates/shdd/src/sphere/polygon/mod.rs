@@ -20,12 +20,12 @@ pub struct Polygon {
 }
 
 impl Polygon {
-    /// Area on the unit sphere.
+    /// Returns the area in steradian.
     pub fn area_sr(&self) -> f64 {
         ring_area_sr(&self.outer) + self.holes.iter().map(|hole| ring_area_sr(hole)).sum::<f64>()
     }
 
-    /// Area on a sphere of Earth's mean radius.
+    /// Returns the area in km² on a sphere of Earth's mean radius.
     ///
     /// ```
     /// use locdiff_shdd::sphere::Polygon;
@@ -36,19 +36,19 @@ impl Polygon {
         self.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM
     }
 
-    /// Whether a place lies inside.
+    /// Returns whether a location lies inside.
     pub fn contains(&self, place: LatLon) -> bool {
         let point = [place.lon_deg(), place.lat_deg()];
         ring_contains(&self.outer, point) && !self.holes.iter().any(|hole| ring_contains(hole, point))
     }
 
-    /// All rings, the outer one first.
+    /// Iterates over all rings, the outer one first.
     pub fn rings(&self) -> impl Iterator<Item = &Ring> {
         std::iter::once(&self.outer).chain(&self.holes)
     }
 }
 
-/// Signed area on the unit sphere, positive when counterclockwise: −∮ sin(lat) dlon, exact for straight edges.
+/// Returns the signed area in steradian, positive if counterclockwise: −∮ sin(lat) dlon, exact for straight edges.
 pub fn ring_area_sr(ring: &[[f64; 2]]) -> f64 {
     let over_edge = |edge: &[[f64; 2]]| {
         let ([lon_a, lat_a], [lon_b, lat_b]) = (edge[0], edge[1]);
@@ -59,12 +59,12 @@ pub fn ring_area_sr(ring: &[[f64; 2]]) -> f64 {
     ring.windows(2).map(over_edge).sum()
 }
 
-/// Whether a ring holds a position, by the even-odd rule in the plane of longitude and latitude.
+/// Returns whether a ring holds a position, by the even-odd rule in the plane of longitude and latitude.
 pub fn ring_contains(ring: &[[f64; 2]], position: [f64; 2]) -> bool {
     ring.windows(2).filter(|edge| is_east_of(edge[0], edge[1], position)).count() % 2 == 1
 }
 
-/// Whether the parallel, followed from a position to the east, meets the edge between two others.
+/// Whether the parallel, followed eastward from a position, crosses the edge between two others.
 fn is_east_of([ax, ay]: [f64; 2], [bx, by]: [f64; 2], [lon_deg, lat_deg]: [f64; 2]) -> bool {
     (ay > lat_deg) != (by > lat_deg) && lon_deg < (bx - ax) * (lat_deg - ay) / (by - ay) + ax
 }

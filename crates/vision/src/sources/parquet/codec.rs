@@ -67,7 +67,7 @@ fn snappy(mut packed: &[u8], size: usize) -> Result<Vec<u8>, Reason> {
             _ => (1 + usize::from(tag >> 2), number(take(&mut packed, 4)?)),
         };
         if distance == 0 || distance > found.len() || found.len() + length > size {
-            return Err(damaged("a page copies what is not there"));
+            return Err(damaged("a page copies bytes that it does not have"));
         }
         let from = found.len() - distance;
         if distance >= length {

@@ -1,13 +1,95 @@
-//! `locdiff-lab reproduce gallery-bias`: how many gallery places lie near the test photos.
+//! `locdiff-lab reproduce drift|timing|gallery-bias`: tables that train nothing.
 
-use crate::terminal::{TableFormat, bar, parse_grid, read_places};
+use crate::terminal::{DecoderArgs, DegreeArg, DeviceArg, TableFormat, bar, parse_grid, parse_positive, read_places};
 use anyhow::{Context, Result};
 use clap::Args;
+use locdiff_lab::{NoisyCodes, TimingTable};
 use locdiff_model::{eval::Nearby, eval::Rules, report::Table};
-use locdiff_shdd::sphere::LatLon;
+use locdiff_nn::Device;
+use locdiff_shdd::{Codec, sphere::LatLon};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct Drift {
+    #[command(flatten)]
+    degree: DegreeArg,
+    #[command(flatten)]
+    decoder: DecoderArgs,
+    /// Variance of the noise on each coefficient (the paper: 0.01)
+    #[arg(long, default_value = "0.01", value_parser = parse_positive)]
+    variance: f64,
+    /// Random places
+    #[arg(short, long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    n: u32,
+    /// Seed of places and noise
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Keep so many of a code's numbers, the largest over --places, and zero the others, as `train --keep-dimensions` does:
+    /// how far the places decoded from what is left lie from the true ones
+    #[arg(long, value_name = "N", requires = "places")]
+    keep_dimensions: Option<usize>,
+    /// Places that reduced codes are made for and measured on: .csv or .jsonl with lat and lon, .npy or .safetensors [N, 2]
+    #[arg(long, value_name = "FILE", requires = "keep_dimensions")]
+    places: Option<PathBuf>,
+    /// Print one JSON object instead of the table
+    #[arg(long)]
+    json: bool,
+}
+
+impl Drift {
+    pub(super) fn run(self) -> Result<()> {
+        let codec = Codec::new(self.degree.degree);
+        let (decoder, variance, n, seed) = (self.decoder.decoder()?, self.variance, self.n as usize, self.seed);
+        let codes = NoisyCodes { codec: &codec, decoder: &decoder, variance, n, seed };
+        let (value, text) = if let (Some(count), Some(places)) = (self.keep_dimensions, &self.places) {
+            let places = read_places(places).context("--places")?;
+            let bar = bar("drift", Some(2 * places.len().min(n) as u64));
+            let told = codes.reduced(&places, count, |done| bar.set_position(done as u64));
+            bar.finish_and_clear();
+            told.context("--keep-dimensions")?
+        } else {
+            let DecoderArgs { decoder, anchors, .. } = &self.decoder;
+            let name = format!("{decoder:?}").to_lowercase();
+            let name = if name == "anchors" { format!("anchors {anchors}") } else { name };
+            let bar = bar("drift", Some(self.n.into()));
+            let told = codes.drift(&name, |done| bar.set_position(done as u64));
+            bar.finish_and_clear();
+            told?
+        };
+        if self.json {
+            println!("{value}");
+        } else {
+            print!("{text}");
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceTiming {
+    #[command(flatten)]
+    device: DeviceArg,
+    /// Training steps that are timed at each degree
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..))]
+    steps: u32,
+    /// Photos that are sampled at once
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
+    photos: u32,
+    #[command(flatten)]
+    format: TableFormat,
+}
+
+impl ReproduceTiming {
+    pub(super) fn run(self) -> Result<()> {
+        let device = Device::open(self.device.device)?;
+        let bar = bar("timing", Some(TimingTable::PARTS as u64));
+        let table = TimingTable::measure(&device, self.steps, self.photos as usize, &|| bar.inc(1))?;
+        bar.finish_and_clear();
+        self.format.print(|| table.to_json(), |markdown| table.render(markdown))
+    }
+}
 
 const GALLERY: &str = "gallery/coordinates_100K.csv";
 const RADII_KM: [f64; 2] = [1.0, 25.0];

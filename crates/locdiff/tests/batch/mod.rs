@@ -1,2 +1,0 @@
-//! Tests of `batch`.
-mod jobs;

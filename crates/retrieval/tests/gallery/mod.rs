@@ -1,2 +1,0 @@
-//! Tests of `gallery`.
-mod search;
