@@ -1,8 +1,9 @@
 //! How far a model's output can be trusted, measured on photos it has not seen, and stored with it.
 
+use crate::answer::cell_grid::CellGrid;
 use crate::answer::density::Density;
-use crate::answer::mixture::{Mixture, log_sum};
-use crate::answer::support::{Support, heights, largest};
+use crate::answer::mixture::{FieldValues, Mixture, log_sum};
+use crate::answer::support::Support;
 use crate::answer::{
     ClassProbabilities, GalleryMix, Globe, Kernels, Knowledge, LEVELS, Neighbour, PlaceField, PlaceSettings, Probe,
     Result, SureLevels, Sureness, Surroundings, map_factors::MapFactors,
@@ -11,7 +12,7 @@ use locdiff_io::data::Fingerprint;
 use locdiff_map::evidence::Evidence;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
-use std::{f64::consts::PI, sync::Arc};
+use std::{borrow::Cow, f64::consts::PI, sync::Arc};
 
 /// The share that is spread evenly over the Earth if nothing was fitted: no model alone rules out a place.
 pub(crate) const FLOOR: f64 = 0.01;
@@ -316,20 +317,18 @@ fn density_of(
             continue;
         }
         let field = globe.codec().field(&natural)?;
-        let values = globe.combined(None, (evidence, &at_pixels), (background_weight, e0))?;
-        let top = largest(&values);
-        let heights = heights(&values, top);
-        let integral = heights.iter().sum::<f64>() * pixels.area_sr();
-        let scale = share * (1.0 - floor) / integral;
-        sum.iter_mut().zip(heights).for_each(|(sum, height)| *sum += scale * height);
-        mixture.parts.push((field, scale.ln() - top));
+        let values = values_of(globe, None, (&at_pixels, e0), [evidence, background_weight])?;
+        let (top, total) = values.exponents(0.0).sum_exp();
+        let log_scale = (share * (1.0 - floor) / (total * pixels.area_sr())).ln() - top;
+        values.exponents(log_scale).add_exp(&mut sum);
+        mixture.parts.push((field, log_scale));
         mixture.floor += share * floor / (4.0 * PI);
         weights.push([evidence, background_weight]);
     }
     if let Some(((classes, exponents), grid)) = grid {
         mixture.gallery = gallery.map(|(kernels, share)| (kernels, share.ln()));
         let at_points = grid.smooth_values(&photo);
-        let values = |own: &[f64; 2]| globe.combined(Some(grid), (own[0], &at_points), (own[1], e0));
+        let values = |weights: &[f64; 2]| values_of(globe, Some(grid), (&at_points, e0), *weights);
         let values = weights.iter().map(values).collect::<Result<Vec<_>>>()?;
         let smooth = mixture.densities_of(grid.smooth_points(), values);
         let factors = MapFactors::new(classes, exponents, grid.histogram(&smooth));
@@ -352,6 +351,17 @@ fn density_of(
         mixture.gallery = Some((kernels, share.ln()));
     }
     Ok(Density::new(globe.clone(), mixture, knowledge, Some(sum)))
+}
+
+/// The values of `photo·e + background·e₀` at the pixels, or at the smooth points of a grid, given those of e and the two weights.
+fn values_of<'a>(
+    globe: &'a Globe,
+    grid: Option<&CellGrid>,
+    (values, e0): (&'a [f64], &Coefficients),
+    [photo, background]: [f64; 2],
+) -> Result<FieldValues<'a>> {
+    let shared = if background == 0.0 { Cow::from(&[]) } else { globe.shared_values(grid, e0)? };
+    Ok(FieldValues([(photo, values.into()), (background, shared)]))
 }
 
 /// Linear interpolation from one rising list to another, both with 0 before and 1 after.

@@ -61,7 +61,7 @@ impl CellDensity {
 
     /// The most probable places, as [`Density::peaks`].
     pub fn peaks(&self, window_km: f64, most: usize) -> Vec<Peak> {
-        let given = Masses { support: &self.support, of_pixels: &self.masses, lumps: None };
+        let given = Masses { support: &self.support, of_pixels: self.masses[..].into(), lumps: None };
         let is_ashore = |at: UnitVec| Cells::bundled().is_ashore(at.to_latlon());
         let found = Window::new(window_km).places(given, (None, most), &is_ashore);
         found.into_iter().map(Peak::from).collect()

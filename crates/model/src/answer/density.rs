@@ -1,9 +1,9 @@
 //! The density of an answer: the model's, calibrated, times what the user knows.
 
-use crate::answer::cell_grid::{CellGrid, GroupMasses, KM_BINS};
-use crate::answer::density_bins::{DensityBins, DensityRegion};
+use crate::answer::cell_grid::{CellGrid, CellMasses, GroupMasses, KM_BINS, LUMP_DEPTH};
+use crate::answer::density_bins::DensityRegion;
 use crate::answer::map_factors::{FactorEffect, MapFactors};
-use crate::answer::mixture::{Mixture, logs_of};
+use crate::answer::mixture::{FieldValues, Mixture, logs_of};
 use crate::answer::smallest_region::smallest_regions;
 use crate::answer::support::{Support, reach_rad, smooth};
 use crate::answer::window::{Masses, Window, WindowMass, least, mass_within};
@@ -289,7 +289,7 @@ impl Density {
         if scored.is_some() || gallery.is_some() || self.knowledge.is_some() || !self.evidence.is_empty() {
             return self.log_density(&places().map(LatLon::to_unit).collect::<Vec<_>>());
         }
-        let values = self.mixture.parts.iter().map(|(field, _)| field.on_crossings(rows, columns));
+        let values = self.mixture.parts.iter().map(|(field, _)| FieldValues::of(field.on_crossings(rows, columns)));
         let mut logs = self.mixture.densities_of(&[], values);
         logs.resize(rows.len() * columns.len(), self.mixture.floor);
         logs.par_iter_mut().for_each(|log| *log = log.ln() - self.log_total);
@@ -383,9 +383,9 @@ impl Density {
 
     /// Returns the smallest regions that hold several probabilities.
     pub fn regions<const N: usize>(&self, shares: [f64; N]) -> [DensityRegion; N] {
-        match self.groups.as_ref().zip(self.on_cells()) {
-            Some((groups, (_, grid))) => {
-                let bins = groups.bins.get_or_init(|| DensityBins::new(&groups.of_cell, grid.cells_of_groups()));
+        match self.grouped() {
+            Some((grid, groups)) => {
+                let bins = groups.bins(grid, shares.into_iter().fold(0.0, f64::max));
                 bins.regions((&groups.of_cell, grid.cells_of_groups()), Pixel::area_sr(Cells::DEPTH), shares)
             }
             None => smallest_regions(self.support(), (self.point_log_density(), self.masses()), shares),
@@ -414,10 +414,11 @@ impl Density {
         if let Some((_, grid)) = self.on_cells().filter(|(_, grid)| self.is_on(grid) && support.is_even()) {
             let summed = || grid.parent_masses(self.masses());
             let of_parent = self.groups.as_ref().map_or_else(|| summed().into(), |groups| Cow::from(&groups.of_parent));
-            let [near, far] = grid.masses_by_km((self.masses(), &of_parent), center);
-            let [near, far] = [(near, support.depth()), (far, grid.smooth_depth())]
+            let [near, far] = grid.masses_by_km((self.point_masses(), &of_parent), center);
+            let [near, mut all] = [(near, support.depth()), (far, grid.smooth_depth())]
                 .map(|(held, depth)| smooth(&held, reach_rad(depth) * EARTH_RADIUS_KM));
-            return radii_of(&near.iter().zip(far).map(|(near, far)| near + far).collect::<Vec<_>>(), shares);
+            all.iter_mut().zip(near).for_each(|(all, near)| *all += near);
+            return radii_of(&all, shares);
         }
         let depths = support.widest_depth()..=support.depth();
         let mut held = vec![vec![0.0; KM_BINS]; depths.clone().count()];
@@ -439,7 +440,7 @@ impl Density {
 
     /// Returns the probability within a distance of a location, in km.
     pub fn mass_within_km(&self, center: LatLon, radius_km: f64) -> f64 {
-        mass_within(self.support(), self.masses(), center.to_unit(), radius_km / EARTH_RADIUS_KM)
+        mass_within(self.support(), self.point_masses(), center.to_unit(), radius_km / EARTH_RADIUS_KM)
     }
 
     /// Returns the probability of the gallery's part within a distance of a location, or `None` without a gallery.
@@ -448,7 +449,7 @@ impl Density {
         let mut found = self.with_knowledge(found, self.points());
         found.iter_mut().zip(self.points()).for_each(|(value, at)| *value += self.evidence_log(*at));
         let masses = self.support().masses(&found);
-        Some(mass_within(self.support(), &masses, center.to_unit(), radius_km / EARTH_RADIUS_KM))
+        Some(mass_within(self.support(), masses[..].into(), center.to_unit(), radius_km / EARTH_RADIUS_KM))
     }
 
     /// Returns the probability that a location is right within 750 km (about a country), from 0 to 1.
@@ -464,9 +465,9 @@ impl Density {
     /// Whether some window of this radius may hold so much: no if the smallest region that holds it is larger.
     pub(crate) fn may_hold(&self, window_km: f64, share: f64) -> bool {
         let reach_km2 = Window::new(window_km).reach_km2(self.support().widest_depth());
-        self.groups.as_ref().zip(self.on_cells()).is_none_or(|(groups, (_, grid))| {
-            let bins = groups.bins.get_or_init(|| DensityBins::new(&groups.of_cell, grid.cells_of_groups()));
-            bins.pixels_before(share) * self.pixel_area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM <= reach_km2
+        self.grouped().is_none_or(|(grid, groups)| {
+            groups.bins(grid, share).pixels_before(share) * self.pixel_area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM
+                <= reach_km2
         })
     }
 
@@ -477,11 +478,10 @@ impl Density {
             self.factors.as_ref().is_none_or(|_| Cells::bundled().is_ashore(at.to_latlon())) && is_known()
         };
         let settled = first.map(LatLon::to_unit);
-        let grouped = self.groups.as_ref().zip(self.on_cells());
-        let lumps = grouped.map(|(own, (_, grid))| {
-            (grid.smooth_depth(), &own.lumps.get_or_init(|| grid.lumps(own, least(&own.of_cell)))[..])
-        });
-        let given = Masses { support: self.support(), of_pixels: self.masses(), lumps };
+        let lumps = self
+            .grouped()
+            .map(|(grid, own)| (LUMP_DEPTH, &own.lumps.get_or_init(|| grid.lumps(own, least(&own.of_cell)))[..]));
+        let given = Masses { support: self.support(), of_pixels: self.point_masses(), lumps };
         let found = Window::new(window_km).places(given, (settled, most), &is_possible);
         let mut peaks: Vec<Peak> = found.into_iter().map(Peak::from).collect();
         if let (Some(peak), Some(place)) = (peaks.first_mut(), first) {
@@ -496,10 +496,23 @@ impl Density {
     }
 
     pub(crate) fn masses(&self) -> &[f64] {
-        self.masses.get_or_init(|| match self.groups.as_ref().zip(self.on_cells()) {
-            Some((groups, (_, grid))) => grid.of_cells(&groups.of_cell),
+        self.masses.get_or_init(|| match self.grouped() {
+            Some((grid, groups)) => {
+                let masses = grid.of_cells(groups);
+                (0..self.points().len()).map(|cell| masses.at(cell)).collect()
+            }
             None => self.support().masses(self.point_log_density()),
         })
+    }
+
+    /// The masses at [`Density::points`], without a list of them if they are those of groups.
+    pub(crate) fn point_masses(&self) -> CellMasses<'_> {
+        self.grouped().map_or_else(|| self.masses().into(), |(grid, groups)| grid.of_cells(groups))
+    }
+
+    /// The map's cells and the masses of groups of them, of a density that only map factors multiply.
+    pub(crate) fn grouped(&self) -> Option<(&CellGrid, &GroupMasses)> {
+        self.groups.as_deref().zip(self.on_cells()).map(|(groups, (_, grid))| (grid, groups))
     }
 }
 
@@ -507,7 +520,7 @@ impl Globe {
     /// The places of a density given by the masses of the pixels, the most probable first: see [`Density::peaks`].
     pub fn peaks(self: &Arc<Self>, masses: &[f64], window_km: f64, most: usize) -> Vec<Peak> {
         let support = Support::Globe(self.clone());
-        let given = Masses { support: &support, of_pixels: masses, lumps: None };
+        let given = Masses { support: &support, of_pixels: masses.into(), lumps: None };
         let found = Window::new(window_km).places(given, (None, most), &|_| true);
         found.into_iter().map(Peak::from).collect()
     }

@@ -1,10 +1,13 @@
 //! Pixels of one size in bins of their density: the smallest region that holds a probability without a full sort.
 
+use crate::answer::support::largest;
 use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 
 /// Bins of a number's exponent and the first bits of its fraction, 128 for each factor of two.
 const SHIFT: u32 = 45;
 const BINS: usize = 2304;
+/// Masses that are passed over together.
+const BLOCK: usize = 32;
 
 /// The smallest region that holds a probability.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,15 +30,17 @@ pub(crate) struct DensityBins {
 }
 
 impl DensityBins {
-    /// Of groups with these masses of a pixel and numbers of pixels.
-    pub(crate) fn new(masses: &[f64], counts: impl Iterator<Item = f64>) -> Self {
-        let top = masses.iter().fold(0, |top, mass| mass.to_bits().max(top));
-        let mut bins = Self { top, sums: vec![(0.0, 0.0); BINS] };
-        for (mass, count) in masses.iter().zip(counts) {
-            let bin = bins.bin(*mass);
-            let (held, cells) = &mut bins.sums[bin];
-            (*held, *cells) = (*held + count * mass, *cells + if *mass > 0.0 { count } else { 0.0 });
+    /// Of groups with these masses of a pixel and numbers of pixels. Pixels lighter than `least` are left out.
+    pub(crate) fn new(masses: &[f64], counts: impl Iterator<Item = f64>, least: f64) -> Self {
+        let mut bins = Self { top: largest(masses).max(0.0).to_bits(), sums: Vec::new() };
+        // Neighbours are mostly of one bin: two sums for each, which do not wait for one another.
+        let mut sums = vec![[[0.0; 2]; 2]; BINS];
+        for (group, (mass, count)) in masses.iter().zip(counts).enumerate().filter(|(_, (mass, _))| **mass >= least) {
+            let own = &mut sums[bins.bin(*mass)][group % 2];
+            let count = if *mass > 0.0 { count } else { 0.0 };
+            *own = [own[0] + count * mass, own[1] + count];
         }
+        bins.sums = sums.into_iter().map(|[a, b]| (a[0] + b[0], a[1] + b[1])).collect();
         bins
     }
 
@@ -67,8 +72,19 @@ impl DensityBins {
     ) -> [DensityRegion; N] {
         let found = shares.map(|p| {
             let (crossed, before) = self.crossing(p);
-            let own = masses.iter().zip(counts.clone()).filter(|(mass, _)| self.bin(**mass) == crossed);
-            let mut own: Vec<(f64, f64)> = own.map(|(mass, count)| (*mass, count)).collect();
+            let bound = |bin: usize| f64::from_bits(self.top.saturating_sub((bin as u64) << SHIFT));
+            let most = bound(crossed);
+            let least = if crossed == BINS - 1 { -1.0 } else { bound(crossed + 1) };
+            let (mut own, mut counts) = (Vec::<(f64, f64)>::new(), counts.clone());
+            for masses in masses.chunks(BLOCK) {
+                let is_own = |mass: &f64| *mass > least && *mass <= most;
+                if masses.iter().fold(false, |any, mass| any | is_own(mass)) {
+                    let pairs = masses.iter().copied().zip(counts.by_ref().take(masses.len()));
+                    own.extend(pairs.filter(|(mass, _)| is_own(mass)));
+                } else {
+                    counts.nth(masses.len() - 1);
+                }
+            }
             own.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
             let (threshold, count) = fill(p, before, own.into_iter().map(|(mass, count)| (mass, count * mass, count)));
             ((threshold.min(f64::from_bits(self.top)) / area_sr).ln(), count)

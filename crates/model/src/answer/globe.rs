@@ -79,17 +79,9 @@ impl Globe {
         (depth <= Cells::DEPTH).then(|| self.cells.get_or_init(lay_out))
     }
 
-    /// The values of `photo·e + background·e₀` at the pixels, or at the smooth points of a cell grid; `e` is a field's values there.
-    /// Those of e₀ are kept. Fails on e₀ of another degree.
-    pub(crate) fn combined(
-        &self,
-        grid: Option<&CellGrid>,
-        (photo, values): (f64, &[f64]),
-        (background, e0): (f64, &Coefficients),
-    ) -> Result<Vec<f64>> {
-        if background == 0.0 {
-            return Ok(values.iter().map(|value| photo * value).collect());
-        }
+    /// The values of a field that many densities share, at the pixels or at the smooth points of a cell grid. Those of the first
+    /// field are kept. Fails on coefficients of another degree.
+    pub(crate) fn shared_values(&self, grid: Option<&CellGrid>, e0: &Coefficients) -> Result<Cow<'_, [f64]>> {
         let evaluate = || -> Result<Vec<f64>> {
             let field = self.codec.field(e0)?;
             Ok(grid.map_or_else(|| self.pixels.values(&field), |grid| grid.smooth_values(&field)))
@@ -99,8 +91,7 @@ impl Globe {
             let _ = kept.set((e0.clone(), evaluate()?));
         }
         let own = kept.get().filter(|(of, _)| of == e0).map(|(_, own)| Cow::from(own));
-        let own = own.map_or_else(|| evaluate().map(Cow::from), Ok)?;
-        Ok(values.iter().zip(&*own).map(|(value, own)| photo * value + background * own).collect())
+        own.map_or_else(|| evaluate().map(Cow::from), Ok)
     }
 
     /// The pixels.

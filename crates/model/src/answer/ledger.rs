@@ -163,7 +163,7 @@ impl Density {
         let total = self.support().log_integral(logs);
         let masses = self.support().masses(&logs.iter().map(|log| log - total).collect::<Vec<_>>());
         let is_possible = |at: UnitVec| self.knowledge.as_ref().is_none_or(|k| k.log_weight(at) > f64::NEG_INFINITY);
-        let given = Masses { support: self.support(), of_pixels: &masses, lumps: None };
+        let given = Masses { support: self.support(), of_pixels: masses[..].into(), lumps: None };
         let found = Window::new(window_km).places(given, (None, 1), &is_possible);
         let at = found.first()?.place.to_latlon();
         let held = by_country(numbers, &masses);

@@ -3,8 +3,8 @@
 use crate::answer::cell_grid::CellGrid;
 use crate::answer::support::Support;
 use crate::answer::{Globe, Kernels, Knowledge, PlaceField};
-use locdiff_shdd::sphere::{Field, UnitVec, exp_all, ln_all};
-use std::sync::Arc;
+use locdiff_shdd::sphere::{Exponents, Field, UnitVec, ln_all};
+use std::{borrow::Cow, sync::Arc};
 
 /// A sum of `exp(e·Y + log_scale)` and a floor, with scales and floor such that the integral over the sphere is 1.
 #[derive(Debug, Clone)]
@@ -17,6 +17,22 @@ pub(crate) struct Mixture {
     pub(crate) places: Option<(Arc<PlaceField>, f64)>,
     /// A gallery's density, and the log of its share.
     pub(crate) gallery: Option<(Kernels, f64)>,
+}
+
+/// Values of a field at points: a sum of two lists, each with a factor.
+#[derive(Debug)]
+pub(crate) struct FieldValues<'a>(pub(crate) [(f64, Cow<'a, [f64]>); 2]);
+
+impl FieldValues<'_> {
+    pub(crate) fn of(values: Vec<f64>) -> Self {
+        Self([(1.0, values.into()), (0.0, Cow::from(&[]))])
+    }
+
+    /// The values plus a number, as exponents.
+    pub(crate) fn exponents(&self, shift: f64) -> Exponents<'_> {
+        let [(a, x), (b, y)] = &self.0;
+        Exponents { terms: [(*a, x), (*b, if *b == 0.0 { x } else { y })], shift }
+    }
 }
 
 impl Mixture {
@@ -47,21 +63,23 @@ impl Mixture {
 
     /// The densities at the points where a cell grid evaluates what is smooth.
     pub(crate) fn smooth_densities(&self, grid: &CellGrid) -> Vec<f64> {
-        let values = self.parts.iter().map(|(field, _)| grid.smooth_values(field));
+        let values = self.parts.iter().map(|(field, _)| FieldValues::of(grid.smooth_values(field)));
         self.densities_of(grid.smooth_points(), values)
     }
 
     /// The densities at points, given the values of each part's field there, without those of a model that gives places scores.
     /// Only a gallery asks for the points.
-    pub(super) fn densities_of(&self, points: &[UnitVec], values: impl IntoIterator<Item = Vec<f64>>) -> Vec<f64> {
+    pub(super) fn densities_of<'a>(
+        &self,
+        points: &[UnitVec],
+        values: impl IntoIterator<Item = FieldValues<'a>>,
+    ) -> Vec<f64> {
         let mut sum: Vec<f64> = Vec::new();
-        for ((_, log_scale), mut values) in self.parts.iter().zip(values) {
-            values.iter_mut().for_each(|value| *value += log_scale);
-            exp_all(&mut values);
+        for ((_, log_scale), values) in self.parts.iter().zip(values) {
             if sum.is_empty() {
-                sum = vec![self.floor; values.len()];
+                sum = vec![self.floor; values.0[0].1.len()];
             }
-            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            values.exponents(*log_scale).add_exp(&mut sum);
         }
         sum.resize(sum.len().max(points.len()), self.floor);
         if let Some((kernels, log_share)) = &self.gallery {

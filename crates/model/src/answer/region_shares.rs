@@ -1,6 +1,7 @@
 //! The probabilities of countries, states and continents: a density summed over the cells of the map.
 
 use crate::answer::Density;
+use crate::answer::cell_grid::CellMasses;
 use locdiff_map::cells::Cells;
 use locdiff_map::places::{Countries, Country, continent, continent_of_country};
 use locdiff_shdd::sphere::{Pixel, UnitVec};
@@ -194,12 +195,12 @@ impl RegionMasses {
     }
 
     /// Adds the probabilities of all cells.
-    fn add_cells(&mut self, masses: &[f64]) {
+    fn add_cells(&mut self, masses: CellMasses<'_>) {
         let mut start = 0;
         for (unit, end) in &self.units.runs {
             let own = std::mem::replace(&mut start, *end)..*end;
             let (mut sum, mut most) = (self.by_unit[usize::from(*unit)], 0.0);
-            for &mass in &masses[own.clone()] {
+            for mass in own.clone().map(|cell| masses.at(cell)) {
                 most = if mass > most { mass } else { most };
                 sum += if mass > NOTHING { mass } else { 0.0 };
             }
@@ -207,7 +208,7 @@ impl RegionMasses {
                 self.by_unit[usize::from(*unit)] = sum;
                 continue;
             }
-            own.filter(|cell| masses[*cell] > NOTHING).for_each(|cell| self.add_cell(cell, masses[cell]));
+            own.filter(|cell| masses.at(*cell) > NOTHING).for_each(|cell| self.add_cell(cell, masses.at(cell)));
         }
     }
 
@@ -282,7 +283,7 @@ impl Density {
         let is_whole_map =
             support.is_even() && support.depth() == Cells::DEPTH && support.points().len() == indices.len();
         if is_whole_map {
-            sums.add_cells(self.masses());
+            sums.add_cells(self.point_masses());
             return sums;
         }
         let (mut next, mut heavy, mut held) = (0, Vec::new(), 0.0);

@@ -14,7 +14,7 @@ pub(crate) fn smallest_regions<const N: usize>(
 ) -> [DensityRegion; N] {
     if support.is_even() && values.len() > MANY_PIXELS {
         let ones = std::iter::repeat(1.0);
-        return DensityBins::new(masses, ones.clone()).regions((masses, ones), support.area_sr(), shares);
+        return DensityBins::new(masses, ones.clone(), 0.0).regions((masses, ones), support.area_sr(), shares);
     }
     let found = shares.map(|p| {
         let densest = densest(values, masses, p).into_iter().map(|pixel| pixel as usize);

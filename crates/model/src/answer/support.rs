@@ -267,7 +267,7 @@ pub(crate) fn log_integral(values: &[f64], area: f64) -> f64 {
 }
 
 /// The densities with these logs over that with the log `top`.
-pub(crate) fn heights(values: &[f64], top: f64) -> Vec<f64> {
+fn heights(values: &[f64], top: f64) -> Vec<f64> {
     let mut heights: Vec<f64> = values.iter().map(|value| value - top).collect();
     exp_all(&mut heights);
     heights

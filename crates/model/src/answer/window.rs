@@ -1,6 +1,7 @@
 //! The most probable places of a density: maxima of the density convolved with a Gaussian window, found by mean shift.
 //! A place's probability is what lies within the window's radius; it is taken away before the next place is searched.
 
+use crate::answer::cell_grid::CellMasses;
 use crate::answer::circles::Circles;
 use crate::answer::lumps::{Lump, add};
 use crate::answer::support::{Support, largest, reach_rad, share_within};
@@ -53,7 +54,7 @@ pub(crate) struct WindowMass {
 #[derive(Clone, Copy)]
 pub(crate) struct Masses<'a> {
     pub(crate) support: &'a Support,
-    pub(crate) of_pixels: &'a [f64],
+    pub(crate) of_pixels: CellMasses<'a>,
     pub(crate) lumps: Option<(u8, &'a [(u64, Lump)])>,
 }
 
@@ -158,14 +159,14 @@ impl Window {
     /// The modes in the order of what their discs hold, each without what those before it hold.
     fn rank(
         self,
-        (support, masses): (&Support, &[f64]),
+        (support, masses): (&Support, CellMasses<'_>),
         (first, most): (Option<UnitVec>, usize),
         mut modes: Vec<Mode>,
     ) -> Vec<WindowMass> {
         let (mut taken, mut found): (Vec<Disc<'_>>, Vec<WindowMass>) = (Vec::new(), Vec::new());
         let disc = |place| Disc::new(support, place, self.radius_rad);
         if let Some(place) = first {
-            let probability = disc(place).mass(|pixel| masses[pixel]);
+            let probability = disc(place).mass(|pixel| masses.at(pixel));
             found.push(WindowMass { place, probability });
             taken.push(disc(place));
         }
@@ -214,17 +215,18 @@ fn nearest_possible(lumps: &Lumps, sharpness: f64, mode: Mode, is_possible: &dyn
 fn sums(Masses { support, of_pixels: masses, lumps }: Masses<'_>, width_rad: f64) -> (u8, Vec<(u64, Lump)>) {
     let depth = (0..support.depth()).find(|depth| Pixel::width_rad(*depth) <= width_rad).unwrap_or(support.depth());
     if let Some((own, lumps)) = lumps.filter(|(own, _)| *own >= depth) {
-        let mut wide = Vec::new();
+        let mut wide = Vec::with_capacity(lumps.len());
         lumps.iter().for_each(|(number, lump)| add(&mut wide, number >> (2 * (own - depth)), *lump));
         return (depth, wide);
     }
-    // Of many pixels, those that are too light to move anything are left out.
-    let least = if masses.len() > MOST_POLISHED { least(masses) } else { 0.0 };
     let (points, is_even, mut start) = (support.points(), support.is_even(), 0);
+    // Of many pixels, those that are too light to move anything are left out.
+    let least = if points.len() > MOST_POLISHED { least(masses.values) } else { 0.0 };
     let lump = |&(parent, end): &(u64, usize)| {
         let mut sum = Lump { at: [0.0; 3], mass: 0.0 };
         let own = std::mem::replace(&mut start, end)..end;
-        for (pixel, (point, &mass)) in own.clone().zip(points[own.clone()].iter().zip(&masses[own])) {
+        for (pixel, point) in own.clone().zip(&points[own]) {
+            let mass = masses.at(pixel);
             let mut mass = if mass > least { mass } else { 0.0 };
             if !is_even {
                 // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
@@ -356,16 +358,16 @@ impl<'a> Disc<'a> {
     }
 
     /// What is inside and was not taken by other discs of its size before.
-    fn mass_beside(&self, masses: &[f64], taken: &[Self]) -> f64 {
+    fn mass_beside(&self, masses: CellMasses<'_>, taken: &[Self]) -> f64 {
         let reach_rad = 2.0 * (self.radius_rad + self.support.reach_rad()) + 1e-6;
         let near: Vec<&Self> = taken.iter().filter(|disc| disc.centre.angle_rad(self.centre) < reach_rad).collect();
         let left = |mass: f64, disc: &&Self, pixel| mass * (1.0 - disc.share(pixel).unwrap_or(0.0));
-        self.mass(|pixel| near.iter().fold(masses[pixel], |mass, disc| left(mass, disc, pixel)))
+        self.mass(|pixel| near.iter().fold(masses.at(pixel), |mass, disc| left(mass, disc, pixel)))
     }
 }
 
-pub(crate) fn mass_within(support: &Support, masses: &[f64], centre: UnitVec, radius_rad: f64) -> f64 {
-    Disc::new(support, centre, radius_rad).mass(|pixel| masses[pixel])
+pub(crate) fn mass_within(support: &Support, masses: CellMasses<'_>, centre: UnitVec, radius_rad: f64) -> f64 {
+    Disc::new(support, centre, radius_rad).mass(|pixel| masses.at(pixel))
 }
 
 #[cfg(test)]
@@ -392,7 +394,8 @@ mod tests {
             hills.iter().map(hill).sum::<f64>() * support.area_sr()
         };
         let masses: Vec<f64> = support.points().iter().map(mass).collect();
-        let (anywhere, given) = (|_: UnitVec| true, Masses { support: &support, of_pixels: &masses, lumps: None });
+        let (anywhere, given) =
+            (|_: UnitVec| true, Masses { support: &support, of_pixels: masses[..].into(), lumps: None });
         let narrow = Window::new(300.0).places(given, (None, 5), &anywhere);
         assert!(narrow[0].place.angle_rad(hills[0].0) < 0.005, "{narrow:?}");
         let broad = Window::new(2500.0).places(given, (None, 5), &anywhere);
@@ -413,7 +416,11 @@ mod tests {
         let inside = |p: UnitVec| region.contains(p.to_latlon());
         let support = Support::fine(cover(std::slice::from_ref(region), Vec::new(), 6, inside));
         let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
-        Window::new(1000.0).places(Masses { support: &support, of_pixels: &masses, lumps: None }, (None, 5), &inside)
+        Window::new(1000.0).places(
+            Masses { support: &support, of_pixels: masses[..].into(), lumps: None },
+            (None, 5),
+            &inside,
+        )
     }
 
     /// A flat density inside a box: the place is the box's middle, not a corner.

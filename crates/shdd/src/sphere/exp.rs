@@ -10,7 +10,7 @@ const BLOCK: usize = 64;
 
 /// Replaces numbers by their exponentials: by [`f64::exp`], or in vectors by the algorithm of the C library glibc, which gives its digits.
 pub fn exp_all(values: &mut [f64]) {
-    dispatch(Exp { values, table: table() });
+    dispatch(Exp { table: table(), work: values });
 }
 
 /// `2^(k/128)` as rounded, less k/128 of the exponent's unit, and the relative rest.
@@ -33,30 +33,119 @@ fn table() -> &'static [(u64, f64); STEPS] {
     })
 }
 
-struct Exp<'a> {
-    values: &'a mut [f64],
-    table: &'static [(u64, f64); STEPS],
+/// Numbers `a·x + b·y + shift`, given (a, x) and (b, y), where x and y have one length.
+#[derive(Debug, Clone, Copy)]
+pub struct Exponents<'a> {
+    /// The factor and the numbers of each term.
+    pub terms: [(f64, &'a [f64]); 2],
+    /// What is added to each.
+    pub shift: f64,
 }
 
-impl WithSimd for Exp<'_> {
+impl Exponents<'_> {
+    /// Adds the exponential of each number to a sum.
+    pub fn add_exp(self, sums: &mut [f64]) {
+        dispatch(Exp { table: table(), work: AddExp(self, sums) });
+    }
+
+    /// Returns the largest number and the sum of `exp(number − largest)`.
+    pub fn sum_exp(self) -> (f64, f64) {
+        dispatch(Exp { table: table(), work: SumExp(self) })
+    }
+
+    /// Up to [`BLOCK`] numbers from one on, and how many.
+    #[inline(always)]
+    fn block(&self, from: usize, shift: f64) -> ([f64; BLOCK], usize) {
+        let [(a, x), (b, y)] = self.terms;
+        let to = (from + BLOCK).min(x.len());
+        let (x, y, mut block) = (&x[from..to], &y[from..to], [0.0; BLOCK]);
+        for (own, (x, y)) in block.iter_mut().zip(x.iter().zip(y)) {
+            *own = a * x + b * y + shift;
+        }
+        (block, to - from)
+    }
+}
+
+struct Exp<W> {
+    table: &'static [(u64, f64); STEPS],
+    work: W,
+}
+
+/// The exponentials of a block of numbers.
+#[inline(always)]
+fn exp_block<S: Simd>(block: &mut [f64; BLOCK], table: &[(u64, f64); STEPS]) {
+    let mut is_usual = S::F64_LANES >= 4; // with a fused multiply-add
+    for value in &*block {
+        is_usual &= value.abs() < 512.0;
+    }
+    if is_usual {
+        usual(block, table);
+    } else {
+        block.iter_mut().for_each(|value| *value = value.exp());
+    }
+}
+
+impl WithSimd for Exp<&mut [f64]> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        for values in self.values.chunks_mut(BLOCK) {
+        for values in self.work.chunks_mut(BLOCK) {
             let mut block = [0.0; BLOCK];
             block[..values.len()].copy_from_slice(values);
-            let mut is_usual = S::F64_LANES >= 4; // with a fused multiply-add
-            for value in &block {
-                is_usual &= value.abs() < 512.0;
-            }
-            if is_usual {
-                usual(&mut block, self.table);
-                values.copy_from_slice(&block[..values.len()]);
-            } else {
-                values.iter_mut().for_each(|value| *value = value.exp());
+            exp_block::<S>(&mut block, self.table);
+            values.copy_from_slice(&block[..values.len()]);
+        }
+    }
+}
+
+struct AddExp<'a>(Exponents<'a>, &'a mut [f64]);
+
+impl WithSimd for Exp<AddExp<'_>> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let AddExp(numbers, sums) = self.work;
+        for (sums, from) in sums.chunks_mut(BLOCK).zip((0..).step_by(BLOCK)) {
+            let (mut block, _) = numbers.block(from, numbers.shift);
+            exp_block::<S>(&mut block, self.table);
+            sums.iter_mut().zip(block).for_each(|(sum, value)| *sum += value);
+        }
+    }
+}
+
+struct SumExp<'a>(Exponents<'a>);
+
+impl WithSimd for Exp<SumExp<'_>> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> (f64, f64) {
+        let SumExp(numbers) = self.work;
+        let (all, mut tops) = (0..numbers.terms[0].1.len(), [f64::NEG_INFINITY; 8]);
+        for from in all.clone().step_by(BLOCK) {
+            let (mut block, count) = numbers.block(from, numbers.shift);
+            block[count..].fill(f64::NEG_INFINITY);
+            for values in block.as_chunks::<8>().0 {
+                for k in 0..8 {
+                    tops[k] = if values[k] > tops[k] { values[k] } else { tops[k] };
+                }
             }
         }
+        let top = tops.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let mut sums = [0.0; 8];
+        for from in all.step_by(BLOCK) {
+            let (mut block, count) = numbers.block(from, numbers.shift - top);
+            exp_block::<S>(&mut block, self.table);
+            block[count..].fill(0.0);
+            for values in block.as_chunks::<8>().0 {
+                for k in 0..8 {
+                    sums[k] += values[k];
+                }
+            }
+        }
+        (top, sums.iter().sum())
     }
 }
 
@@ -144,6 +233,25 @@ mod tests {
         ln_all(&mut found);
         for (x, found) in numbers.iter().zip(&found) {
             assert!(x.ln() == *found || (x.ln() - found).abs() <= 9e-16 * x.ln().abs(), "{x}: {found}");
+        }
+    }
+
+    /// Sums of exponentials against the plain sums.
+    #[test]
+    fn sums_of_exponentials_are_plain_sums() {
+        let numbers = |from: usize| -> Vec<f64> { (from..from + 1003).map(|k| 9.0 * (k as f64 * 0.7).sin()).collect() };
+        let (x, y) = (numbers(0), numbers(50));
+        for shift in [-3.0, 900.0] {
+            let own = Exponents { terms: [(0.5, &x), (-2.0, &y)], shift };
+            let plain: Vec<f64> = x.iter().zip(&y).map(|(x, y)| 0.5 * x - 2.0 * y + shift).collect();
+            let (top, sum) = own.sum_exp();
+            assert_eq!(top, plain.iter().copied().fold(f64::MIN, f64::max));
+            let wanted: f64 = plain.iter().map(|value| (value - top).exp()).sum();
+            assert!((sum / wanted - 1.0).abs() < 1e-13, "{sum} {wanted}");
+            let mut sums = x.clone();
+            own.add_exp(&mut sums);
+            let mut wanted = x.iter().zip(&plain).map(|(x, value)| x + value.exp()).zip(&sums);
+            assert!(wanted.all(|(wanted, sum)| wanted == *sum || (wanted - sum).abs() <= 1e-13 * wanted.abs()));
         }
     }
 

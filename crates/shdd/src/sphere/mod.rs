@@ -41,7 +41,7 @@ pub use centre::{interpolate, spherical_mean};
 pub use degree::Degree;
 pub use distance::{EARTH_RADIUS_KM, geodesic_km, haversine_km};
 pub use error::SphereError;
-pub use exp::{exp_all, ln_all};
+pub use exp::{Exponents, exp_all, ln_all};
 pub use field::{Field, FieldPlan};
 pub use gauss::gauss_legendre;
 pub use grid::{Grid, Pixel, Pixels};
