@@ -9,7 +9,7 @@
 //! | a `GeoJSON` or KML file | [`FeatureCollection`], [`KmlDocument`] |
 //! | a raster for GIS programs, and back | [`geotiff`], [`ascii_grid`], [`parse_ascii_grid`] |
 //! | land and borders | [`Coast`] |
-//! | a picture of one photo, of several, or of many | [`MapImage`], [`sheet_png`], [`photos_png`], [`crowd_image`] |
+//! | a picture of one photo, or of several | [`MapImage`], [`photos_png`] |
 //! | a page with a map, or one for thousands of photos | [`HtmlPhoto`], [`CrowdMap`], [`MapPage`] |
 //! | the towns, coast, climate, country and state of a location | [`cells::Cells`] |
 //! | an animation of a density in time | [`Trace`] |
@@ -70,6 +70,6 @@ pub use label::MapLabel;
 pub use raster::Raster;
 pub use raster_files::geotiff;
 pub use raster_files::{ascii_grid, parse_ascii_grid};
-pub use render::{Colour, Heat, MapImage, Marker, MarkerShape, crowd_image, photos_png, sheet_png};
+pub use render::{Colour, Heat, MapImage, Marker, MarkerShape, photos_png};
 pub use trace::Trace;
 pub use window::Window;

@@ -36,7 +36,7 @@ pub struct HtmlPhoto {
     summary: String,
     facts: Vec<(String, String)>,
     thumbnail: Option<String>,
-    frames: Vec<(String, HeatImage)>,
+    heat: Option<HeatImage>,
     outlines: Vec<(String, Vec<Vec<[f64; 2]>>)>,
     markers: Vec<HtmlMarker>,
 }
@@ -91,13 +91,7 @@ impl HtmlPhoto {
 
     /// The density.
     pub fn heat(self, raster: &Raster, heat: Heat) -> Self {
-        self.frame("", raster, heat)
-    }
-
-    /// A density in time, with its label: with two or more a slider and a play button appear. The last is shown first.
-    pub fn frame(mut self, label: &str, raster: &Raster, heat: Heat) -> Self {
-        self.frames.push((label.to_owned(), HeatImage::new(raster, heat)));
-        self
+        Self { heat: Some(HeatImage::new(raster, heat)), ..self }
     }
 
     /// The edge of a region (see [`crate::contour_polygons`]); its label goes into the legend.
@@ -129,7 +123,6 @@ impl HtmlPhoto {
     }
 
     fn json(&self) -> Value {
-        let frame = |(label, heat): &(String, HeatImage)| json!({ "label": label, "heat": heat.json() });
         let outline = |(label, lines): &(String, Vec<Vec<[f64; 2]>>)| {
             // To 100 m: lines are long.
             let flat =
@@ -142,7 +135,7 @@ impl HtmlPhoto {
         };
         json!({
             "name": self.name, "summary": self.summary, "facts": self.facts, "thumbnail": self.thumbnail,
-            "frames": self.frames.iter().map(frame).collect::<Vec<_>>(),
+            "heat": self.heat.as_ref().map(HeatImage::json),
             "outlines": self.outlines.iter().map(outline).collect::<Vec<_>>(),
             "markers": self.markers.iter().map(marker).collect::<Vec<_>>(),
         })
@@ -213,7 +206,7 @@ mod tests {
             let lons: Vec<f64> = line.as_array().unwrap().iter().step_by(2).map(|v| v.as_f64().unwrap()).collect();
             assert!(lons.windows(2).all(|pair| !(pair[0].abs() == 180.0 && pair[1].abs() == 180.0)));
         }
-        let heat = &photo["frames"][0]["heat"];
+        let heat = &photo["heat"];
         assert!(heat["uri"].as_str().unwrap().starts_with("data:image/png;base64,"));
         let (west, east) = (heat["x0"].as_f64().unwrap(), heat["x1"].as_f64().unwrap());
         assert!(west < 1.0 && east > 1.0 && east - west < 0.3, "{west} {east}: across the antimeridian");

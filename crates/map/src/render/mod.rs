@@ -2,7 +2,6 @@
 
 mod canvas;
 mod colour;
-mod crowd;
 mod globe;
 mod heat;
 mod legend;
@@ -14,11 +13,10 @@ mod view;
 
 pub use colour::Colour;
 pub(crate) use colour::heat_colour;
-pub use crowd::crowd_image;
 pub(crate) use globe::GlobeImage;
 pub use heat::Heat;
 pub use marker::{Marker, MarkerShape};
-pub use sheet::{photos_png, sheet_png};
+pub use sheet::photos_png;
 
 use crate::{Coast, Detail, Raster, Window, label::MapLabel, seam::is_edge_of_region};
 use canvas::Canvas;
@@ -49,7 +47,6 @@ pub struct MapImage {
     scale: f64,
     names: Vec<MapLabel>,
     photo: Option<(Vec<u8>, usize)>,
-    meaning: &'static str,
     has_legend: bool,
 }
 
@@ -65,7 +62,6 @@ impl MapImage {
             scale: 1.0,
             names: Vec::new(),
             photo: None,
-            meaning: "density, from 1/1000 of its peak",
             has_legend: true,
         }
     }
@@ -154,13 +150,13 @@ impl MapImage {
 
     /// What the signs on the map mean.
     fn legend(&self) -> Vec<Item> {
-        let heat = self.heat.iter().map(|_| (Sign::Ramp, self.meaning.to_owned()));
+        let heat = self.heat.iter().map(|_| (Sign::Ramp, "density, from 1/1000 of its peak".to_owned()));
         let outlines = self.outlines.iter().zip(OUTLINES.iter().cycle());
         let outlines = outlines.map(|((_, label), colour)| (Sign::Line(*colour), label.clone()));
         let mut items: Vec<Item> = heat.chain(outlines).collect();
         for (shape, colour, words) in self.markers.iter().filter_map(Marker::meaning) {
             if items.iter().all(|item| item.1 != words) {
-                items.push((Sign::Marker(shape.plain(), colour), words.to_owned()));
+                items.push((Sign::Marker(shape, colour), words.to_owned()));
             }
         }
         items
