@@ -3,7 +3,7 @@
 use crate::{Answer, Density, DensityGrid, error::Failure, error::Result, grid::worth_drawing};
 use locdiff_base::{counted, kilometres};
 use locdiff_map::places::{PlaceKind, PlaceName, place_names};
-use locdiff_map::{Colour, CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMarker, HtmlPhoto, KmlDocument};
+use locdiff_map::{Colour, CrowdMap, CrowdPhoto, FeatureCollection, HtmlMarker, HtmlPhoto, KmlDocument};
 use locdiff_map::{KmlFolder, MapImage, MapLabel, MapPage, Marker, MarkerShape, Raster, Trace, Window};
 use locdiff_map::{contour_polygons, geotiff, photos_png};
 use locdiff_model::{TraceStep, answer::DensityRegion};
@@ -262,7 +262,7 @@ impl<'a> AnswerMap<'a> {
             .fact("half within", &format!("{} km", kilometres(answer.radius_50_km)))
             .fact("nine in ten within", &format!("{} km", kilometres(answer.radius_90_km)))
             .fact("locatability", &format!("{:.2}", answer.locatability))
-            .heat(&self.raster, Heat::log_density());
+            .heat(&self.raster);
         for (p, _, outline) in &self.regions {
             photo = photo.outline(outline, &region_words(*p));
         }
@@ -317,7 +317,7 @@ impl<'a> AnswerMap<'a> {
         let margin_deg = 0.5 + 0.2 * (north - south).min(30.0);
         let window = Window::of_picture(Window::bounds(&shown, margin_deg), size.0, size.1)?;
         let cells = window.with_cells((window.rows() / CELL).max(1), (window.columns() / CELL).max(1))?;
-        let mut image = MapImage::new(window).scale(SCALE).heat(raster(density, cells)?, Heat::log_density());
+        let mut image = MapImage::new(window).scale(SCALE).heat(raster(density, cells)?);
         for (p, _, outline) in &self.regions {
             image = image.outline(outline.clone(), &region_words(*p));
         }

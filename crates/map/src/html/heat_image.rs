@@ -1,6 +1,6 @@
 //! A density as a picture in Mercator's projection, ready to be stretched over a map.
 
-use crate::{Heat, Raster, render::encode_png, render::heat_colour};
+use crate::{Raster, render::encode_png, render::heat_colour, render::heat_share};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use serde_json::{Value, json};
 use std::f64::consts::{PI, TAU};
@@ -22,7 +22,7 @@ pub(super) struct HeatImage {
 }
 
 impl HeatImage {
-    pub(super) fn new(raster: &Raster, heat: Heat) -> Self {
+    pub(super) fn new(raster: &Raster) -> Self {
         let (window, nothing) = (raster.window(), Self { png: Vec::new(), x: [0.0; 2], y: [0.0; 2] });
         let (north, south) = (window.north_deg().min(MAX_LAT_DEG), window.south_deg().max(-MAX_LAT_DEG));
         if north <= south {
@@ -43,7 +43,7 @@ impl HeatImage {
             let lat = latitude(y[0] + (row as f64 + 0.5) / height as f64 * (y[1] - y[0]));
             let rows = raster.rows_about((window.north_deg() - lat) / window.cell_height_deg());
             indices.extend(columns.iter().map(|columns| {
-                let share = heat.share(raster.mixed(rows, *columns), peak).unwrap_or(0.0);
+                let share = heat_share(raster.mixed(rows, *columns), peak).unwrap_or(0.0);
                 (share.clamp(0.0, 1.0) * STEPS).round() as u8
             }));
         }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn pictures_lie_where_the_density_is() {
         for (lat, lon) in [(0.0, 0.0), (48.0, -179.7), (-30.0, 179.6), (60.0, -100.0), (-45.0, 90.0)] {
-            let image = HeatImage::new(&bump(lat, lon, 800.0), Heat::log_density());
+            let image = HeatImage::new(&bump(lat, lon, 800.0));
             assert!(image.y[0] < world_y(lat) && world_y(lat) < image.y[1]);
             // The darkest pixel is the density's peak.
             let (width, height, pixels) = crate::render::decode_png(&image.png);
@@ -136,13 +136,13 @@ mod tests {
     #[test]
     fn everywhere_and_nowhere() {
         let globe = Raster::from_fn(Window::globe(90, 180).unwrap(), |_| 0.0);
-        assert_eq!(HeatImage::new(&globe, Heat::log_density()).x, [0.0, 1.0]);
+        assert_eq!(HeatImage::new(&globe).x, [0.0, 1.0]);
         let window = Window::globe(4, 8).unwrap();
-        let nowhere = HeatImage::new(&Raster::new(window, vec![f64::NAN; 32]).unwrap(), Heat::log_density());
+        let nowhere = HeatImage::new(&Raster::new(window, vec![f64::NAN; 32]).unwrap());
         assert_eq!(nowhere.json(), Value::Null);
-        assert_eq!(HeatImage::new(&bump(90.0, 0.0, 4000.0), Heat::log_density()).json(), Value::Null);
+        assert_eq!(HeatImage::new(&bump(90.0, 0.0, 4000.0)).json(), Value::Null);
         let part = Raster::from_fn(Window::new(-10.0, 10.0, 170.0, 200.0, 20, 30).unwrap(), |_| 0.0);
-        let image = HeatImage::new(&part, Heat::log_density());
+        let image = HeatImage::new(&part);
         assert!((image.x[0] - world_x(170.0)).abs() < 1e-12 && (image.x[1] - world_x(200.0)).abs() < 1e-12);
     }
 }

@@ -14,7 +14,7 @@ mod view;
 pub use colour::Colour;
 pub(crate) use colour::heat_colour;
 pub(crate) use globe::GlobeImage;
-pub use heat::Heat;
+pub(crate) use heat::heat_share;
 pub use marker::{Marker, MarkerShape};
 pub use sheet::photos_png;
 
@@ -40,7 +40,7 @@ const OUTLINES: [Colour; 3] = [Colour::from_hex(0x1f78c8), Colour::from_hex(0x08
 #[must_use]
 pub struct MapImage {
     window: Window,
-    heat: Option<(Raster, Heat)>,
+    heat: Option<Raster>,
     outlines: Vec<(Vec<Polygon>, String)>,
     markers: Vec<Marker>,
     title: String,
@@ -66,10 +66,9 @@ impl MapImage {
         }
     }
 
-    /// Lays a density over the map.
-    pub fn heat(mut self, raster: Raster, heat: Heat) -> Self {
-        self.heat = Some((raster, heat));
-        self
+    /// Lays a density over the map, given as log densities up to a constant.
+    pub fn heat(self, raster: Raster) -> Self {
+        Self { heat: Some(raster), ..self }
     }
 
     /// Draws the edge of a region (see [`crate::contour_polygons`]); its label goes into the legend.
@@ -132,8 +131,8 @@ impl MapImage {
         };
         let land = view.land(&canvas, coast);
         canvas.paint(&land, LAND, 1.0);
-        if let Some((raster, heat)) = &self.heat {
-            heat.draw(&mut canvas, &view, raster);
+        if let Some(raster) = &self.heat {
+            heat::draw_heat(&mut canvas, &view, raster);
         }
         self.draw_lines(&mut canvas, &view, coast);
         self.draw_outlines(&mut canvas, &view);
@@ -273,7 +272,7 @@ mod tests {
             Window::new(-17.8, -17.799, 178.5, 178.501, 30, 30).unwrap(),
         ] {
             let image = MapImage::new(window)
-                .heat(raster.clone(), Heat::log_density())
+                .heat(raster.clone())
                 .outline(contour_polygons(&raster, raster.max() + 0.5_f64.ln()), "50 %")
                 .outline(contour_polygons(&raster, raster.max() + 0.1_f64.ln()), "90 %")
                 .marker(place)
