@@ -178,7 +178,8 @@ mod tests {
     #[test]
     fn answers_go_into_the_page() {
         let fiji = LatLon::new(-17.8, 178.0).unwrap();
-        let raster = Raster::from_fn(Window::globe(180, 360).unwrap(), |p| 400.0 * p.dot(fiji.to_unit()));
+        let window = Window::new(-35.0, 0.0, 160.0, 200.0, 140, 160).unwrap();
+        let raster = Raster::from_fn(window, |p| 400.0 * p.dot(fiji.to_unit()));
         // A density of this kind holds 90 % where it is above a tenth of its maximum.
         let region = contour_polygons(&raster, raster.max() + 0.1_f64.ln());
         assert_eq!(region.len(), 2, "the region is cut at the antimeridian");
