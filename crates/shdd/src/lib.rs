@@ -26,6 +26,6 @@ pub mod sphere;
 pub use codec::Codec;
 pub use coefficients::Coefficients;
 pub use decode::{Anchors, Decoder};
-pub use density::{CodeDensity, CredibleRegion, RasterMass, WeightedMode};
+pub use density::{CodeDensity, CredibleRegion, RasterMass, RegionCell, WeightedMode};
 pub use error::ShddError;
 pub use mode::Mode;

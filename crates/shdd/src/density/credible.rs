@@ -16,7 +16,24 @@ pub struct CredibleRegion {
     pub radius_km: f64,
 }
 
+/// A cell that touches a credible region: everything within `radius_rad` of `center`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RegionCell {
+    /// Centre of the cell.
+    pub center: UnitVec,
+    /// Radius in radians of a circle that covers the cell.
+    pub radius_rad: f64,
+}
+
 impl CodeDensity<'_> {
+    /// Returns cells that together cover all points with a log density of at least `log_density`, for drawing.
+    pub fn region_cells(&self, log_density: f64) -> Vec<RegionCell> {
+        // Corners lie outside the nodes.
+        let reach = |(low, high): (f64, f64)| high + 0.2 * (high - low) - self.log_z;
+        let cells = self.fine().iter().filter(|leaf| reach(leaf.range()) >= log_density).map(|leaf| leaf.cell);
+        cells.map(|cell| RegionCell { center: cell.center(), radius_rad: cell.radius_rad() }).collect()
+    }
+
     /// Probability of all points denser than `log_density` (per steradian): the level of the smallest credible region
     /// that holds a point of that density. Over truths that the densities describe well it is uniform on 0…1.
     ///

@@ -4,7 +4,7 @@ mod credible;
 mod mass;
 mod sample;
 
-pub use credible::CredibleRegion;
+pub use credible::{CredibleRegion, RegionCell};
 pub use mass::RasterMass;
 
 use crate::cubature::{Cubature, Leaf, evaluate};
