@@ -179,7 +179,7 @@ impl Resolution {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        Ok(sheet_png(&images, usize::from(self.columns))?)
+        Ok(photos_png(&images, usize::from(self.columns), "")?)
     }
 }
 
@@ -217,7 +217,7 @@ impl NoisePlot {
             let image = world_map(&codec, &code, &format!("noise {variance}: drift {drift:.1} km"))?;
             images.push(image.marker(Marker::new(self.at).shape(MarkerShape::Circle).colour(green)));
         }
-        write_file(&self.out, &sheet_png(&images, 2)?)?;
+        write_file(&self.out, &photos_png(&images, 2, "")?)?;
         Ok(self.out)
     }
 }
