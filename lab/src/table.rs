@@ -52,12 +52,12 @@ impl Table {
 }
 
 /// A share as a percentage with its interval: "33.4 [30.1, 36.8]".
-pub fn percent_interval(share: Estimate) -> String {
+pub(crate) fn percent_interval(share: Estimate) -> String {
     format!("{:.1} [{:.1}, {:.1}]", 100.0 * share.value, 100.0 * share.low, 100.0 * share.high)
 }
 
 /// A number short enough for a table: 1234567 as "1.23 M".
-pub fn short_count(number: usize) -> String {
+pub(crate) fn short_count(number: usize) -> String {
     match number {
         0..1000 => number.to_string(),
         1000..1_000_000 => format!("{:.0} k", number as f64 / 1e3),
