@@ -74,8 +74,7 @@ def main():
     rings = 2 * (l + 1)
     per = 1e9 / d
     coefficient, vector = "ns/coefficient", "us/vector"
-    # operation: unit, our bench, peers, limit. The fused evaluation needs 5 vector instructions (2 products, 3
-    # multiply-adds) for the 2 coefficients ±m.
+    # operation: unit, our bench, peers, limit
     table = {
         f"encode f64, {count} points": (coefficient, "encode_f64", {
             "sphericart f64": lambda: best(lambda: sh.compute(xyz), seconds) * per / count,
@@ -87,7 +86,7 @@ def main():
         **{f"fused e·Y, {n} points": (coefficient, f"field_f64.*{n}", {
             "ducc0 synthesis_general": lambda p=loc[:n], n=n: best(
                 lambda: ducc0.sht.synthesis_general(alm=alm, spin=0, lmax=l, loc=p, epsilon=1e-12, nthreads=1), seconds) * per / n,
-        }, ("FMA throughput", lambda: 2.5 * 1e9 / ours("fma_f64", l, seconds)))
+        }, None)
            for n in (256, 4096)},
         "decode, exact": (vector, "decode_exact", {
             "dense, 21k anchors (paper)": lambda: best(lambda: (batch @ anchors.T).argmax(1), seconds) * 1e6 / 512,

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Writes fixtures/towers: small DINOv2, SigLIP and OpenCLIP encoders of random weights in their published layouts, and what
+"""Writes fixtures/towers: small DINOv2 and SigLIP encoders of random weights in their published layouts, and what
 PyTorch makes of two pictures with them.
 
     scripts/fixtures towers
 
 `dinov2` has positions for 7×7 patches and gets pictures of 4×4 (interpolated), `siglip` is a whole SigLIP (text tower and
-all), `open_clip` has layer scale. Made with torch 2.15.0, torchvision 0.29.2, transformers 5.22.2, open_clip_torch 3.3.0,
-Pillow 13.0.0.
+all). Made with torch 2.15.0, torchvision 0.29.2, transformers 5.22.2, Pillow 13.0.0.
 """
 import json
 
@@ -59,32 +58,9 @@ def siglip(expected):
         expected[f"siglip/{name}/pixels"] = pixels[0].permute(1, 2, 0)
 
 
-def open_clip(expected):
-    from open_clip.model import CLIP
-    from open_clip.transform import PreprocessCfg, image_transform_v2
-
-    folder = OUT / "open_clip"
-    folder.mkdir(parents=True, exist_ok=True)
-    config = {
-        "embed_dim": 16,
-        "vision_cfg": {"image_size": 20, "layers": 2, "width": 24, "head_width": 8, "mlp_ratio": 1.5, "patch_size": 5, "ls_init_value": 0.1},
-        "text_cfg": {"context_length": 4, "vocab_size": 16, "width": 8, "heads": 1, "layers": 1},
-    }
-    preprocess = {"mean": [0.48145466, 0.4578275, 0.40821073], "std": [0.26862954, 0.26130258, 0.27577711], "interpolation": "bicubic", "resize_mode": "shortest"}
-    model = spread(CLIP(**config), 6)
-    save_file({name: value.half().contiguous() for name, value in model.state_dict().items()}, folder / "open_clip_model.safetensors")
-    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": config, "preprocess_cfg": preprocess}, indent=2) + "\n")
-    model = model.half().float()
-    transform = image_transform_v2(PreprocessCfg(size=20, **preprocess), is_train=False)
-    for name, picture in PICTURES.items():
-        pixels = transform(Image.fromarray(picture))[None]
-        expected[f"open_clip/{name}/features"] = exact(model.visual, pixels)[0]
-        expected[f"open_clip/{name}/pixels"] = pixels[0].permute(1, 2, 0)
-
-
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
     expected = {}
-    for make in [dinov2, siglip, open_clip]:
+    for make in [dinov2, siglip]:
         make(expected)
     save_file({name: value.float().contiguous() for name, value in expected.items()}, OUT / "expected.safetensors")

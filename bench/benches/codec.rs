@@ -1,7 +1,8 @@
-//! The codec: encode, fused fields, jets, decoders, densities; and the processor's peak as the limit.
+//! The codec: encode, fused fields, jets, decoders, densities. One thread is
+//! `RAYON_NUM_THREADS=1`, as `bench/codec.py` sets it.
 
 use divan::{Bencher, black_box, counter::ItemsCount};
-use locdiff_bench::{degree, degrees, fma, noisy_codes, points};
+use locdiff_bench::{degree, degrees, noisy_codes, points};
 use locdiff_shdd::sphere::{FieldPlan, Grid, JetPlan, Scalar, SphericalHarmonics, UnitVec};
 use locdiff_shdd::{Anchors, Codec, Decoder};
 
@@ -15,7 +16,7 @@ fn encode<T: Scalar>(bencher: Bencher, l: usize) {
     let points = points((8 << 20) / degree(l).dimension());
     let mut out = vec![T::default(); points.len() * degree(l).dimension()];
     bencher.counter(ItemsCount::new(out.len())).bench_local(|| {
-        harmonics.write_single_thread(black_box(&points), black_box(&mut out)).expect("lengths fit");
+        harmonics.write(black_box(&points), black_box(&mut out)).expect("lengths fit");
     });
 }
 
@@ -33,10 +34,10 @@ fn encode_f32(bencher: Bencher, l: usize) {
 #[divan::bench(args = degrees(), consts = [256, 4096])]
 fn field_f64<const N: usize>(bencher: Bencher, l: usize) {
     let (plan, e) = (FieldPlan::new(degree(l)), SphericalHarmonics::new(degree(l)).at(UnitVec::NORTH));
-    let (points, mut out) = (points(N), vec![0.0; N]);
-    bencher.counter(ItemsCount::new(N * degree(l).dimension())).bench_local(|| {
-        plan.values_single_thread(black_box(&e), &points, black_box(&mut out)).expect("lengths fit");
-    });
+    let points = points(N);
+    bencher
+        .counter(ItemsCount::new(N * degree(l).dimension()))
+        .bench_local(|| plan.values(black_box(&e), &points).expect("lengths fit"));
 }
 
 /// Coefficients a second of value, gradient and Hessian.
@@ -58,7 +59,7 @@ fn decode(bencher: Bencher, l: usize, count: usize, decoder: &Decoder) {
     let codes = noisy_codes(&codec, count);
     bencher
         .counter(ItemsCount::new(count))
-        .bench_local(|| codec.decode_single_thread(black_box(&codes), decoder).expect("degrees fit"));
+        .bench_local(|| codec.decode_batch(black_box(&codes), decoder).expect("degrees fit"));
 }
 
 #[divan::bench(args = degrees())]
@@ -95,11 +96,4 @@ fn region(bencher: Bencher, l: usize) {
             black_box(density.credible_region(black_box(0.9)).expect("a share"));
         }
     });
-}
-
-/// Numbers multiplied and added a second, the processor's peak.
-#[divan::bench]
-fn fma_f64(bencher: Bencher) {
-    let rounds = 100_000;
-    bencher.counter(ItemsCount::new(fma::chains_f64(rounds))).bench_local(|| fma::chains_f64(black_box(rounds)));
 }

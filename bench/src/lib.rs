@@ -9,8 +9,6 @@
 //! The rate of items in the first column (the fastest run: on a shared machine the noise is one-sided) is what
 //! `bench/codec.py` compares with the peers.
 
-pub mod fma;
-
 use locdiff_shdd::{Codec, Coefficients, sphere::Degree, sphere::UnitVec};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,8 +1,7 @@
 //! Every method on the same embeddings, in one table.
 
-use crate::{Method, Trial};
+use crate::{Method, Table, Trial, table::percent_interval, table::short_count};
 use locdiff_model::eval::{Bootstrap, Estimate};
-use locdiff_model::report::{Table, percent_interval, short_count};
 use locdiff_shdd::sphere::UnitVec;
 use serde_json::{Value, json};
 

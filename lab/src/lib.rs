@@ -47,6 +47,7 @@ mod reading;
 mod sampled;
 mod search;
 mod splits;
+mod table;
 #[cfg(test)]
 mod toy;
 mod trial;
@@ -68,4 +69,5 @@ pub use paper::{
     with_noise,
 };
 pub use splits::Splits;
+pub use table::Table;
 pub use trial::Trial;

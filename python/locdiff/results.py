@@ -324,25 +324,6 @@ class Breakdown:
 
 
 @dataclass(frozen=True)
-class Lag:
-    """Moran's I of the errors of photo pairs at a distance."""
-
-    from_km: float
-    to_km: float
-    pairs: int
-    moran_i: float
-    z: float
-
-
-@dataclass(frozen=True)
-class Correlogram:
-    """Spatial correlation of errors."""
-
-    n: int
-    lags: tuple[Lag, ...]
-
-
-@dataclass(frozen=True)
 class Evaluation(Record):
     """Comparison of answers with the truth: what `locdiff evaluate --json` prints."""
 
@@ -359,5 +340,4 @@ class Evaluation(Record):
     regions: ReliabilityCurve | None
     radii: ReliabilityCurve | None
     breakdowns: tuple[Breakdown, ...]
-    correlogram: Correlogram | None
     notes: tuple[str, ...]

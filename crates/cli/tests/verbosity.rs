@@ -25,7 +25,7 @@ fn several_photos_are_one_page_with_their_densities() {
     assert_eq!(data["crowd"]["name"][13], "in/013.jpg");
     let detail = &data["photos"][13];
     assert_eq!(detail["outlines"][0]["label"], "smallest region that holds 50 %");
-    assert!(detail["frames"][0]["heat"]["uri"].as_str().unwrap().starts_with("data:image/png"));
+    assert!(detail["heat"]["uri"].as_str().unwrap().starts_with("data:image/png"));
     // 40 photos are at most 4 MB.
     let of_each = page.len().saturating_sub(600_000) / 14;
     assert!(of_each < 85_000, "{of_each}");

@@ -1,7 +1,7 @@
 //! What is asked of photos.
 
 use crate::{Knowledge, LocateError, Pooling, error::Result, names::is_default, names::named, names::optional_name};
-use locdiff_base::{Named, setting};
+use locdiff_base::{Named, named, setting};
 use locdiff_map::{clues::Clue, clues::ClueTime, evidence::Evidence, places::PlacesError, places::Region};
 use locdiff_model::{SampleOptions, answer::ReadOptions, diffusion::Sampler};
 use locdiff_vision::PhotoLimits;
@@ -85,22 +85,14 @@ pub struct LocateOptions {
     knowledge: Option<SharedKnowledge>,
 }
 
-/// Choice of map factors, see [`LocateOptions`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MapFactorChoice {
-    /// All that the model has.
-    #[default]
-    All,
-    /// None: the network's plain density.
-    None,
-}
-
-impl Named for MapFactorChoice {
-    const WHAT: &'static str = "choice of map factors";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::All, "all", "towns, coast and climate, if the model has learned them"),
-        (Self::None, "none", "the plain density of the network"),
-    ];
+named! {
+    /// Choice of map factors, see [`LocateOptions`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum MapFactorChoice: "choice of map factors" {
+        #[default]
+        All = "all", "towns, coast and climate, if the model has learned them";
+        None = "none", "the plain density of the network";
+    }
 }
 
 /// Knowledge is a function: it equals itself alone.

@@ -3,9 +3,9 @@
 use crate::{Answer, Density, DensityGrid, error::Failure, error::Result, grid::worth_drawing};
 use locdiff_base::{counted, kilometres};
 use locdiff_map::places::{PlaceKind, PlaceName, place_names};
-use locdiff_map::{Colour, CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMarker, HtmlPhoto, KmlDocument};
+use locdiff_map::{Colour, CrowdMap, CrowdPhoto, FeatureCollection, HtmlMarker, HtmlPhoto, KmlDocument};
 use locdiff_map::{KmlFolder, MapImage, MapLabel, MapPage, Marker, MarkerShape, Raster, Trace, Window};
-use locdiff_map::{contour_polygons, crowd_image, geotiff, photos_png};
+use locdiff_map::{contour_polygons, geotiff, photos_png};
 use locdiff_model::{TraceStep, answer::DensityRegion};
 use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Polygon, UnitVec, haversine_km};
@@ -202,7 +202,7 @@ impl<'a> AnswerMap<'a> {
         let window = Window::globe(90, 180)?;
         let points = window.points();
         let areas = |cell: usize| window.cell_area_sr(cell / window.columns());
-        let mut trace = Trace::new(name(answer), "cube root of the samples' density, before map factors");
+        let mut trace = Trace::new("cube root of the samples' density, before map factors");
         for TraceStep { t, samples } in steps {
             let mut sum = vec![0.0; points.len()];
             for code in samples.iter().take(MOST_SAMPLES) {
@@ -214,7 +214,7 @@ impl<'a> AnswerMap<'a> {
             let logs = sum.into_iter().map(|value| f64::ln(value.max((-DEPTH_NATS).exp())) / 3.0).collect();
             trace.push(&format!("sampling, t = {t}"), Raster::new(window, logs)?);
         }
-        Ok(trace.answer(answer.best, &answer.headline))
+        Ok(trace.answer(answer.best))
     }
 
     /// Returns regions and locations as GeoJSON.
@@ -262,7 +262,7 @@ impl<'a> AnswerMap<'a> {
             .fact("half within", &format!("{} km", kilometres(answer.radius_50_km)))
             .fact("nine in ten within", &format!("{} km", kilometres(answer.radius_90_km)))
             .fact("locatability", &format!("{:.2}", answer.locatability))
-            .heat(&self.raster, Heat::log_density());
+            .heat(&self.raster);
         for (p, _, outline) in &self.regions {
             photo = photo.outline(outline, &region_words(*p));
         }
@@ -317,7 +317,7 @@ impl<'a> AnswerMap<'a> {
         let margin_deg = 0.5 + 0.2 * (north - south).min(30.0);
         let window = Window::of_picture(Window::bounds(&shown, margin_deg), size.0, size.1)?;
         let cells = window.with_cells((window.rows() / CELL).max(1), (window.columns() / CELL).max(1))?;
-        let mut image = MapImage::new(window).scale(SCALE).heat(raster(density, cells)?, Heat::log_density());
+        let mut image = MapImage::new(window).scale(SCALE).heat(raster(density, cells)?);
         for (p, _, outline) in &self.regions {
             image = image.outline(outline.clone(), &region_words(*p));
         }
@@ -346,12 +346,6 @@ impl<'a> AnswerMap<'a> {
 
 fn region_words(p: f64) -> String {
     format!("smallest region that holds {:.0} %", 100.0 * p)
-}
-
-/// Draws many photos in one picture: their numbers by region, and how far away they may have been taken.
-pub(crate) fn crowd_png(photos: &[CrowdPhoto], unreadable: usize) -> Result<Vec<u8>> {
-    let image = crowd_image(photos)?.names(labels()).title(&photos_title(photos, unreadable));
-    Ok(photos_png(&[image], 1, "")?)
 }
 
 /// How many photos of each kind there are, in the words of the summary that `locdiff locate` prints.

@@ -100,7 +100,6 @@ pub(crate) fn rounded(degrees: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Raster, Window, contour_polygons};
     use serde_json::json;
 
     #[test]
@@ -135,16 +134,5 @@ mod tests {
         assert_eq!(geometry(1)["coordinates"].as_array().unwrap().len(), 2);
         assert_eq!(value["features"][1]["properties"]["p"], 0.5);
         assert_eq!(geometry(2)["coordinates"], json!([]));
-    }
-
-    #[test]
-    fn a_contour_reads_back_as_json() {
-        let place = LatLon::new(-17.0, 180.0).unwrap();
-        let raster = Raster::from_fn(Window::globe(90, 180).unwrap(), |p| -p.angle_rad(place.to_unit()));
-        let mut features = FeatureCollection::new();
-        features.push_region(&contour_polygons(&raster, -0.2), &[("share", 0.9.into())]);
-        let back: Value = serde_json::from_str(&features.to_string()).unwrap();
-        assert_eq!(back["features"][0]["properties"], json!({ "share": 0.9 }));
-        assert_eq!(back["features"][0]["geometry"]["coordinates"].as_array().unwrap().len(), 2);
     }
 }

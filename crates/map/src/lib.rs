@@ -9,13 +9,13 @@
 //! | a `GeoJSON` or KML file | [`FeatureCollection`], [`KmlDocument`] |
 //! | a raster for GIS programs, and back | [`geotiff`], [`ascii_grid`], [`parse_ascii_grid`] |
 //! | land and borders | [`Coast`] |
-//! | a picture of one photo, of several, or of many | [`MapImage`], [`sheet_png`], [`photos_png`], [`crowd_image`] |
+//! | a picture of one photo, or of several | [`MapImage`], [`photos_png`] |
 //! | a page with a map, or one for thousands of photos | [`HtmlPhoto`], [`CrowdMap`], [`MapPage`] |
 //! | the towns, coast, climate, country and state of a location | [`cells::Cells`] |
 //! | an animation of a density in time | [`Trace`] |
 //!
 //! ```
-//! use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, contour_polygons};
+//! use locdiff_map::{FeatureCollection, MapImage, Raster, Window, contour_polygons};
 //! use locdiff_shdd::sphere::LatLon;
 //!
 //! let paris = LatLon::new(48.86, 2.35)?;
@@ -28,7 +28,7 @@
 //! assert!(features.to_string().starts_with(r#"{"type":"FeatureCollection","features":["#));
 //!
 //! let png = MapImage::new(Window::globe(360, 720)?)
-//!     .heat(raster, Heat::log_density())
+//!     .heat(raster)
 //!     .outline(region, "level -1")
 //!     .marker(paris)
 //!     .title("Where is Paris?")
@@ -70,6 +70,6 @@ pub use label::MapLabel;
 pub use raster::Raster;
 pub use raster_files::geotiff;
 pub use raster_files::{ascii_grid, parse_ascii_grid};
-pub use render::{Colour, Heat, MapImage, Marker, MarkerShape, crowd_image, photos_png, sheet_png};
+pub use render::{Colour, MapImage, Marker, MarkerShape, photos_png};
 pub use trace::Trace;
 pub use window::Window;

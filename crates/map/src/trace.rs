@@ -1,22 +1,21 @@
-//! A density that changes: the steps of the backward process as an animation, a page, or a sheet of maps.
+//! A density that changes: the steps of the backward process as an animation.
 
-use crate::{Heat, HtmlMarker, HtmlPhoto, MapError, MapImage, Raster, Window, render::GlobeImage, sheet_png};
+use crate::{MapError, MapImage, Raster, Window, render::GlobeImage};
 use gif::{Encoder, Frame, Repeat};
 use locdiff_shdd::sphere::LatLon;
 
 /// Steps with their log densities on the whole Earth, first to last.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
-    name: String,
     caption: String,
     frames: Vec<(String, Raster)>,
-    answer: Option<(LatLon, String)>,
+    answer: Option<LatLon>,
 }
 
 impl Trace {
-    /// A trace without steps yet, by the photo's name and what its densities are.
-    pub fn new(name: &str, caption: &str) -> Self {
-        Self { name: name.to_owned(), caption: caption.to_owned(), frames: Vec::new(), answer: None }
+    /// A trace without steps yet, by what its densities are.
+    pub fn new(caption: &str) -> Self {
+        Self { caption: caption.to_owned(), frames: Vec::new(), answer: None }
     }
 
     /// Adds a step: a label such as "t = 0.98", and log densities up to a constant. All steps have one window.
@@ -24,11 +23,10 @@ impl Trace {
         self.frames.push((label.to_owned(), log_density));
     }
 
-    /// Where it ends, in words: marked on the page and at the end of the animation.
+    /// Where it ends: marked at the end of the animation.
     #[must_use]
-    pub fn answer(mut self, place: LatLon, label: &str) -> Self {
-        self.answer = Some((place, label.to_owned()));
-        self
+    pub fn answer(self, place: LatLon) -> Self {
+        Self { answer: Some(place), ..self }
     }
 
     /// An endless animation of 4 seconds on a globe that turns to the answer, `side` pixels wide and high, then a rest at its
@@ -50,7 +48,7 @@ impl Trace {
         let mut encoder = Encoder::new(Vec::new(), size, size, &[]).expect(WHOLE);
         encoder.set_repeat(Repeat::Infinite).expect(WHOLE);
         let moments = if self.frames.is_empty() { 0 } else { MOMENTS };
-        let [lat, lon] = self.answer.as_ref().map_or([0.0; 2], |(place, _)| [place.lat_deg(), place.lon_deg()]);
+        let [lat, lon] = self.answer.map_or([0.0; 2], |place| [place.lat_deg(), place.lon_deg()]);
         for moment in 0..moments {
             let passed = moment as f64 / (MOMENTS - 1) as f64;
             let is_last = moment + 1 == MOMENTS;
@@ -59,7 +57,7 @@ impl Trace {
             let left = (1.0 - passed) * (1.0 - passed);
             let east = (lon - TURN_DEG * left + 540.0).rem_euclid(360.0) - 180.0;
             let Ok(centre) = LatLon::new((0.8 - 0.4 * left) * lat, east) else { continue };
-            let marked = self.answer.as_ref().filter(|_| is_last).map(|(place, _)| *place);
+            let marked = self.answer.filter(|_| is_last);
             let rgb = globe.draw(&raster, centre, &format!("{label}\n{}", self.caption), marked);
             let mut frame = Frame::from_rgb_speed(size, size, &rgb, SPEED);
             frame.delay = if is_last { LAST_HUNDREDTHS } else { HUNDREDTHS };
@@ -80,40 +78,6 @@ impl Trace {
             Raster::new(*before.window(), mixed)?,
         ))
     }
-
-    /// Maps of at most `most` steps, evenly spread from the first to the last, `columns` beside each other and each `rows`
-    /// pixels high. Fails with [`MapError::Cells`] for maps or sheets of a size that cannot be drawn.
-    pub fn to_png(&self, most: usize, columns: usize, rows: usize) -> Result<Vec<u8>, MapError> {
-        let window = Window::globe(rows, rows.saturating_mul(2))?;
-        let (last, shown) = (self.frames.len().saturating_sub(1), most.clamp(1, self.frames.len().max(1)));
-        let indices = (1..=shown).map(|k| if shown == 1 { last } else { (k - 1) * last / (shown - 1) });
-        let images: Vec<_> = indices.filter(|k| *k < self.frames.len()).map(|k| self.image(k, window)).collect();
-        sheet_png(&images, columns)
-    }
-
-    /// The map of a step; the answer is marked on the last.
-    fn image(&self, index: usize, window: Window) -> MapImage {
-        let (label, raster) = &self.frames[index];
-        let image = MapImage::new(window)
-            .heat(raster.clone(), Heat::log_density())
-            .title(&format!("{label}\n{}", self.caption));
-        match &self.answer {
-            Some((place, _)) if index + 1 == self.frames.len() => image.marker(*place),
-            _ => image,
-        }
-    }
-
-    /// A page with a slider and a play button that begins with the first step; see [`HtmlPhoto`].
-    pub fn to_html(&self) -> String {
-        let mut photo = HtmlPhoto::new(&self.name).fact("colour", &self.caption);
-        for (label, raster) in &self.frames {
-            photo = photo.frame(label, raster, Heat::log_density());
-        }
-        if let Some((place, label)) = &self.answer {
-            photo = photo.summary(label).marker(HtmlMarker::new(*place, label));
-        }
-        photo.to_html(format!("{} – step by step", self.name).as_str())
-    }
 }
 
 #[cfg(test)]
@@ -122,7 +86,7 @@ mod tests {
 
     fn trace() -> Trace {
         let place = LatLon::new(48.0, 11.0).unwrap();
-        let mut trace = Trace::new("<script>.jpg", "of a test").answer(place, "in Munich");
+        let mut trace = Trace::new("of a test").answer(place);
         for kappa in [0.1, 3.0, 40.0] {
             let window = Window::globe(30, 60).unwrap();
             trace.push(&format!("κ = {kappa}"), Raster::from_fn(window, |p| kappa * p.dot(place.to_unit())));
@@ -152,12 +116,5 @@ mod tests {
         for side in [0, 40_000, usize::MAX] {
             assert!(matches!(trace().to_gif(side), Err(MapError::Cells { .. })), "{side}");
         }
-        for (most, maps) in [(1, 1), (2, 2), (3, 3), (9, 3)] {
-            let sheet = trace().to_png(most, 1, 60).unwrap();
-            let height = u32::from_be_bytes(sheet[20..24].try_into().unwrap());
-            assert!((60 * maps..70 * maps).contains(&height), "{most}: {height} pixels");
-        }
-        let page = trace().to_html();
-        assert!(page.contains("κ = 40") && !page.contains("<script>.jpg"));
     }
 }

@@ -1,36 +1,25 @@
-//! What an encoder is, whether it works, and how fast.
+//! What an encoder is, and whether it works.
 
 use crate::{CropRounding, Encoder, Photo, Preprocessing, ResizeRule, Result, VisionError};
 use serde_json::{Value, json};
-use std::{fmt::Write, path::Path, path::PathBuf, time::Duration, time::Instant};
+use std::{fmt::Write, path::Path, path::PathBuf};
 
-const BATCH: usize = 16;
-
-/// What an encoder is, for people and programs; it was checked, and timed.
+/// What an encoder is, for people and programs; it was checked.
 pub struct Inspection<'a> {
     encoder: &'a Encoder,
     folder: Option<PathBuf>,
     /// Names and bytes.
     files: Vec<(String, u64)>,
     device: String,
-    times: Times,
-}
-
-/// Milliseconds a photo.
-struct Times {
-    preprocess: f64,
-    one_thread: f64,
-    all_threads: f64,
 }
 
 impl<'a> Inspection<'a> {
-    /// Checks and times an encoder, which takes some seconds; `folder` is where it came from, `device` where it runs,
+    /// Checks an encoder; `folder` is where it came from, `device` where it runs,
     /// in words. Fails with [`VisionError::Unsound`] where it does not work; a folder that cannot be read.
     pub fn of(encoder: &'a Encoder, folder: Option<&Path>, device: String) -> Result<Self> {
         Self::check(encoder)?;
-        let times = time(encoder)?;
         let files = folder.map(file_sizes).transpose()?.unwrap_or_default();
-        Ok(Self { encoder, folder: folder.map(Path::to_owned), files, device, times })
+        Ok(Self { encoder, folder: folder.map(Path::to_owned), files, device })
     }
 
     /// Runs an encoder on pictures whose answers must be alike, or must not.
@@ -62,24 +51,20 @@ impl<'a> Inspection<'a> {
 
     /// As one object.
     pub fn to_json(&self) -> Value {
-        let (encoder, p, times) = (self.encoder, self.encoder.preprocessing(), &self.times);
+        let (encoder, p) = (self.encoder, self.encoder.preprocessing());
         let files: Vec<_> = self.files.iter().map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect();
         json!({
             "folder": self.folder, "family": encoder.family(), "architecture": encoder.architecture(),
             "licence": encoder.licence(), "fingerprint": encoder.fingerprint().to_string(), "parameters": encoder.parameters(),
             "weight_bytes": encoder.file_bytes(), "files": files, "embedding": encoder.embedding(),
             "input_side": p.input_side, "resize": resize(p), "crop": crop(p), "scale": p.scale, "mean": p.mean,
-            "std": p.std, "device": self.device, "threads": rayon::current_num_threads(), "batch": BATCH,
-            "milliseconds": {
-                "preprocess": times.preprocess, "encode_one_thread": times.one_thread,
-                "encode_all_threads": times.all_threads,
-            },
+            "std": p.std, "device": self.device,
         })
     }
 
     /// As lines.
     pub fn to_text(&self) -> String {
-        let (encoder, p, times) = (self.encoder, self.encoder.preprocessing(), &self.times);
+        let (encoder, p) = (self.encoder, self.encoder.preprocessing());
         let folder = self.folder.as_ref().map_or("bundled".to_owned(), |folder| folder.display().to_string());
         let mut text = String::new();
         let mut line = |name: &str, words: String| {
@@ -91,45 +76,15 @@ impl<'a> Inspection<'a> {
         line("photo", format!("{}, {}, input {s}×{s}", resize(p), crop(p), s = p.input_side));
         line("colours", format!("(byte × {} − {:?}) / {:?}", p.scale, p.mean, p.std));
         line("embedding", format!("{} numbers", encoder.embedding()));
-        line("weights", format!("{} numbers, {} bytes", encoder.parameters(), encoder.file_bytes()));
+        let numbers = encoder.parameters().map_or(String::new(), |count| format!("{count} numbers, "));
+        line("weights", format!("{numbers}{} bytes", encoder.file_bytes()));
         for (name, bytes) in &self.files {
             line("file", format!("{name}, {bytes} bytes"));
         }
         line("checks", "finite, not zero, the same each time and in any batch, another for another picture".to_owned());
-        let (Times { preprocess, one_thread, all_threads }, threads) = (times, rayon::current_num_threads());
-        let alone = format!("{preprocess:.2} ms a photo to resize; {one_thread:.2} ms to encode alone on one thread");
-        line("time", format!("{alone}, {all_threads:.2} ms in a batch of {BATCH} on {threads} ({})", self.device));
+        line("device", self.device.clone());
         text
     }
-}
-
-fn time(encoder: &Encoder) -> Result<Times> {
-    let picture = Photo::test_picture();
-    let pixels = encoder.preprocess(&picture)?;
-    let batch = pixels.repeat(BATCH);
-    let encode = || median_ms(|| encoder.embed_pixels(&pixels));
-    Ok(Times {
-        preprocess: median_ms(|| encoder.preprocess(&picture))?,
-        one_thread: match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
-            Ok(pool) => pool.install(encode)?,
-            Err(_) => encode()?, // no thread can be started
-        },
-        all_threads: median_ms(|| encoder.embed_pixels(&batch))? / BATCH as f64,
-    })
-}
-
-/// The median of at least three calls, for a second at most.
-fn median_ms<T>(mut call: impl FnMut() -> Result<T>) -> Result<f64> {
-    const MOST: usize = 50;
-    let begin = Instant::now();
-    let mut times_ms = Vec::new();
-    while times_ms.len() < 3 || (times_ms.len() < MOST && begin.elapsed() < Duration::from_secs(1)) {
-        let start = Instant::now();
-        std::hint::black_box(call()?);
-        times_ms.push(1e3 * start.elapsed().as_secs_f64());
-    }
-    times_ms.sort_by(f64::total_cmp);
-    Ok(times_ms[times_ms.len() / 2])
 }
 
 fn resize(preprocessing: &Preprocessing) -> String {

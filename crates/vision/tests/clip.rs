@@ -51,7 +51,7 @@ fn a_folder_says_what_it_is() {
     assert_eq!((whole.licence(), whole.embedding(), whole.input_side()), ("mit", 24, 32));
     // Patches, class, positions, norms; three layers; the projection.
     let layer = 4 * (32 * 32 + 32) + 4 * 32 + 2 * 32 * 72 + 72 + 32;
-    assert_eq!(whole.parameters(), 32 * 192 + 32 + 17 * 32 + 4 * 32 + 3 * layer + 24 * 32);
+    assert_eq!(whole.parameters(), Some(32 * 192 + 32 + 17 * 32 + 4 * 32 + 3 * layer + 24 * 32));
     let tower = Encoder::open(&fixture("tower")).unwrap();
     assert_eq!((tower.embedding(), tower.input_side()), (40, 30));
     assert!(tower.licence().contains("not stated"));

@@ -1,4 +1,4 @@
-//! DINOv2, SigLIP and OpenCLIP folders against PyTorch (scripts/tower_fixtures.py), on every device.
+//! DINOv2 and SigLIP folders against PyTorch (scripts/tower_fixtures.py), on every device.
 
 use crate::common::{copied, cuda, fixtures, floats, pictures, relative_error, replace, worst};
 use locdiff_nn::{Device, Precision};
@@ -123,30 +123,4 @@ fn siglip_by_its_pooling_head() {
     let headless = ("\"vision_config\": {", "\"vision_config\": {\n    \"vision_use_head\": false,");
     changed("towers/siglip", "config.json", headless, "without its head");
     changed("towers/siglip", "config.json", ("{\n", "{\n  \"pooling\": \"mean\",\n"), "for DINOv2 only");
-}
-
-#[test]
-fn open_clip_with_layer_scale() {
-    agrees(&fixtures("towers/open_clip"), &["open_clip/NAME/features"]);
-    sees("towers/open_clip");
-    let encoder = Encoder::open(&fixtures("towers/open_clip")).unwrap();
-    assert_eq!((encoder.embedding(), encoder.family()), (16, "OpenCLIP vision transformer"));
-    assert_eq!(encoder.architecture(), "open_clip-vit-width24-patch5-20");
-    for (change, words) in [
-        (("\"layers\": 2", "\"layers\": [3, 4, 6, 3]"), "known are transformers"),
-        (("\"patch_size\": 5", "\"patch_size\": 5, \"timm_model_name\": \"vit_b\""), "`vit_b` of timm"),
-        (("\"patch_size\": 5", "\"patch_size\": 5, \"pool_type\": \"avg\""), "pool_type = avg"),
-        (("\"patch_size\": 5", "\"patch_size\": 4"), "has the shape"),
-        (("\"head_width\": 8", "\"head_width\": 0"), "num_attention_heads = 0"),
-        (("shortest", "longest"), "resize_mode is `longest`"),
-        (("bicubic", "random"), "interpolation is `random`"),
-    ] {
-        changed("towers/open_clip", "open_clip_config.json", change, words);
-    }
-    // Beside a config.json without weights of its own the folder is still an OpenCLIP.
-    let copy = copied(&fixtures("towers/open_clip"));
-    fs::write(copy.path().join("config.json"), "{}").unwrap();
-    assert_eq!(Encoder::open(copy.path()).unwrap().embedding(), 16);
-    fs::remove_file(copy.path().join("open_clip_model.safetensors")).unwrap();
-    refused(copy.path(), "open_clip_model.safetensors");
 }

@@ -1,7 +1,7 @@
 //! What map factors are worth, by set of photos, as a table and as JSON.
 
-use crate::splits::wide_blocks;
-use locdiff_model::{eval::Bootstrap, eval::Rules, report::Table};
+use crate::{Table, splits::wide_blocks};
+use locdiff_model::{eval::Bootstrap, eval::Rules};
 use locdiff_shdd::sphere::{LatLon, UnitVec};
 use serde_json::{Value, json};
 

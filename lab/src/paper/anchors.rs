@@ -3,8 +3,8 @@
 use super::{Experiment, beside, paper_cell, share_cells};
 use crate::contrastive::Contrastive;
 use crate::locdiff::LocDiff;
-use crate::{Baseline, FitData, Result, RetrievalGallery, Trial, baseline::Task, comparison::TABLE_RADII_KM};
-use locdiff_model::{eval::Bootstrap, report::Table};
+use crate::{Baseline, FitData, Result, RetrievalGallery, Table, Trial, baseline::Task, comparison::TABLE_RADII_KM};
+use locdiff_model::eval::Bootstrap;
 use locdiff_shdd::{Anchors, Decoder, sphere::Grid, sphere::LatLon, sphere::UnitVec};
 use serde_json::{Value, json};
 

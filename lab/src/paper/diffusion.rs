@@ -3,11 +3,12 @@
 use super::{Experiment, beside};
 use crate::locdiff::{LocDiff, with_degree};
 use crate::reading::{CommonReading, READ_DEGREE, Read};
+use crate::table::percent_interval;
 use crate::trial::errors_km;
-use crate::{Baseline, FitData, Method, PhotoDensity, Points, Result, reading::exps, sampled::ideal_draws};
+use crate::{Baseline, FitData, Method, PhotoDensity, Points, Result, Table, reading::exps, sampled::ideal_draws};
 use locdiff_base::Named;
 use locdiff_model::eval::{Bootstrap, Estimate, Rules};
-use locdiff_model::{NetworkKind, Prediction, Reading, answer::Globe, report::Table, report::percent_interval};
+use locdiff_model::{NetworkKind, Prediction, Reading, answer::Globe};
 use locdiff_shdd::{Coefficients, Decoder, sphere::EARTH_RADIUS_KM, sphere::LatLon, sphere::UnitVec};
 use rayon::prelude::*;
 use serde_json::{Value, json};

@@ -60,7 +60,7 @@ fn paper_cell(shares: Option<[f64; 4]>) -> String {
 /// A row's shares within the table's radii, with intervals.
 fn share_cells(trial: &Trial, photos: &[usize], bootstrap: &Bootstrap) -> [String; 5] {
     crate::comparison::TABLE_RADII_KM
-        .map(|radius| locdiff_model::report::percent_interval(trial.share(radius, photos, bootstrap)))
+        .map(|radius| crate::table::percent_interval(trial.share(radius, photos, bootstrap)))
 }
 
 fn mean(values: &[f64]) -> f64 {

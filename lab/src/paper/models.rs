@@ -1,10 +1,10 @@
 //! The tables of losses, location encoders, bottleneck widths and degrees.
 
 use crate::paper::{Experiment, beside, drift::anywhere, drift::drifts_km, mean, paper_cell, share_cells};
-use crate::{Effort, EncoderKind, Fit, Method, Result, Trial, locdiff::LocDiff, locdiff::with_degree};
+use crate::{Effort, EncoderKind, Fit, Method, Result, Table, Trial, locdiff::LocDiff, locdiff::with_degree};
 use anyhow::Context;
 use locdiff_base::Named;
-use locdiff_model::{CodeScale, LossKind, QuadratureRecipe, eval::Bootstrap, report::Table, train::RunConfig};
+use locdiff_model::{CodeScale, LossKind, QuadratureRecipe, eval::Bootstrap, train::RunConfig};
 use locdiff_shdd::{Codec, Decoder, sphere::Degree};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -1,9 +1,8 @@
 //! The paper's times of unit operations and of training, on this machine.
 
-use crate::locdiff::with_degree;
+use crate::{Table, locdiff::with_degree};
 use anyhow::Result;
 use locdiff_io::data::Embedding;
-use locdiff_model::report::Table;
 use locdiff_model::train::{Dataset, Rows, TrainPreset, TrainingJob, train};
 use locdiff_model::{Model, ModelConfig, Predictor, Query, Reading, SampleOptions, chance, diffusion::Sampler};
 use locdiff_nn::Device;

@@ -1,4 +1,4 @@
-//! `locdiff encoder inspect`: what an encoder's folder is, whether it works, and how fast.
+//! `locdiff encoder inspect`: what an encoder's folder is, and whether it works.
 
 use crate::terminal::subcommands::subcommands;
 use crate::{args::DeviceArg, args::named, output::Out};
@@ -11,14 +11,14 @@ use std::{io::Write, path::PathBuf};
 subcommands! {
     /// About image encoders.
     pub(crate) enum EncoderCommand {
-        /// Describe an encoder's folder, check it and time it
+        /// Describe an encoder's folder and check it
         Inspect(Inspect),
     }
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// Folder or name: CLIP, DINOv2, SigLIP, OpenCLIP, ONNX, or one with an encoder.json [default: the bundled one]
+    /// Folder or name: CLIP, DINOv2, SigLIP, ONNX, or one with an encoder.json [default: the bundled one]
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
     #[command(flatten)]

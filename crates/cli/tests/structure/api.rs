@@ -16,7 +16,6 @@ struct Index {
     items: BTreeMap<String, String>,
     /// Lines of methods and trait implementations, by the name of the type.
     members: BTreeMap<String, BTreeSet<String>>,
-    documented: BTreeSet<String>,
 }
 
 fn is_public(visibility: &Visibility) -> bool {
@@ -91,7 +90,6 @@ impl Index {
                 Item::Macro(item) if item.mac.path.is_ident("named") => {
                     let text = line(&item.mac.tokens);
                     if let Some(name) = text.split("pub enum ").nth(1).and_then(|rest| rest.split([':', ' ']).next()) {
-                        self.documented.insert(name.to_owned());
                         self.items.insert(name.to_owned(), format!("pub enum {name}"));
                     }
                 }
@@ -105,9 +103,6 @@ impl Index {
 
     fn add_public(&mut self, name: String, attributes: &[Attribute], item: Item) {
         let has = |attribute: &str| attributes.iter().any(|one| one.path().is_ident(attribute));
-        if has("doc") {
-            self.documented.insert(name.clone());
-        }
         let open = if has("non_exhaustive") { "#[non_exhaustive] " } else { "" };
         let text = match item {
             Item::Struct(mut item) => {
@@ -185,18 +180,13 @@ fn the_public_api_is_the_one_that_is_listed() {
     exported(&root.join("crates/locdiff/src/lib.rs"), "locdiff::", &mut names);
     assert!(names.len() <= MOST_NAMES, "{} names, at most {MOST_NAMES}", names.len());
     let mut list = String::new();
-    let mut undocumented = Vec::new();
     for (path, name) in &names {
         let item = index.items.get(name).unwrap_or_else(|| panic!("{path}: no public item of this name"));
         list += &format!("{path}\n    {item}\n");
         for member in index.members.get(name).into_iter().flatten() {
             list += &format!("    {member}\n");
         }
-        if !index.documented.contains(name) {
-            undocumented.push(path);
-        }
     }
-    assert!(undocumented.is_empty(), "without documentation: {undocumented:?}");
     let file = root.join("crates/locdiff/api.txt");
     if std::env::var_os("LOCDIFF_UPDATE").is_some() {
         fs::write(&file, &list).unwrap();

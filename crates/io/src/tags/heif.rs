@@ -132,43 +132,34 @@ impl<'a> Heif<'a> {
         Some(())
     }
 
-    fn data(&self, id: u64) -> Option<Vec<u8>> {
+    /// Where the parts of an item lie in the file; `None` if one lies elsewhere.
+    fn parts(&self, id: u64) -> Option<Vec<Range<usize>>> {
         let location = self.locations.iter().find(|location| location.id == id)?;
         let source = match location.method {
-            0 if location.reference == 0 => self.file,
-            1 => self.child(*b"idat")?.of(self.file),
+            0 if location.reference == 0 => 0..self.file.len() as u64,
+            1 => self.child(*b"idat")?.body.clone(),
             _ => return None,
         };
-        let mut bytes = Vec::new();
-        for [_, at, length] in &location.extents {
-            let end = usize::try_from(at.checked_add(*length)?).ok()?;
-            bytes.extend(source.get(*at as usize..end)?);
-            if bytes.len() > self.file.len() {
-                return None;
-            }
-        }
-        Some(bytes)
+        let range = |[_, at, length]: &[u64; 3]| {
+            let at = source.start.checked_add(*at)?;
+            let end = at.checked_add(*length).filter(|end| *end <= source.end)?;
+            Some(usize::try_from(at).ok()?..usize::try_from(end).ok()?)
+        };
+        location.extents.iter().map(range).collect()
+    }
+
+    fn data(&self, id: u64) -> Option<Vec<u8>> {
+        let parts = self.parts(id)?;
+        let is_sound = parts.iter().map(Range::len).sum::<usize>() <= self.file.len();
+        is_sound.then(|| parts.into_iter().flat_map(|part| &self.file[part]).copied().collect())
     }
 
     /// Where the bytes of the items with EXIF data (`true`) and XMP lie, in parts. Fails if a part lies elsewhere.
     #[expect(clippy::type_complexity, reason = "whether it is XMP, and where its parts lie")]
     pub(crate) fn metadata(&self) -> Result<Vec<(bool, Vec<Range<usize>>)>, Reason> {
-        let part = |item: &Item| {
-            let location = self.locations.iter().find(|location| location.id == item.id)?;
-            let start = match location.method {
-                0 if location.reference == 0 => 0,
-                1 => self.child(*b"idat")?.body.start,
-                _ => return None,
-            };
-            let range = |[_, at, length]: &[u64; 3]| {
-                let at = start.checked_add(*at)?;
-                let range = usize::try_from(at).ok()?..usize::try_from(at.checked_add(*length)?).ok()?;
-                (range.end <= self.file.len()).then_some(range)
-            };
-            Some((!item.is_xmp, location.extents.iter().map(range).collect::<Option<_>>()?))
-        };
         let items = self.items.iter().filter(|item| item.is_xmp || item.kind == *b"Exif");
-        items.map(part).collect::<Option<_>>().ok_or_else(|| damaged("table of places of items"))
+        let parts = items.map(|item| Some((!item.is_xmp, self.parts(item.id)?)));
+        parts.collect::<Option<_>>().ok_or_else(|| damaged("table of places of items"))
     }
 
     pub(crate) fn xmp(&self) -> Option<Vec<u8>> {

@@ -1,6 +1,6 @@
 //! A density as a picture in Mercator's projection, ready to be stretched over a map.
 
-use crate::{Heat, Raster, render::encode_png, render::heat_colour};
+use crate::{Raster, render::encode_png, render::heat_colour, render::heat_share};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use serde_json::{Value, json};
 use std::f64::consts::{PI, TAU};
@@ -22,19 +22,13 @@ pub(super) struct HeatImage {
 }
 
 impl HeatImage {
-    pub(super) fn new(raster: &Raster, heat: Heat) -> Self {
-        let window = raster.window();
-        let Some([top, bottom, left, right]) = coloured_cells(raster, heat) else {
-            return Self { png: Vec::new(), x: [0.0; 2], y: [0.0; 2] };
-        };
-        let north = (window.north_deg() - top as f64 * window.cell_height_deg()).min(MAX_LAT_DEG);
-        let south = (window.north_deg() - bottom as f64 * window.cell_height_deg()).max(-MAX_LAT_DEG);
+    pub(super) fn new(raster: &Raster) -> Self {
+        let (window, nothing) = (raster.window(), Self { png: Vec::new(), x: [0.0; 2], y: [0.0; 2] });
+        let (north, south) = (window.north_deg().min(MAX_LAT_DEG), window.south_deg().max(-MAX_LAT_DEG));
         if north <= south {
-            return Self { png: Vec::new(), x: [0.0; 2], y: [0.0; 2] }; // all of it about a pole
+            return nothing; // all of it about a pole
         }
-        let lon = |column: usize| window.west_deg() + column as f64 * window.cell_width_deg();
-        let x = [world_x(lon(left)), world_x(lon(right))];
-        let y = [world_y(north), world_y(south)];
+        let (x, y) = ([world_x(window.west_deg()), world_x(window.east_deg())], [world_y(north), world_y(south)]);
         // As fine as the raster's columns, where the limit allows.
         let per_world = (360.0 / window.cell_width_deg())
             .min(MOST_PIXELS as f64 / (x[1] - x[0]))
@@ -42,16 +36,19 @@ impl HeatImage {
         let pixels = |span: f64| ((span * per_world).round() as usize).clamp(1, MOST_PIXELS);
         let (width, height) = (pixels(x[1] - x[0]), pixels(y[1] - y[0]));
         let peak = raster.max();
-        let across = |column: usize| left as f64 + (column as f64 + 0.5) / width as f64 * (right - left) as f64;
+        let across = |column: usize| (column as f64 + 0.5) / width as f64 * window.columns() as f64;
         let columns: Vec<_> = (0..width).map(|column| raster.columns_about(across(column))).collect();
         let mut indices = Vec::with_capacity(width * height);
         for row in 0..height {
             let lat = latitude(y[0] + (row as f64 + 0.5) / height as f64 * (y[1] - y[0]));
             let rows = raster.rows_about((window.north_deg() - lat) / window.cell_height_deg());
             indices.extend(columns.iter().map(|columns| {
-                let share = heat.share(raster.mixed(rows, *columns), peak).unwrap_or(0.0);
+                let share = heat_share(raster.mixed(rows, *columns), peak).unwrap_or(0.0);
                 (share.clamp(0.0, 1.0) * STEPS).round() as u8
             }));
+        }
+        if indices.iter().all(|step| *step == 0) {
+            return nothing;
         }
         Self { png: indexed_png(width, height, &indices), x, y }
     }
@@ -63,39 +60,6 @@ impl HeatImage {
         let uri = format!("data:image/png;base64,{}", BASE64.encode(&self.png));
         json!({ "uri": uri, "x0": self.x[0], "x1": self.x[1], "y0": self.y[0], "y1": self.y[1] })
     }
-}
-
-/// Top, bottom, left and right edge of coloured cells with a margin; the right one may lie beyond the last column.
-fn coloured_cells(raster: &Raster, heat: Heat) -> Option<[usize; 4]> {
-    let window = raster.window();
-    let (rows, columns) = (window.rows(), window.columns());
-    let peak = raster.max();
-    let (mut in_row, mut in_column) = (vec![false; rows], vec![false; columns]);
-    for row in 0..rows {
-        for column in 0..columns {
-            if heat.share(raster.get(row, column), peak).is_some_and(|share| share > 0.0) {
-                (in_row[row], in_column[column]) = (true, true);
-            }
-        }
-    }
-    let top = in_row.iter().position(|&used| used)?.saturating_sub(1);
-    let bottom = (in_row.iter().rposition(|&used| used)? + 2).min(rows);
-    let (first, last) = (in_column.iter().position(|&used| used)?, in_column.iter().rposition(|&used| used)?);
-    if !window.goes_around() {
-        return Some([top, bottom, first.saturating_sub(1), (last + 2).min(columns)]);
-    }
-    // The widest gap, also over the seam: the picture begins where it ends.
-    let used: Vec<usize> = (0..columns).filter(|&column| in_column[column]).collect();
-    let after = |index: usize| if index + 1 < used.len() { used[index + 1] } else { used[0] + columns };
-    let widest = (0..used.len()).max_by_key(|&index| after(index) - used[index])?;
-    let (begin, end) = (after(widest) % columns, used[widest]);
-    let end = if end < begin { end + columns } else { end };
-    if end - begin + 4 > columns {
-        return Some([top, bottom, 0, columns]);
-    }
-    let begin = if begin == 0 { columns - 1 } else { begin - 1 };
-    let end = if end < begin { end + columns } else { end };
-    Some([top, bottom, begin, end + 2])
 }
 
 fn world_x(lon_deg: f64) -> f64 {
@@ -136,9 +100,12 @@ mod tests {
     use crate::Window;
     use locdiff_shdd::sphere::LatLon;
 
+    /// A density about a place, in a window of 40° by 60° about it.
     fn bump(lat: f64, lon: f64, kappa: f64) -> Raster {
         let centre = LatLon::new(lat, lon).unwrap().to_unit();
-        Raster::from_fn(Window::globe(180, 360).unwrap(), |point| kappa * point.dot(centre))
+        let [south, north] = [-20.0, 20.0].map(|step: f64| (lat + step).clamp(-90.0, 90.0));
+        let window = Window::new(south, north, lon - 30.0, lon + 30.0, 160, 240).unwrap();
+        Raster::from_fn(window, |point| kappa * point.dot(centre))
     }
 
     #[test]
@@ -152,15 +119,14 @@ mod tests {
     #[test]
     fn pictures_lie_where_the_density_is() {
         for (lat, lon) in [(0.0, 0.0), (48.0, -179.7), (-30.0, 179.6), (60.0, -100.0), (-45.0, 90.0)] {
-            let image = HeatImage::new(&bump(lat, lon, 800.0), Heat::log_density());
-            let middle = 0.5 * (image.x[0] + image.x[1]);
-            let offset = (middle - world_x(lon) + 0.5).rem_euclid(1.0) - 0.5;
-            assert!(offset.abs() < 1.0 / 360.0, "{lat} {lon}: {:?}", image.x);
+            let image = HeatImage::new(&bump(lat, lon, 800.0));
             assert!(image.y[0] < world_y(lat) && world_y(lat) < image.y[1]);
-            assert!(image.x[1] - image.x[0] < 0.2);
             // The darkest pixel is the density's peak.
             let (width, height, pixels) = crate::render::decode_png(&image.png);
             let darkest = (0..pixels.len()).max_by_key(|&at| pixels[at]).unwrap();
+            let across = (darkest % width as usize) as f64 + 0.5;
+            let x = image.x[0] + across / f64::from(width) * (image.x[1] - image.x[0]);
+            assert!(((x - world_x(lon) + 0.5).rem_euclid(1.0) - 0.5).abs() < 1.5 / 360.0, "{lon}: {x}");
             let row = (darkest / width as usize) as f64 + 0.5;
             let peak = latitude(image.y[0] + row / f64::from(height) * (image.y[1] - image.y[0]));
             assert!((peak - lat).abs() < 1.5, "{lat}: {peak}");
@@ -169,14 +135,14 @@ mod tests {
 
     #[test]
     fn everywhere_and_nowhere() {
-        let everywhere = HeatImage::new(&bump(0.0, 0.0, 0.0), Heat::log_density());
-        assert_eq!(everywhere.x, [0.0, 1.0]);
+        let globe = Raster::from_fn(Window::globe(90, 180).unwrap(), |_| 0.0);
+        assert_eq!(HeatImage::new(&globe).x, [0.0, 1.0]);
         let window = Window::globe(4, 8).unwrap();
-        let nowhere = HeatImage::new(&Raster::new(window, vec![f64::NAN; 32]).unwrap(), Heat::log_density());
+        let nowhere = HeatImage::new(&Raster::new(window, vec![f64::NAN; 32]).unwrap());
         assert_eq!(nowhere.json(), Value::Null);
-        assert_eq!(HeatImage::new(&bump(90.0, 0.0, 4000.0), Heat::log_density()).json(), Value::Null);
+        assert_eq!(HeatImage::new(&bump(90.0, 0.0, 4000.0)).json(), Value::Null);
         let part = Raster::from_fn(Window::new(-10.0, 10.0, 170.0, 200.0, 20, 30).unwrap(), |_| 0.0);
-        let image = HeatImage::new(&part, Heat::log_density());
+        let image = HeatImage::new(&part);
         assert!((image.x[0] - world_x(170.0)).abs() < 1e-12 && (image.x[1] - world_x(200.0)).abs() < 1e-12);
     }
 }

@@ -167,7 +167,7 @@
     ctx.stroke();
   }
   function heatLayer() {
-    const heat = photo.frames[frame]?.heat;
+    const heat = photo.heat;
     if (!heat) return;
     if (!heat.image) {
       heat.image = new Image();
@@ -247,7 +247,7 @@
   }
 
   // ---- the answer beside the map
-  let photo, selected = -1, frame = 0, playing = 0;
+  let photo, selected = -1;
   let layer = null; // of a page of many photos
   function element(parent, tag, className, text) {
     const node = document.createElement(tag);
@@ -287,11 +287,6 @@
       button.onclick = () => select(at, true);
     });
     legend();
-    $("player").hidden = photo.frames.length < 2;
-    $("frame").max = Math.max(0, photo.frames.length - 1);
-    setFrame(photo.frames.length - 1);
-    // A change is shown from its beginning.
-    if (photo.frames.length > 1 && !matchMedia("(prefers-reduced-motion: reduce)").matches) play();
     $("credit").textContent = data.credit;
   }
   // What the colours and lines mean, and the signs of a page of many photos.
@@ -299,38 +294,20 @@
     const box = $("legend");
     box.replaceChildren();
     const row = (className, text) => { const line = element(box, "div"), sign = element(line, "i", className); element(line, "span", "", text); return sign; };
-    if (photo.frames.some((f) => f.heat)) row("ramp", "density, from 1/1000 of its peak").style.background = `linear-gradient(90deg, ${data.ramp.join(",")})`;
+    if (photo.heat) row("ramp", "density, from 1/1000 of its peak").style.background = `linear-gradient(90deg, ${data.ramp.join(",")})`;
     photo.outlines.forEach((outline, index) => { row("", outline.label).style.borderColor = `var(--outline-${index % 3})`; });
     for (const [className, text] of layer?.signs?.(photo === NONE) ?? []) row(className, text);
     box.hidden = !box.childElementCount;
   }
   // One of many photos: its density, outlines and hypotheses, where the page has them. Gives the view that holds them, or null.
-  const NONE = { frames: [], outlines: [], markers: [], facts: [] };
+  const NONE = { outlines: [], markers: [], facts: [] };
   function detail(index) {
     photo = data.photos[index] ?? NONE;
     for (const outline of photo.outlines) outline.shapes ??= outline.lines.map((line) => shapeOf(line, false));
-    frame = photo.frames.length - 1;
     legend();
     redraw();
     return photo === NONE ? null : answerView(false);
   }
-
-  // ---- frames in time
-  function setFrame(index) {
-    frame = Math.max(0, Math.min(photo.frames.length - 1, index));
-    $("frame").value = frame;
-    $("frame-label").textContent = photo.frames[frame]?.label ?? "";
-    redraw();
-  }
-  function stop() { clearInterval(playing); playing = 0; $("play").textContent = "▶"; $("play").setAttribute("aria-label", "Play"); }
-  function play() {
-    if (playing) return stop();
-    if (frame >= photo.frames.length - 1) setFrame(0);
-    $("play").textContent = "❚❚"; $("play").setAttribute("aria-label", "Pause");
-    playing = setInterval(() => { if (frame >= photo.frames.length - 1) stop(); else setFrame(frame + 1); }, Math.max(40, 4000 / photo.frames.length));
-  }
-  $("play").onclick = play;
-  $("frame").oninput = (event) => { stop(); setFrame(Number(event.target.value)); };
 
   // ---- hands: pointers, wheel, keys, buttons
   const pointers = new Map();
@@ -377,7 +354,6 @@
   const actions = {
     ArrowLeft: () => pan(80, 0), ArrowRight: () => pan(-80, 0), ArrowUp: () => pan(0, 80), ArrowDown: () => pan(0, -80),
     "+": () => zoom(1.5), "=": () => zoom(1.5), "-": () => zoom(1 / 1.5), 0: () => flyTo(worldView()), f: () => flyTo(answerView()),
-    " ": () => { if (photo.frames.length > 1) play(); },
   };
   canvas.addEventListener("keydown", (event) => {
     const action = actions[event.key];

@@ -9,7 +9,7 @@ pub use crowd::{CrowdMap, CrowdPhoto};
 pub use page::MapPage;
 pub use track::{TrackMap, TrackPhoto};
 
-use crate::{Heat, Raster, label::degrees, seam::is_edge_of_region};
+use crate::{Raster, label::degrees, seam::is_edge_of_region};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use heat_image::HeatImage;
 use locdiff_shdd::sphere::{LatLon, Polygon};
@@ -36,7 +36,7 @@ pub struct HtmlPhoto {
     summary: String,
     facts: Vec<(String, String)>,
     thumbnail: Option<String>,
-    frames: Vec<(String, HeatImage)>,
+    heat: Option<HeatImage>,
     outlines: Vec<(String, Vec<Vec<[f64; 2]>>)>,
     markers: Vec<HtmlMarker>,
 }
@@ -78,26 +78,14 @@ impl HtmlPhoto {
         self
     }
 
-    /// A small picture as a `data:image/…` address; any other address is left out, for the page loads nothing.
-    pub fn thumbnail(mut self, data_uri: &str) -> Self {
-        self.thumbnail = data_uri.starts_with("data:image/").then(|| data_uri.to_owned());
-        self
-    }
-
     /// A small picture of the photo, a JPEG file.
     pub fn jpeg(self, jpeg: &[u8]) -> Self {
-        self.thumbnail(&format!("data:image/jpeg;base64,{}", BASE64.encode(jpeg)))
+        Self { thumbnail: Some(format!("data:image/jpeg;base64,{}", BASE64.encode(jpeg))), ..self }
     }
 
-    /// The density.
-    pub fn heat(self, raster: &Raster, heat: Heat) -> Self {
-        self.frame("", raster, heat)
-    }
-
-    /// A density in time, with its label: with two or more a slider and a play button appear. The last is shown first.
-    pub fn frame(mut self, label: &str, raster: &Raster, heat: Heat) -> Self {
-        self.frames.push((label.to_owned(), HeatImage::new(raster, heat)));
-        self
+    /// The density, as log densities up to a constant.
+    pub fn heat(self, raster: &Raster) -> Self {
+        Self { heat: Some(HeatImage::new(raster)), ..self }
     }
 
     /// The edge of a region (see [`crate::contour_polygons`]); its label goes into the legend.
@@ -129,7 +117,6 @@ impl HtmlPhoto {
     }
 
     fn json(&self) -> Value {
-        let frame = |(label, heat): &(String, HeatImage)| json!({ "label": label, "heat": heat.json() });
         let outline = |(label, lines): &(String, Vec<Vec<[f64; 2]>>)| {
             // To 100 m: lines are long.
             let flat =
@@ -142,7 +129,7 @@ impl HtmlPhoto {
         };
         json!({
             "name": self.name, "summary": self.summary, "facts": self.facts, "thumbnail": self.thumbnail,
-            "frames": self.frames.iter().map(frame).collect::<Vec<_>>(),
+            "heat": self.heat.as_ref().map(HeatImage::json),
             "outlines": self.outlines.iter().map(outline).collect::<Vec<_>>(),
             "markers": self.markers.iter().map(marker).collect::<Vec<_>>(),
         })
@@ -174,7 +161,6 @@ mod tests {
             let photo = HtmlPhoto::new(name)
                 .summary(name)
                 .fact(name, name)
-                .thumbnail("https://example.org/x.png")
                 .outline(&[], name)
                 .marker(HtmlMarker::new(place, name));
             let label = MapLabel { place, text: name.to_owned(), least_zoom: 0.0, is_town: true };
@@ -186,34 +172,34 @@ mod tests {
         assert_eq!(data["photos"][0]["name"], hostile);
         assert_eq!(data["photos"][0]["markers"][0]["label"], hostile);
         assert_eq!(data["labels"][0][2], hostile);
-        assert_eq!(data["photos"][0]["thumbnail"], Value::Null);
         assert!(page(hostile).contains("<title>&lt;/script&gt;&lt;script&gt;"));
     }
 
     #[test]
     fn answers_go_into_the_page() {
         let fiji = LatLon::new(-17.8, 178.0).unwrap();
-        let raster = Raster::from_fn(Window::globe(180, 360).unwrap(), |p| 400.0 * p.dot(fiji.to_unit()));
+        let window = Window::new(-35.0, 0.0, 160.0, 200.0, 140, 160).unwrap();
+        let raster = Raster::from_fn(window, |p| 400.0 * p.dot(fiji.to_unit()));
         // A density of this kind holds 90 % where it is above a tenth of its maximum.
         let region = contour_polygons(&raster, raster.max() + 0.1_f64.ln());
         assert_eq!(region.len(), 2, "the region is cut at the antimeridian");
         let photo = HtmlPhoto::new("fiji.jpg")
-            .heat(&raster, Heat::log_density())
+            .heat(&raster)
             .outline(&region, "90 %")
             .marker(HtmlMarker::new(fiji, "in Fiji").probability(0.5))
             .marker(HtmlMarker::new(fiji, "here").truth())
-            .thumbnail("data:image/png;base64,AA==");
+            .jpeg(&[0]);
         let data = data_of(&photo.to_html("x"));
         let photo = &data["photos"][0];
         assert_eq!(photo["markers"][0]["probability"], 0.5);
         assert_eq!(photo["markers"][1]["is_truth"], true);
-        assert_eq!(photo["thumbnail"], "data:image/png;base64,AA==");
+        assert_eq!(photo["thumbnail"], "data:image/jpeg;base64,AA==");
         // No line runs along the cut.
         for line in photo["outlines"][0]["lines"].as_array().unwrap() {
             let lons: Vec<f64> = line.as_array().unwrap().iter().step_by(2).map(|v| v.as_f64().unwrap()).collect();
             assert!(lons.windows(2).all(|pair| !(pair[0].abs() == 180.0 && pair[1].abs() == 180.0)));
         }
-        let heat = &photo["frames"][0]["heat"];
+        let heat = &photo["heat"];
         assert!(heat["uri"].as_str().unwrap().starts_with("data:image/png;base64,"));
         let (west, east) = (heat["x0"].as_f64().unwrap(), heat["x1"].as_f64().unwrap());
         assert!(west < 1.0 && east > 1.0 && east - west < 0.3, "{west} {east}: across the antimeridian");

@@ -1,7 +1,7 @@
 //! The Earth as seen from afar, with a density on it.
 
 use super::marker::{MarkerShape, draw_shape};
-use super::{canvas::Canvas, colour::Colour, colour::heat_colour, heat::Heat, legend::draw_title};
+use super::{canvas::Canvas, colour::Colour, colour::heat_colour, heat::heat_share, legend::draw_title};
 use crate::Raster;
 use locdiff_shdd::sphere::LatLon;
 
@@ -22,7 +22,7 @@ impl GlobeImage {
     /// The Earth with `centre` in the middle, a raster of log densities of the whole world, a title and, if it is on this
     /// side, a marked place: three bytes a pixel.
     pub(crate) fn draw(&self, raster: &Raster, centre: LatLon, title: &str, marked: Option<LatLon>) -> Vec<u8> {
-        let (side, heat, top, window) = (self.side, Heat::log_density(), raster.max(), raster.window());
+        let (side, top, window) = (self.side, raster.max(), raster.window());
         let (middle, radius) = (0.5 * side as f64, 0.43 * side as f64);
         let ((sin_lat, cos_lat), (sin_lon, cos_lon)) =
             (centre.lat_deg().to_radians().sin_cos(), centre.lon_deg().to_radians().sin_cos());
@@ -45,7 +45,7 @@ impl GlobeImage {
             let shade = (0.75 + 0.25 * near) as f32;
             canvas.blend(x, y, std::array::from_fn(|k| shade * f32::from(self.world[pixel + k])), covered);
             let value = raster.sample(down_deg / window.cell_height_deg(), right_deg / window.cell_width_deg());
-            if let Some(share) = heat.share(value, top) {
+            if let Some(share) = heat_share(value, top) {
                 let (colour, opacity) = heat_colour(share);
                 canvas.blend(x, y, colour, opacity * covered);
             }

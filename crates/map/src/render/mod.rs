@@ -2,7 +2,6 @@
 
 mod canvas;
 mod colour;
-mod crowd;
 mod globe;
 mod heat;
 mod legend;
@@ -14,11 +13,10 @@ mod view;
 
 pub use colour::Colour;
 pub(crate) use colour::heat_colour;
-pub use crowd::crowd_image;
 pub(crate) use globe::GlobeImage;
-pub use heat::Heat;
+pub(crate) use heat::heat_share;
 pub use marker::{Marker, MarkerShape};
-pub use sheet::{photos_png, sheet_png};
+pub use sheet::photos_png;
 
 use crate::{Coast, Detail, Raster, Window, label::MapLabel, seam::is_edge_of_region};
 use canvas::Canvas;
@@ -42,14 +40,13 @@ const OUTLINES: [Colour; 3] = [Colour::from_hex(0x1f78c8), Colour::from_hex(0x08
 #[must_use]
 pub struct MapImage {
     window: Window,
-    heat: Option<(Raster, Heat)>,
+    heat: Option<Raster>,
     outlines: Vec<(Vec<Polygon>, String)>,
     markers: Vec<Marker>,
     title: String,
     scale: f64,
     names: Vec<MapLabel>,
     photo: Option<(Vec<u8>, usize)>,
-    meaning: &'static str,
     has_legend: bool,
 }
 
@@ -65,15 +62,13 @@ impl MapImage {
             scale: 1.0,
             names: Vec::new(),
             photo: None,
-            meaning: "density, from 1/1000 of its peak",
             has_legend: true,
         }
     }
 
-    /// Lays a density over the map.
-    pub fn heat(mut self, raster: Raster, heat: Heat) -> Self {
-        self.heat = Some((raster, heat));
-        self
+    /// Lays a density over the map, given as log densities up to a constant.
+    pub fn heat(self, raster: Raster) -> Self {
+        Self { heat: Some(raster), ..self }
     }
 
     /// Draws the edge of a region (see [`crate::contour_polygons`]); its label goes into the legend.
@@ -136,8 +131,8 @@ impl MapImage {
         };
         let land = view.land(&canvas, coast);
         canvas.paint(&land, LAND, 1.0);
-        if let Some((raster, heat)) = &self.heat {
-            heat.draw(&mut canvas, &view, raster);
+        if let Some(raster) = &self.heat {
+            heat::draw_heat(&mut canvas, &view, raster);
         }
         self.draw_lines(&mut canvas, &view, coast);
         self.draw_outlines(&mut canvas, &view);
@@ -154,13 +149,13 @@ impl MapImage {
 
     /// What the signs on the map mean.
     fn legend(&self) -> Vec<Item> {
-        let heat = self.heat.iter().map(|_| (Sign::Ramp, self.meaning.to_owned()));
+        let heat = self.heat.iter().map(|_| (Sign::Ramp, "density, from 1/1000 of its peak".to_owned()));
         let outlines = self.outlines.iter().zip(OUTLINES.iter().cycle());
         let outlines = outlines.map(|((_, label), colour)| (Sign::Line(*colour), label.clone()));
         let mut items: Vec<Item> = heat.chain(outlines).collect();
         for (shape, colour, words) in self.markers.iter().filter_map(Marker::meaning) {
             if items.iter().all(|item| item.1 != words) {
-                items.push((Sign::Marker(shape.plain(), colour), words.to_owned()));
+                items.push((Sign::Marker(shape, colour), words.to_owned()));
             }
         }
         items
@@ -277,7 +272,7 @@ mod tests {
             Window::new(-17.8, -17.799, 178.5, 178.501, 30, 30).unwrap(),
         ] {
             let image = MapImage::new(window)
-                .heat(raster.clone(), Heat::log_density())
+                .heat(raster.clone())
                 .outline(contour_polygons(&raster, raster.max() + 0.5_f64.ln()), "50 %")
                 .outline(contour_polygons(&raster, raster.max() + 0.1_f64.ln()), "90 %")
                 .marker(place)

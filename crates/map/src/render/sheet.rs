@@ -7,13 +7,8 @@ use crate::MapError;
 /// Pixels between maps.
 const GAP: usize = 8;
 
-/// Maps of one size in a grid, as one PNG. Fails if there are no maps, they differ in size, or `columns` is 0.
-pub fn sheet_png(images: &[MapImage], columns: usize) -> Result<Vec<u8>, MapError> {
-    sheet(images, columns, None)
-}
-
 /// Maps of photos in a grid, as one PNG: above each its photo and title, below all the legend, above all a title if it is not
-/// empty. Fails as [`sheet_png`].
+/// empty. Fails if there are no maps, they differ in size, or `columns` is 0.
 ///
 /// ```
 /// use locdiff_map::{MapImage, Window, photos_png};
@@ -22,10 +17,6 @@ pub fn sheet_png(images: &[MapImage], columns: usize) -> Result<Vec<u8>, MapErro
 /// # Ok::<(), locdiff_map::MapError>(())
 /// ```
 pub fn photos_png(images: &[MapImage], columns: usize, title: &str) -> Result<Vec<u8>, MapError> {
-    sheet(images, columns, Some(title))
-}
-
-fn sheet(images: &[MapImage], columns: usize, title: Option<&str>) -> Result<Vec<u8>, MapError> {
     let sizes: Vec<(usize, usize)> = images.iter().map(|image| (image.window.columns(), image.window.rows())).collect();
     let Some(&(width, height)) = sizes.first().filter(|size| columns > 0 && sizes.iter().all(|s| s == *size)) else {
         return Err(MapError::Sheet { maps: images.len(), columns });
@@ -36,7 +27,7 @@ fn sheet(images: &[MapImage], columns: usize, title: Option<&str>) -> Result<Vec
     let sheet_width = columns * (width + GAP) - GAP;
     let (wide, map_wide) = (sheet_width as f64 / scale, width as f64 / scale);
     let mut legend = Vec::new();
-    for item in images.iter().filter(|_| title.is_some()).flat_map(MapImage::legend) {
+    for item in images.iter().flat_map(MapImage::legend) {
         if !legend.contains(&item) {
             legend.push(item);
         }
@@ -45,22 +36,20 @@ fn sheet(images: &[MapImage], columns: usize, title: Option<&str>) -> Result<Vec
     let [size, small] = text_sizes(map_wide);
     let photo = images.iter().any(|image| image.photo.is_some());
     let card = if photo { 5.0 } else { 1.4 } * line_height(size) + line_height(small);
-    let pixels = |points: f64| if title.is_some() { (scale * points) as usize } else { 0 };
+    let pixels = |points: f64| (scale * points) as usize;
     let (card, below) = (pixels(card), pixels(legend_height(&legend, wide - 40.0)));
-    let above = if title.is_some_and(|title| !title.is_empty()) { pixels(44.0) } else { 0 };
+    let above = if title.is_empty() { 0 } else { pixels(44.0) };
     let sheet_height = above + rows * (card + height + GAP) - GAP + below;
     let mut canvas = Canvas::new(sheet_width, sheet_height, scale, Colour::WHITE);
     for (index, image) in images.iter().enumerate() {
         let [left, top] = [index % columns * (width + GAP), above + index / columns * (card + height + GAP)];
         let mut map = image.clone();
-        if title.is_some() {
-            (map.title, map.has_legend) = (String::new(), false);
-            draw_card(&mut canvas, image, [left, top, left + width, top + card].map(|pixel| pixel as f64 / scale));
-        }
+        (map.title, map.has_legend) = (String::new(), false);
+        draw_card(&mut canvas, image, [left, top, left + width, top + card].map(|pixel| pixel as f64 / scale));
         let covered = [left, top + card, left + width, top + card + height];
         canvas.picture((&map.to_rgb(), width), covered.map(|pixel| pixel as f64 / scale));
     }
-    draw_title(&mut canvas, title.unwrap_or_default());
+    draw_title(&mut canvas, title);
     if draw_legend(&mut canvas, &legend, wide - 40.0).is_some() {
         draw_credit(&mut canvas);
     }
@@ -89,15 +78,17 @@ mod tests {
     #[test]
     fn maps_lie_where_they_should() {
         let map = MapImage::new(Window::globe(20, 40).unwrap());
-        let png = sheet_png(&[map.clone(), map.clone(), map.clone()], 2).unwrap();
+        let png = photos_png(&[map.clone(), map.clone(), map.clone()], 2, "").unwrap();
         let (width, height, pixels) = crate::render::decode_png(&png);
-        assert_eq!((width, height), (88, 48));
+        // Above each map is room for its title.
+        let card = height as usize / 2 - 24;
+        assert_eq!((width, height as usize), (88, 48 + 2 * card));
         let line = |y: usize, x: usize| &pixels[3 * (y * 88 + x)..][..120];
         let own = map.to_rgb();
-        for (y, expected) in own.chunks_exact(120).enumerate() {
-            assert_eq!((line(y, 0), line(y, 48), line(y + 28, 0)), (expected, expected, expected));
+        for (y, expected) in own.chunks_exact(120).enumerate().map(|(y, expected)| (y + card, expected)) {
+            assert_eq!((line(y, 0), line(y, 48), line(y + card + 28, 0)), (expected, expected, expected));
         }
-        assert_eq!(line(28, 48), [255; 120]);
+        assert_eq!(line(2 * card + 28, 48), [255; 120]);
     }
 
     /// One legend for all makes a sheet higher, however many maps explain the same marker; photos and a title do, too.
@@ -121,9 +112,9 @@ mod tests {
     fn odd_sheets_are_refused() {
         let (one, other) =
             (MapImage::new(Window::globe(20, 40).unwrap()), MapImage::new(Window::globe(10, 20).unwrap()));
-        assert!(sheet_png(&[], 2).is_err());
-        assert!(sheet_png(std::slice::from_ref(&one), 0).is_err());
-        let message = sheet_png(&[one, other], 2).unwrap_err().to_string();
+        assert!(photos_png(&[], 2, "").is_err());
+        assert!(photos_png(std::slice::from_ref(&one), 0, "").is_err());
+        let message = photos_png(&[one, other], 2, "").unwrap_err().to_string();
         assert!(message.starts_with("2 maps in 2 columns"), "{message}");
     }
 }

@@ -2,7 +2,6 @@
 //! ([`Bootstrap`]): [`Accuracy`], [`truths_in_densities`], [`RecallArea`], [`ReliabilityCurve`].
 
 mod accuracy;
-mod autocorrelation;
 mod bootstrap;
 mod countries;
 mod error;
@@ -17,7 +16,6 @@ mod scores;
 mod tests;
 
 pub use accuracy::{Accuracy, best_constant};
-pub(crate) use autocorrelation::{Correlogram, Lag};
 pub use bootstrap::{Blocks, Bootstrap, Estimate};
 pub(crate) use countries::CountryScores;
 pub use countries::country_at;
@@ -33,4 +31,4 @@ pub(crate) use prdc::{PRDC_CHUNKS, PRDC_NEIGHBOURS};
 pub use preset::{Benchmark, Preset, RADII_KM, Rules};
 pub(crate) use preset::{DistanceRule, RADIUS_NAMES};
 pub use reliability::{LEVELS, ReliabilityCurve, ReliabilityPoint};
-pub(crate) use scores::{DistanceScores, RadiusShare};
+pub(crate) use scores::DistanceScores;

@@ -2,7 +2,7 @@
 
 use crate::report::Result;
 use locdiff_base::named;
-use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, globe_log_density, region_polygons};
+use locdiff_map::{FeatureCollection, MapImage, Raster, Window, globe_log_density, region_polygons};
 use locdiff_shdd::{CodeDensity, Codec, CredibleRegion, WeightedMode, sphere::LatLon, sphere::Polygon};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -131,7 +131,7 @@ impl DensitySummary {
             }
             _ => (Window::globe(720, 1440)?, globe_log_density(density, 720, 1440)?),
         };
-        let mut image = MapImage::new(window).heat(heat, Heat::log_density());
+        let mut image = MapImage::new(window).heat(heat);
         for (region, outline) in self.regions.iter().zip(outlines) {
             image = image
                 .outline(outline.clone(), &format!("smallest region that holds {:.0} %", 100.0 * region.probability));

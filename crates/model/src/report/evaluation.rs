@@ -1,6 +1,6 @@
 //! From truths and answers to the report.
 
-use crate::eval::{Bootstrap, Correlogram, CountryScores, DistanceScores, Likelihood, Nearby, PRDC_CHUNKS};
+use crate::eval::{Bootstrap, CountryScores, DistanceScores, Likelihood, Nearby, PRDC_CHUNKS};
 use crate::eval::{PRDC_NEIGHBOURS, Paired, Prdc, Preset, RecallArea, ReliabilityCurve, best_constant, by_label};
 use crate::report::report::{Breakdown, PrdcReport, Report, Rival};
 use crate::{eval::by_novelty, eval::country_at, report::ReportError, report::Result, report::System};
@@ -73,7 +73,7 @@ pub struct Evaluation {
 
 impl Evaluation {
     /// Judges a system, and another for comparison, by the truths (named for the report); `step` is called whenever a part is
-    /// done: four, and one per division.
+    /// done: three, and one per division.
     ///
     /// ```
     /// use locdiff_model::report::{Evaluation, System};
@@ -162,16 +162,9 @@ impl Evaluation {
             report.breakdowns.push(Breakdown { by: "distance to the nearest training photo".to_owned(), groups });
         }
         step();
-        let correlogram = Correlogram::new(truths, errors_km, bootstrap.seed)?;
-        step();
-        if let Some(lag) = correlogram.lags.first().filter(|lag| lag.z > 3.0 && lag.moran_i > 0.1) {
-            let alike =
-                format!("photos within {} km of each other err alike (Moran's I {:.2})", lag.to_km, lag.moran_i);
-            let is_blocks = bootstrap.blocks.is_some();
-            let over = if is_blocks { "blocks of 15°" } else { "photos, too few for blocks, and too narrow" };
-            report.notes.push(format!("{alike}: intervals are over {over}, p-values take photos as independent"));
+        if bootstrap.blocks.is_none() {
+            report.notes.push("too few blocks of 15° to draw: intervals take photos as independent".to_owned());
         }
-        report.correlogram = Some(correlogram);
         if system.strange > 0 {
             report.notes.push(format!("{} predictions are for photos without a truth: left out", system.strange));
         }

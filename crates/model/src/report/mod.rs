@@ -1,5 +1,5 @@
 //! What was found out, to be read by people and by programs: an [`Evaluation`] judges a [`System`] by truths in a
-//! [`Report`], a [`DensitySummary`] shows one density, a [`Table`] goes to a terminal or to Markdown, a [`svg::Plot`] to a file.
+//! [`Report`], a [`DensitySummary`] shows one density, a [`svg::Plot`] goes to a file.
 
 mod csv;
 mod density;
@@ -12,11 +12,10 @@ mod rows;
 pub mod svg;
 mod text;
 
-pub use csv::{Table, percent_interval, short_count};
 pub use density::{DensitySummary, MapView, REGION_PROBABILITIES};
 pub use error::ReportError;
 pub(crate) use error::Result;
 pub use evaluation::{Division, Evaluation, MissingRule, PrdcChoice};
-pub(crate) use report::{Breakdown, PrdcReport, Rival};
+pub(crate) use report::{Breakdown, Rival};
 pub use report::{Report, System};
 pub use rows::{FileRows, Matching, RowError, in_row_order, match_rows, names_beside, places_of_rows};

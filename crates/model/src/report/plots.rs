@@ -1,6 +1,6 @@
 //! The plots of the page.
 
-use crate::eval::{DistanceScores, Lag, RADII_KM, RecallArea, ReliabilityCurve};
+use crate::eval::{DistanceScores, RADII_KM, RecallArea, ReliabilityCurve};
 use crate::{report::Report, report::svg::Axis, report::svg::Plot, report::text::percent};
 use locdiff_map::{Coast, Detail};
 use std::fmt::Write;
@@ -107,25 +107,4 @@ pub(crate) fn error_map(report: &Report) -> String {
     }
     out.push_str("</svg>");
     out
-}
-
-pub(crate) fn correlogram(report: &Report) -> Option<String> {
-    let found = report.correlogram.as_ref().filter(|found| !found.lags.is_empty())?;
-    let middle = |from: f64, to: f64| (from.max(5.0) * to).sqrt();
-    let high = found.lags.iter().map(|lag| lag.moran_i).fold(0.2, f64::max) + 0.05;
-    let low = found.lags.iter().map(|lag| lag.moran_i).fold(-0.1, f64::min) - 0.02;
-    let x_ticks = [10.0, 100.0, 1000.0, 10_000.0].iter().map(|km| (*km, format!("{km}"))).collect();
-    let y_ticks = (-5..=5).map(|k| f64::from(k) * 0.2).filter(|v| (low..=high).contains(v));
-    let y_ticks = y_ticks.map(|v| (v, format!("{v:.1}"))).collect();
-    let x = Axis { from: 5.0, to: 20_016.0, is_log: true, ticks: x_ticks, label: "distance between photos, km" };
-    let y = Axis { from: low, to: high, is_log: false, ticks: y_ticks, label: "Moran’s I of ln(1 + error)" };
-    let mut plot = Plot::new(x, y);
-    plot.line("diagonal", [(5.0, 0.0), (20_016.0, 0.0)].into_iter());
-    plot.line("line first", found.lags.iter().map(|lag| (middle(lag.from_km, lag.to_km), lag.moran_i)));
-    for lag in &found.lags {
-        let Lag { from_km, to_km, pairs, moran_i, z } = *lag;
-        let tip = format!("{from_km} to {to_km} km: I = {moran_i:.3}, z = {z:.1}, {pairs} pairs");
-        plot.dot("dot first", middle(from_km, to_km), moran_i, &tip);
-    }
-    Some(plot.finish("Moran's I of the errors by distance between photos"))
 }

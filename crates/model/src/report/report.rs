@@ -1,6 +1,6 @@
 //! Everything that was found out, to be read by people and by programs.
 
-use crate::eval::{Bootstrap, Correlogram, CountryScores, DistanceScores, Group, Likelihood, Paired, Prdc, Preset};
+use crate::eval::{Bootstrap, CountryScores, DistanceScores, Group, Likelihood, Paired, Prdc, Preset};
 use crate::eval::{RecallArea, ReliabilityCurve, Rules, TruthInDensity};
 use locdiff_io::data::PlaceTable;
 use locdiff_shdd::sphere::LatLon;
@@ -54,7 +54,6 @@ pub struct Report {
     pub(crate) regions: Option<ReliabilityCurve>,
     pub(crate) radii: Option<ReliabilityCurve>,
     pub(crate) breakdowns: Vec<Breakdown>,
-    pub(crate) correlogram: Option<Correlogram>,
     pub(crate) rival: Option<Rival>,
     /// Always the same place, the best of the training photos', where those are known: what is not ahead of it is no answer.
     pub(crate) constant: Option<Rival>,

@@ -1,6 +1,6 @@
 //! The report on a terminal.
 
-use crate::eval::{Bootstrap, CountryScores, DistanceRule, Estimate, Lag, Likelihood, Prdc, RADIUS_NAMES};
+use crate::eval::{Bootstrap, CountryScores, DistanceRule, Estimate, Likelihood, Prdc, RADIUS_NAMES};
 use crate::{eval::ReliabilityCurve, eval::ReliabilityPoint, report::Breakdown, report::Report, report::Rival};
 use std::fmt::Write;
 
@@ -56,11 +56,6 @@ impl Report {
         for (what, calibration) in [("credible regions", &self.regions), ("radii", &self.radii)] {
             calibration.iter().for_each(|calibration| reliability(&mut out, what, calibration));
         }
-        if let Some(found) = &self.correlogram {
-            let text = |lag: &Lag| format!("{}–{} km {:+.2} (z {:.1})", lag.from_km, lag.to_km, lag.moran_i, lag.z);
-            let lags: Vec<String> = found.lags.iter().map(text).collect();
-            line!(out, "Moran's I of errors by distance between photos: {}", lags.join(", "));
-        }
         for breakdown in &self.breakdowns {
             groups(&mut out, breakdown);
         }
@@ -115,7 +110,7 @@ fn groups(out: &mut String, breakdown: &Breakdown) {
         line!(out, "{:<28} {:>6} {:>38} {median:>10}", group.name, group.scores.n, shares.join("   "));
     }
     if breakdown.groups.len() > MOST {
-        line!(out, "… and {} more in the JSON, the CSV and the page", breakdown.groups.len() - MOST);
+        line!(out, "… and {} more in the JSON and the CSV", breakdown.groups.len() - MOST);
     }
 }
 

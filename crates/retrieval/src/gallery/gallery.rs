@@ -86,11 +86,6 @@ impl Gallery {
         self.len() * crate::gallery::folder::INDEX_ROW + self.codes.bytes_in_memory() + self.vectors.bytes_in_memory()
     }
 
-    /// How many places lie within the caps' union.
-    pub fn count_within(&self, caps: &[Cap]) -> usize {
-        self.cells.within(caps).iter().map(ExactSizeIterator::len).sum()
-    }
-
     /// The `most` places whose vectors are most like `query`, best first, within the caps' union. Of equal scores the
     /// lower row comes first. Fails for a query of another size or without a direction, or a file that fails.
     pub fn search(&self, query: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>> {

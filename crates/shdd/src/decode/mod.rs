@@ -65,13 +65,6 @@ impl Codec {
         Ok(Mode { point, value: jet.value, hessian: jet.hessian })
     }
 
-    /// Decodes many vectors on this thread alone (for benchmarks). Fails if a vector has another degree.
-    pub fn decode_single_thread(&self, vectors: &[Coefficients], decoder: &Decoder) -> Result<Vec<Mode>, ShddError> {
-        vectors.iter().try_for_each(|e| self.check(e))?;
-        let mut scratch = self.search.scratch();
-        vectors.iter().map(|e| self.decode_with(e, decoder, &mut scratch)).collect()
-    }
-
     fn decode_with(&self, e: &Coefficients, decoder: &Decoder, scratch: &mut SearchScratch) -> Result<Mode> {
         match decoder {
             Decoder::Exact { window_rad: None } => self.maximum(e, Mode::whole_mass, scratch),

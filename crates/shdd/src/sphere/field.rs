@@ -74,15 +74,6 @@ impl FieldPlan {
     pub fn values(&self, coefficients: &[f64], points: &[UnitVec]) -> Result<Vec<f64>, SphereError> {
         Ok(packed_values(&self.table, &pack_checked(&self.table, coefficients)?, points))
     }
-
-    /// F at each point on this thread, for callers that spread the work themselves.
-    /// Fails if `e` has not `(L+1)²` values or `out` is not as long as `points`.
-    pub fn values_single_thread(&self, e: &[f64], points: &[UnitVec], out: &mut [f64]) -> Result<(), SphereError> {
-        expect_len("field output", out.len(), points.len())?;
-        let weights = pack_checked(&self.table, e)?;
-        dispatch(Values { table: &self.table, weights: &weights, points, out });
-        Ok(())
-    }
 }
 
 /// F at each point, on all threads.

@@ -1,16 +1,14 @@
 //! Real orthonormal spherical harmonics at points: the SHDD code of the paper's Eq. for PE_SHDD.
 
-use crate::sphere::recurrence::{self, FLUSH, OrderTable, RowTable};
+use crate::sphere::recurrence::{self, FLUSH, RowTable};
 use crate::sphere::simd::{dispatch, vectors, vectors_mut};
-use crate::sphere::{
-    Degree, SphereError, UnitVec, aligned::Aligned, by_degree, error::expect_len, lanes, scalar::Number,
-};
+use crate::sphere::{Degree, SphereError, UnitVec, aligned::Aligned, by_degree, error::expect_len, scalar::Number};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 /// Number type of harmonics: f64 or f32.
 pub trait Scalar: Number {
-    /// [`SphericalHarmonics::write_single_thread`] without its check: compiled here, not in every crate.
+    /// Rows of harmonics: compiled here, not in every crate.
     #[doc(hidden)]
     fn write_rows(harmonics: &SphericalHarmonics, points: &[UnitVec], out: &mut [Self]);
 }
@@ -43,16 +41,12 @@ impl Scalar for f32 {
 pub struct SphericalHarmonics {
     degree: Degree,
     table: RowTable,
-    /// The other layout, for degrees that go by lanes.
-    orders: Option<Box<OrderTable>>,
 }
 
 impl SphericalHarmonics {
     /// Prepares tables for all harmonics up to `degree`.
     pub fn new(degree: Degree) -> Self {
-        let lmax = degree.get();
-        let orders = (lmax <= lanes::HIGHEST).then(|| Box::new(OrderTable::new(lmax, f64::MIN_POSITIVE)));
-        Self { degree, table: RowTable::new(lmax), orders }
+        Self { degree, table: RowTable::new(degree.get()) }
     }
 
     /// Returns the maximal degree.
@@ -97,21 +91,12 @@ impl SphericalHarmonics {
         Ok(())
     }
 
-    /// All harmonics at many points, on this thread alone, for callers that spread the work themselves.
-    /// Fails if `out` has another length.
-    pub fn write_single_thread<T: Scalar>(&self, points: &[UnitVec], out: &mut [T]) -> Result<(), SphereError> {
-        expect_len("harmonics output", out.len(), points.len() * self.degree.dimension())?;
-        T::write_rows(self, points, out);
-        Ok(())
-    }
-
     pub(crate) fn write_rows<T: Number>(&self, points: &[UnitVec], out: &mut [T]) {
-        match &self.orders {
-            Some(table) if points.len() >= 4 => dispatch(lanes::WriteLanes { table, points, out }),
-            None if points.len() >= 4 && self.degree.get() <= by_degree::HIGHEST => {
-                dispatch(by_degree::WriteByDegree { table: &self.table, points, out });
-            }
-            _ => dispatch(WriteRows { table: &self.table, points, out }),
+        let table = &self.table;
+        if points.len() >= 4 && table.lmax <= by_degree::HIGHEST {
+            dispatch(by_degree::WriteByDegree { table, points, out });
+        } else {
+            dispatch(WriteRows { table, points, out });
         }
     }
 

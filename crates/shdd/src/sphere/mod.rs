@@ -27,7 +27,6 @@ mod gauss;
 mod grid;
 mod harmonics;
 mod jet;
-mod lanes;
 mod latitude;
 mod point;
 mod polygon;

@@ -12,7 +12,8 @@ pub(crate) struct About {
     pub(crate) family: &'static str,
     pub(crate) architecture: String,
     pub(crate) licence: String,
-    pub(crate) parameters: usize,
+    /// `None` for an ONNX file, whose weights are not read here.
+    pub(crate) parameters: Option<usize>,
     pub(crate) file_bytes: u64,
 }
 
@@ -55,7 +56,7 @@ impl Description {
     }
 
     /// What an encoder of this description is.
-    pub(crate) fn about(&self, family: &'static str, parameters: usize, file_bytes: u64) -> About {
+    pub(crate) fn about(&self, family: &'static str, parameters: Option<usize>, file_bytes: u64) -> About {
         let (architecture, licence) = (self.architecture.clone(), self.licence.clone());
         About { family, architecture, licence, parameters, file_bytes }
     }

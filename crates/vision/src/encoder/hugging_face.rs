@@ -68,10 +68,6 @@ struct ShardIndex {
     weight_map: BTreeMap<String, String>,
 }
 
-pub(super) fn has_weights(folder: &Path) -> bool {
-    folder.join(WEIGHTS).exists() || folder.join(INDEX).exists()
-}
-
 pub(super) fn open(folder: &Path) -> Result<Tower> {
     let path = folder.join(CONFIG);
     let ConfigFile { model_type, vision_config, projection_dim, pooling, shape } = json(&path)?;
@@ -109,7 +105,7 @@ fn spelling(family: Family, weights: &Weights<'_>) -> (&'static Names, &'static 
     let (names, prefixes) = match family {
         Family::Dinov2 => (&names::DINOV2, ["", "dinov2.", "backbone."]),
         Family::Siglip => (&names::SIGLIP, ["vision_model.", "", "vision_model.vision_model."]),
-        Family::Clip | Family::OpenClip => (&names::CLIP, ["vision_model.", "", "vision_model.vision_model."]),
+        Family::Clip => (&names::CLIP, ["vision_model.", "", "vision_model.vision_model."]),
     };
     let is_it = |prefix: &&str| weights.has(&format!("{prefix}{}.weight", names.patches));
     let prefix = prefixes.into_iter().find(is_it).unwrap_or(prefixes[0]);
@@ -120,7 +116,7 @@ fn spelling(family: Family, weights: &Weights<'_>) -> (&'static Names, &'static 
 impl Shape {
     fn config(&self, family: Family, pooling: Option<&str>) -> std::result::Result<VitConfig, String> {
         let (patch, activation, eps) = match family {
-            Family::Clip | Family::OpenClip => (32, "quick_gelu", 1e-5),
+            Family::Clip => (32, "quick_gelu", 1e-5),
             Family::Siglip => (16, "gelu_pytorch_tanh", 1e-6),
             Family::Dinov2 => (14, "gelu", 1e-6),
         };

@@ -1,5 +1,5 @@
 //! An encoder from its folder: LocDiff's own (`encoder.json`, `model.safetensors`), a CLIP, DINOv2 or SigLIP as Hugging
-//! Face saves it (`config.json` …), an OpenCLIP (`open_clip_config.json` …), or an ONNX file (`encoder.json`, `model.onnx`).
+//! Face saves it (`config.json` …), or an ONNX file (`encoder.json`, `model.onnx`).
 
 mod bulk;
 mod description;
@@ -7,7 +7,6 @@ mod fingerprint;
 mod hugging_face;
 #[cfg(feature = "onnx")]
 mod onnx;
-mod open_clip;
 mod preprocessor;
 mod tower;
 mod weights;
@@ -35,7 +34,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Reads an encoder's folder and makes it ready on the CPU. The folder has an `encoder.json`, or is an OpenCLIP, or a
+    /// Reads an encoder's folder and makes it ready on the CPU. The folder has an `encoder.json`, or is a
     /// CLIP, DINOv2 or SigLIP as Hugging Face saves it. CLIP gives projected features, or the pooled output without a
     /// projection. DINOv2 gives the class token; `"pooling": "mean"` or `"both"` in its `config.json` changes that.
     /// SigLIP gives the pooled output. Fails with [`VisionError::Read`] for a missing file, [`VisionError::Encoder`] for
@@ -50,16 +49,12 @@ impl Encoder {
     pub fn open_on(folder: &Path, device: &Device) -> Result<Self> {
         let path = folder.join("encoder.json");
         if !path.exists() {
-            let [here, open_clip] = [hugging_face::CONFIG, open_clip::CONFIG].map(|name| folder.join(name).exists());
-            // Some folders have both, and the weights of one.
-            let here = here && (hugging_face::has_weights(folder) || !open_clip);
-            if here || open_clip {
-                let tower = if here { hugging_face::open(folder)? } else { open_clip::open(folder)? };
-                return Self::tower(folder_name(&path, "clip"), tower, device);
+            if folder.join(hugging_face::CONFIG).exists() {
+                return Self::tower(folder_name(&path, "clip"), hugging_face::open(folder)?, device);
             }
             if folder.is_dir() {
-                let detail = "no encoder there: it has no config.json (CLIP, DINOv2 or SigLIP of Hugging Face), no open_clip_config.json \
-                              (OpenCLIP) and no encoder.json (ONNX, EfficientNet-Lite)";
+                let detail = "no encoder there: it has no config.json (CLIP, DINOv2 or SigLIP of Hugging Face) and no encoder.json \
+                              (ONNX, EfficientNet-Lite)";
                 return Err(VisionError::encoder(folder, detail));
             }
         }
@@ -102,7 +97,7 @@ impl Encoder {
     fn onnx(path: &Path, description: &Description) -> Result<Self> {
         let file = path.with_file_name("model.onnx");
         let network = onnx::OnnxNetwork::new(&file, read(&file)?, description)?;
-        let about = description.about("ONNX", network.parameters(), network.contents.len() as u64);
+        let about = description.about("ONNX", None, network.contents.len() as u64);
         let preprocessing = description.preprocessing();
         let name = folder_name(path, &about.architecture);
         let settings = format!("onnx {:?}", description.output);
@@ -121,7 +116,7 @@ impl Encoder {
         let fingerprint = fingerprint(name, &tower.config.text(), &tower.preprocessing, content);
         let about = About {
             family: tower.config.family.title(),
-            parameters: tower.weights.values_read(),
+            parameters: Some(tower.weights.values_read()),
             file_bytes: tower.weights.file_bytes(),
             architecture: tower.config.architecture(),
             licence: tower.licence,
@@ -152,7 +147,7 @@ impl Encoder {
         } else {
             Box::new(EfficientNetLite::new(&config, tensor)?)
         };
-        let about = description.about("EfficientNet-Lite", weights.values_read(), weights.file_bytes());
+        let about = description.about("EfficientNet-Lite", Some(weights.values_read()), weights.file_bytes());
         let preprocessing = description.preprocessing();
         let name = folder_name(path, &about.architecture);
         let content = Content::Tensors(weights.hashes());
@@ -181,8 +176,8 @@ impl Encoder {
         &self.about.licence
     }
 
-    /// Weights that the network uses.
-    pub fn parameters(&self) -> usize {
+    /// How many weights the network uses, where that is known.
+    pub fn parameters(&self) -> Option<usize> {
         self.about.parameters
     }
 

@@ -1,7 +1,7 @@
 //! A published vision tower, its folder read and its weights open but not read yet.
 
 use super::weights::Weights;
-use crate::{Preprocessing, Result, VisionError, vit::Family, vit::VitConfig, vit::names::Names};
+use crate::{Preprocessing, Result, VisionError, vit::VitConfig, vit::names::Names};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -17,15 +17,8 @@ pub(crate) struct Tower {
 
 impl Tower {
     pub(crate) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
-        match (name, self.config.family, shape) {
-            // OpenCLIP multiplies from the other side.
-            ("visual_projection.weight", Family::OpenClip, &[outputs, inputs]) => {
-                let turned = self.weights.tensor(&format!("{}proj", self.prefix), &[inputs, outputs])?;
-                Ok((0..outputs * inputs).map(|k| turned[k % inputs * outputs + k / inputs]).collect())
-            }
-            ("visual_projection.weight", ..) => self.weights.tensor(name, shape),
-            _ => self.weights.tensor(&format!("{}{name}", self.prefix), shape),
-        }
+        let prefix = if name == "visual_projection.weight" { "" } else { self.prefix };
+        self.weights.tensor(&format!("{prefix}{name}"), shape)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The shape of vision transformers: CLIP's and OpenCLIP's, DINOv2's, SigLIP's.
+//! The shape of vision transformers: CLIP's, DINOv2's, SigLIP's.
 
 use crate::{Result, VisionError};
 use locdiff_nn::Gelu;
@@ -8,8 +8,6 @@ use locdiff_nn::Gelu;
 pub(crate) enum Family {
     /// OpenAI's CLIP as Hugging Face saves it.
     Clip,
-    /// CLIP in the layout of OpenCLIP.
-    OpenClip,
     /// DINOv2: layer scale, no norm before the layers, positions for any size.
     Dinov2,
     /// SigLIP: no class token, an attention head that pools.
@@ -19,13 +17,12 @@ pub(crate) enum Family {
 impl Family {
     /// The first word of an architecture's name.
     pub(crate) fn name(self) -> &'static str {
-        ["clip", "open_clip", "dinov2", "siglip"][self as usize]
+        ["clip", "dinov2", "siglip"][self as usize]
     }
 
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Clip => "CLIP vision transformer",
-            Self::OpenClip => "OpenCLIP vision transformer",
             Self::Dinov2 => "DINOv2 vision transformer",
             Self::Siglip => "SigLIP vision transformer",
         }

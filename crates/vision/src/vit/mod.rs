@@ -1,4 +1,4 @@
-//! Vision transformers: CLIP's and OpenCLIP's, DINOv2's, SigLIP's.
+//! Vision transformers: CLIP's, DINOv2's, SigLIP's.
 
 mod config;
 mod cpu;

@@ -78,21 +78,3 @@ pub(crate) const DINOV2_NEWER: Names = Names {
     out: "attention.o_proj",
     ..DINOV2
 };
-
-pub(crate) const OPEN_CLIP: Names = Names {
-    patches: "conv1",
-    patches_have_bias: false,
-    class: "class_embedding",
-    positions: "positional_embedding",
-    ones: [0, 0],
-    before: "ln_pre",
-    layers: "transformer.resblocks",
-    norm1: "ln_1",
-    attention: Attention::One("attn"),
-    out: "attn.out_proj",
-    norm2: "ln_2",
-    fc1: "mlp.c_fc",
-    fc2: "mlp.c_proj",
-    scales: ["ls_1.gamma", "ls_2.gamma"],
-    after: "ln_post",
-};

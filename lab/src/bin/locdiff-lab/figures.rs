@@ -1,13 +1,13 @@
 //! Figures that explain codes and densities: the size of coefficients, and what a degree can tell apart.
 
-use locdiff_map::{Heat, MapImage, Raster, Window, globe_log_density, region_polygons};
+use locdiff_map::{MapImage, Raster, Window, globe_log_density, region_polygons};
 use locdiff_model::{report::REGION_PROBABILITIES, report::ReportError, report::svg::Axis, report::svg::Plot};
 use locdiff_shdd::sphere::{Degree, EARTH_RADIUS_KM, Grid, LatLon, SphericalHarmonics};
 use locdiff_shdd::{CodeDensity, Codec, Coefficients};
 
 /// A density with its regions, on a map that has the given window.
 fn map(density: &CodeDensity<'_>, window: Window, heat: Raster, title: &str) -> Result<MapImage, ReportError> {
-    let mut image = MapImage::new(window).heat(heat, Heat::log_density()).title(title);
+    let mut image = MapImage::new(window).heat(heat).title(title);
     for p in REGION_PROBABILITIES {
         let region = density.credible_region(p)?;
         image = image.outline(region_polygons(density, &region)?, &format!("{:.0} %", 100.0 * p));

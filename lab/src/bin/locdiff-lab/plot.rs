@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand};
 use locdiff_io::data::MatrixReader;
 use locdiff_lab::with_noise;
-use locdiff_map::{Colour, MapImage, Marker, MarkerShape, sheet_png};
+use locdiff_map::{Colour, MapImage, Marker, MarkerShape, photos_png};
 use locdiff_shdd::{Codec, Decoder, sphere::Degree, sphere::LatLon, sphere::haversine_km};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -110,7 +110,7 @@ impl DensitySheet {
         }
         bar.finish_and_clear();
         let images: Vec<MapImage> = images.into_iter().flatten().collect();
-        write_file(&self.out, &sheet_png(&images, usize::from(self.columns))?)?;
+        write_file(&self.out, &photos_png(&images, usize::from(self.columns), "")?)?;
         Ok(self.out)
     }
 }
@@ -179,7 +179,7 @@ impl Resolution {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        Ok(sheet_png(&images, usize::from(self.columns))?)
+        Ok(photos_png(&images, usize::from(self.columns), "")?)
     }
 }
 
@@ -217,7 +217,7 @@ impl NoisePlot {
             let image = world_map(&codec, &code, &format!("noise {variance}: drift {drift:.1} km"))?;
             images.push(image.marker(Marker::new(self.at).shape(MarkerShape::Circle).colour(green)));
         }
-        write_file(&self.out, &sheet_png(&images, 2)?)?;
+        write_file(&self.out, &photos_png(&images, 2, "")?)?;
         Ok(self.out)
     }
 }

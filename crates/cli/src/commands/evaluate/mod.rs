@@ -106,7 +106,7 @@ impl Evaluate {
         }
         let first = self.first(truth_file, &truth)?;
         let second = self.predictions_b.as_ref().map(|path| self.system(path, truth_file, &truth)).transpose()?;
-        let steps = 4 + self.by.len() + usize::from(second.is_some());
+        let steps = 3 + self.by.len() + usize::from(second.is_some());
         let bar = progress::bar("evaluating", Some(steps as u64));
         let name = short_name(truth_file);
         let report = evaluation.judge(&name, &truth.places, first, second, || bar.inc(1))?;

@@ -37,8 +37,8 @@ pub(crate) struct OutputArgs {
     /// Write probabilities in cells of 0.25° as GeoTIFF; a folder (ending in /) gets one file per photo
     #[arg(long, value_name = "FILE.tif")]
     geotiff: Option<PathBuf>,
-    /// Write an animation of one photo's sampling, from noise to the answer: .gif, .html or .png
-    #[arg(long, value_name = "FILE")]
+    /// Write an animation of one photo's sampling, from noise to the answer
+    #[arg(long, value_name = "FILE.gif")]
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) tags: TagArgs,
@@ -69,8 +69,8 @@ impl OutputArgs {
         if let Some(path) = &self.trace {
             let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
             ensure!(
-                output::is_stdout(path) || matches!(end.as_deref(), Some("gif" | "html" | "png")),
-                "--trace {}: name a .gif, .html or .png file",
+                output::is_stdout(path) || end.as_deref() == Some("gif"),
+                "--trace {}: name a .gif file",
                 path.display()
             );
             ensure!(count == 1, "--trace {}: it shows one photo, but there are {count}", path.display());

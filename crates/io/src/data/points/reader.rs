@@ -100,7 +100,7 @@ impl PointReader {
                 let (lat, lon, expected) = (&self.lat, &self.lon, OBJECT_EXPECTED);
                 let failed = |error| DataError::Json { at: lines.at(), reason: json_reason(&error), expected };
                 let values = json::coordinates(lines.line(), lat, lon).map_err(failed)?;
-                for (wanted, value) in [(lat, values.lat), (lon, values.lon)] {
+                for (wanted, value) in [lat, lon].into_iter().zip(values) {
                     found.push(json_number(lines, wanted, value)?);
                 }
             }

@@ -52,15 +52,12 @@ fn read(bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, String> {
     }
     let order_name = format!("{root}/byteorder");
     // Files from before the member existed come from little-endian machines.
-    let has_order = archive.names().any(|name| name == order_name);
-    let big_endian = match &(if has_order { archive.stored(&order_name)? } else { b"little".to_vec() })[..] {
-        b"little" => false,
-        b"big" => true,
-        other => {
-            let order = excerpt(&String::from_utf8_lossy(other));
-            return Err(format!("its byte order is '{order}', neither little nor big"));
-        }
-    };
+    let order =
+        if archive.names().any(|name| name == order_name) { archive.stored(&order_name)? } else { b"little".to_vec() };
+    ensure!(
+        order == b"little",
+        format!("its byte order is '{}', not little", excerpt(&String::from_utf8_lossy(&order)))
+    );
     let pickle = archive.stored(&format!("{root}/data.pkl"))?;
     if pickle.len() as u64 > LONGEST_PICKLE {
         return Err(format!("its pickle has {} bytes, too many for names and shapes", pickle.len()));
@@ -74,7 +71,7 @@ fn read(bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, String> {
         let StorageInfo { key, element: claimed, count } = &*info.storage;
         if !storages.contains_key(key) {
             let raw = archive.stored(&format!("{root}/data/{key}"))?;
-            storages.insert(key.clone(), (*claimed, numbers(raw, *claimed, big_endian)));
+            storages.insert(key.clone(), (*claimed, claimed.to_f32(&raw)));
         }
         let (element, storage) = &storages[key];
         let held = storage.len();
@@ -93,13 +90,6 @@ fn read(bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, String> {
         ensure!(tensors.insert(name.clone(), tensor).is_none(), wrong("is there twice".to_owned()));
     }
     Ok(tensors)
-}
-
-fn numbers(mut raw: Vec<u8>, element: Element, big_endian: bool) -> Vec<f32> {
-    if big_endian {
-        element.swap_bytes(&mut raw);
-    }
-    element.to_f32(&raw)
 }
 
 /// Copies a window of a storage, row by row.

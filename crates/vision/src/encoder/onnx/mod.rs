@@ -1,6 +1,5 @@
 //! Encoders in ONNX files, run by ONNX Runtime on the CPU, one picture a thread. Their input is `[1, 3, side, side]`, f32.
 
-mod proto;
 mod runtime;
 
 use super::description::Description;
@@ -45,10 +44,6 @@ impl OnnxNetwork {
         let side = description.preprocessing().input_side as usize;
         network.run(&vec![0.0; side * side * RGB], side)?;
         Ok(network)
-    }
-
-    pub(crate) fn parameters(&self) -> usize {
-        proto::constants(&self.contents)
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Session>> {

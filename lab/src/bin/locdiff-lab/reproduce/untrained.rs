@@ -3,8 +3,8 @@
 use crate::terminal::{DecoderArgs, DegreeArg, DeviceArg, TableFormat, bar, parse_grid, parse_positive, read_places};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff_lab::{NoisyCodes, TimingTable};
-use locdiff_model::{eval::Nearby, eval::Rules, report::Table};
+use locdiff_lab::{NoisyCodes, Table, TimingTable};
+use locdiff_model::{eval::Nearby, eval::Rules};
 use locdiff_nn::Device;
 use locdiff_shdd::{Codec, sphere::LatLon};
 use rayon::prelude::*;
