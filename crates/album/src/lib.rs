@@ -46,6 +46,7 @@ mod track_clock;
 mod track_files;
 mod track_gpx;
 mod track_json;
+mod track_nmea;
 mod track_points;
 mod trips;
 mod untimed;

@@ -1,18 +1,18 @@
-//! Logs of positions in files: GPX, GeoJSON with times, Google's Timeline of phones and Takeout's Records, each also gzipped.
+//! Logs of positions in files: GPX, NMEA, GeoJSON with times, Google's Timeline of phones and Takeout's Records, each also gzipped.
 
-use crate::{AlbumError, Result, track::Track, track_gpx, track_json, track_points::LogPoints};
+use crate::{AlbumError, Result, track::Track, track_gpx, track_json, track_nmea, track_points::LogPoints};
 use flate2::read::MultiGzDecoder;
 use locdiff_base::{ensure, special_kind};
 use std::{fs::File, io::BufRead, io::BufReader, io::Read, path::Path};
 
-/// The largest files: GPX and what was compressed are read as a text, JSON as a stream.
+/// The largest files: GPX, NMEA and what was compressed are read as a text, JSON as a stream.
 const MOST_TEXT: u64 = 128 << 20;
 const MOST_JSON: u64 = 2 << 30;
 /// How a gzipped file begins.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
 impl Track {
-    /// The positions in a file: GPX (points with times), GeoJSON (lines with `coordTimes` or `times`, points with
+    /// The positions in a file: GPX (points with times), NMEA (RMC and GGA), GeoJSON (lines with `coordTimes` or `times`, points with
     /// `time`), Timeline.json of Android phones, location-history.json of iPhones, or Takeout's Records.json, each also gzipped. Points
     /// that cannot be read are left out ([`Track::faults`]). Fails with [`AlbumError::Track`] if none is left.
     pub fn open(path: &Path) -> Result<Self> {
@@ -73,6 +73,7 @@ fn of_text(mut from: impl BufRead) -> Result<LogPoints, String> {
     let first = loop {
         let head = from.fill_buf().map_err(|error| error.to_string())?;
         match head.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0xef | 0xbb | 0xbf)) {
+            Some(_) if track_nmea::is_nmea(head) && !head.starts_with(b"<") => break b'$',
             Some(at) => break head[at],
             None if head.is_empty() => return Err("it is empty".to_owned()),
             None => {
@@ -87,8 +88,9 @@ fn of_text(mut from: impl BufRead) -> Result<LogPoints, String> {
     }
     match first {
         b'<' => track_gpx::read(&text_of(from)?.0),
+        b'$' => Ok(track_nmea::read(&text_of(from)?.0)),
         b'[' => track_json::of_iphone(from),
         b'{' => track_json::of_document(from),
-        _ => Err("it is neither GPX nor JSON".to_owned()),
+        _ => Err("it is neither GPX nor JSON nor NMEA".to_owned()),
     }
 }

@@ -30,8 +30,9 @@ fn photo(name: &str, seconds: f64, look: LatLon, sureness: f64) -> AlbumPhoto {
 }
 
 /// The same two points in every form: 48° N 2° E at ten, 48° N 2.1° E ten minutes later.
-const LOGS: [(&str, &str); 7] = [
+const LOGS: [(&str, &str); 8] = [
     ("gpx", include_str!("logs/gpx.gpx")),
+    ("nmea", include_str!("logs/nmea.nmea")),
     ("line", include_str!("logs/line.json")),
     ("points", include_str!("logs/points.json")),
     ("android", include_str!("logs/android.json")),
@@ -88,10 +89,12 @@ fn good_points_of_bad_logs_are_used() {
     let whole = format!("{head}{good}{}{good}{end}", point("x", 5));
     let cut = format!("{head}{good}<trkpt lat=\"48\" lon=\"2\"><time>2024-05-1");
     let damaged = format!("{head}{good}<trkpt lat=\"48\" lon=<time>\u{fffd}{good}{end}");
+    let nmea = format!("{}$GPRMC,100100,A,4800.0,N,00200.0,E,,,120524,,*00\n$GPRMC,1001", LOGS[1].1);
     for (text, count, faults) in [
         (&whole, 6, &["log: 1 point left out (line 6: 'x' is not a valid lat)"][..]),
         (&cut, 3, &["log: the file is cut off, 1 point left out (line 6: a point that does not end)"]),
         (&format!("{head}{good}{end}"), 3, &[]),
+        (&nmea, 2, &["log: 2 points left out (line 5: its checksum 00 is wrong)"]),
     ] {
         let track = Track::parse(text.as_bytes(), "log").unwrap();
         assert!(track.len() == count && track.faults() == faults, "{:?}", track.faults());

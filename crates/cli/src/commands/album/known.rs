@@ -15,7 +15,7 @@ fn parse_ahead(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Also known")]
 pub(super) struct KnownArgs {
-    /// Use a GPS track from the same time: GPX, GeoJSON, Timeline.json, Records.json, also gzipped. Repeat for several
+    /// Use a GPS track from the same time: GPX, NMEA, GeoJSON, Timeline.json, Records.json, also gzipped. Repeat for several
     #[arg(long, value_name = "FILE")]
     track: Vec<PathBuf>,
     /// Set by how much the photos' clocks are ahead of the track: 90s, -5m, +02:00 [default: estimated from tagged photos]
