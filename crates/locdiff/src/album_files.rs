@@ -1,6 +1,6 @@
 //! The answers of an album as files: a track with its uncertainty.
 
-use crate::{error::Result, maps::labelled};
+use crate::{error::Result, maps::crowd_photo, maps::crowd_png, maps::labelled};
 use locdiff_album::AlbumAnswer;
 use locdiff_base::distance;
 use locdiff_io::data::TableWriter;
@@ -149,6 +149,11 @@ impl<'a> AlbumFiles<'a> {
         let mut text = Vec::new();
         page.write(&mut text).expect("writing to memory cannot fail");
         text
+    }
+
+    /// Draws a PNG map of the photos with the uncertainty of each location. Fails if the map cannot be drawn.
+    pub fn png(&self) -> Result<Vec<u8>> {
+        crowd_png(&self.answers().map(|answer| crowd_photo(answer)).collect::<Vec<_>>(), 0)
     }
 
     fn tracks(&self) -> BTreeMap<Option<usize>, Vec<LatLon>> {

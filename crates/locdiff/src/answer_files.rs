@@ -1,9 +1,9 @@
 //! Answers into files: a table, and maps of all photos or of each.
 
-use crate::maps::{Shown, add_places, crowd_page, crowd_photo, labelled, photos_title};
+use crate::maps::{Shown, add_places, crowd_page, crowd_photo, crowd_png, labelled, photos_title};
 use crate::table::{ANSWER_COLUMNS, AnswerRow, TAG_COLUMNS};
 use crate::{Answer, AnswerMap, error::Result, maps::PICTURE, maps::places_folder, maps::shown, maps::words};
-use locdiff_base::{AtomicFile, WriteError, setting};
+use locdiff_base::{AtomicFile, WriteError};
 use locdiff_io::data::TableWriter;
 use locdiff_map::{CrowdMap, CrowdPhoto, FeatureCollection, GpxPoint, KmlDocument, MapImage, gpx, photos_png};
 use locdiff_model::{TraceStep, answer::GalleryContribution, answer::Match};
@@ -14,7 +14,7 @@ use std::{fs::File, io::BufWriter, io::IntoInnerError, path::Path, path::PathBuf
 const MOST_WITH_REGIONS: usize = 200;
 /// With more photos than this a page of all shows circles, not the density of each.
 const MOST_WITH_DENSITY: usize = 200;
-/// One picture shows small maps of so many photos.
+/// With more photos than this one picture is one map, not a small map of each.
 const MOST_PANELS: usize = 12;
 
 const GALLERY_COLUMNS: &str =
@@ -35,7 +35,7 @@ pub struct AnswerTargets {
     pub gpx: Option<PathBuf>,
     /// A page with a map.
     pub map: Option<PathBuf>,
-    /// A map as a picture: the density of one photo, or up to 12 small maps.
+    /// A map as a picture: the density of one photo, up to 12 small maps, or one map of more photos.
     pub png: Option<PathBuf>,
     /// GeoTIFF with the probability of every cell of the world.
     pub geotiff: Option<PathBuf>,
@@ -65,7 +65,7 @@ impl AnswerTargets {
     fn wants_density(&self, count: usize) -> bool {
         let regions = [&self.geojson, &self.kml].into_iter().flatten();
         self.geotiff.is_some()
-            || self.png.is_some()
+            || (self.png.is_some() && (count <= MOST_PANELS || self.picture_of_all(count).is_none()))
             || regions.into_iter().any(|path| !holds_places_alone(path, count))
             || (self.map.is_some() && (count <= MOST_WITH_DENSITY || self.crowd(count).is_none()))
     }
@@ -109,7 +109,7 @@ pub struct AnswerFiles {
     kml: KmlDocument,
     waypoints: Vec<GpxPoint>,
     crowd: Option<(CrowdMap<File>, PathBuf)>,
-    /// What the one picture of all shows: the photos, and a map of each.
+    /// What the one picture of all shows: the photos, and a map of each if there are few.
     pictured: (Vec<CrowdPhoto>, Vec<MapImage>),
     /// Photos that could not be used.
     failed: usize,
@@ -120,12 +120,8 @@ pub struct AnswerFiles {
 
 impl AnswerFiles {
     /// Prepares the files for `count` photos, with a gallery's columns if one is used. Fails if the table or the page's pictures cannot be
-    /// written, or one picture is asked of more than 12 photos.
+    /// written.
     pub fn new(targets: AnswerTargets, count: usize, with_gallery: bool) -> Result<Self> {
-        if targets.picture_of_all(count).is_some() && count > MOST_PANELS {
-            let remedy = format!("one picture shows {MOST_PANELS} at the most: name a folder, or ask for a page");
-            return Err(setting("photos in a picture", count, remedy));
-        }
         let gallery = GALLERY_COLUMNS.split(' ').filter(|_| with_gallery);
         let columns: Vec<&str> = ANSWER_COLUMNS.split(' ').chain(gallery).chain(TAG_COLUMNS.split(' ')).collect();
         let csv = targets.csv.as_deref().map(|path| TableWriter::create(path, &columns)).transpose()?;
@@ -169,7 +165,7 @@ impl AnswerFiles {
         }
         if self.targets.picture_of_all(self.count).is_some() {
             self.pictured.0.push(crowd_photo(answer));
-            if let Some(map) = &map {
+            if let Some(map) = map.as_ref().filter(|_| self.count <= MOST_PANELS) {
                 let width = 1600 / panel_columns(self.count) - 6;
                 self.pictured.1.push(map.picture((width, 2 * width / 3), thumbnail)?);
             }
@@ -278,9 +274,13 @@ impl AnswerFiles {
                 written.push(path);
             }
         }
-        if let Some(path) = picture.filter(|_| !self.pictured.1.is_empty()) {
+        if let Some(path) = picture {
             let (photos, maps) = self.pictured;
-            let png = photos_png(&maps, panel_columns(self.count), &photos_title(&photos, self.failed))?;
+            let png = if maps.is_empty() {
+                crowd_png(&photos, self.failed)?
+            } else {
+                photos_png(&maps, panel_columns(self.count), &photos_title(&photos, self.failed))?
+            };
             documents.push((path, png, false));
         }
         Ok((written, documents))

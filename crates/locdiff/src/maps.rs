@@ -5,7 +5,7 @@ use locdiff_base::{counted, kilometres};
 use locdiff_map::places::{PlaceKind, PlaceName, place_names};
 use locdiff_map::{Colour, CrowdMap, CrowdPhoto, FeatureCollection, HtmlMarker, HtmlPhoto, KmlDocument};
 use locdiff_map::{KmlFolder, MapImage, MapLabel, MapPage, Marker, MarkerShape, Raster, Trace, Window};
-use locdiff_map::{contour_polygons, geotiff, photos_png};
+use locdiff_map::{contour_polygons, crowd_image, geotiff, photos_png};
 use locdiff_model::{TraceStep, answer::DensityRegion};
 use locdiff_shdd::Codec;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Polygon, UnitVec, haversine_km};
@@ -346,6 +346,12 @@ impl<'a> AnswerMap<'a> {
 
 fn region_words(p: f64) -> String {
     format!("smallest region that holds {:.0} %", 100.0 * p)
+}
+
+/// Draws many photos in one picture: their numbers by region, and how far away they may have been taken.
+pub(crate) fn crowd_png(photos: &[CrowdPhoto], unreadable: usize) -> Result<Vec<u8>> {
+    let image = crowd_image(photos)?.names(labels()).title(&photos_title(photos, unreadable));
+    Ok(photos_png(&[image], 1, "")?)
 }
 
 /// How many photos of each kind there are, in the words of the summary that `locdiff locate` prints.

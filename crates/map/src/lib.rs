@@ -70,6 +70,6 @@ pub use label::MapLabel;
 pub use raster::Raster;
 pub use raster_files::geotiff;
 pub use raster_files::{ascii_grid, parse_ascii_grid};
-pub use render::{Colour, MapImage, Marker, MarkerShape, photos_png};
+pub use render::{Colour, MapImage, Marker, MarkerShape, crowd_image, photos_png};
 pub use trace::Trace;
 pub use window::Window;

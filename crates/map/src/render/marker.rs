@@ -13,6 +13,10 @@ pub enum MarkerShape {
     Circle,
     /// A small disc: one of many.
     Dot,
+    /// A disc with a number in it: so many photos.
+    Count(usize),
+    /// The same with a rim alone: so many guesses.
+    Guesses(usize),
 }
 
 /// A marked place.
@@ -103,6 +107,16 @@ impl MarkerShape {
             Self::Crosshair => 9.0,
             Self::Circle => 7.5,
             Self::Dot => 3.0,
+            Self::Count(number) | Self::Guesses(number) => (7.0 + 2.2 * (number.max(1) as f64).log2()).min(22.0),
+        }
+    }
+
+    /// The shape for a legend, without a number.
+    pub(super) fn plain(self) -> Self {
+        match self {
+            Self::Count(_) => Self::Count(1),
+            Self::Guesses(_) => Self::Guesses(1),
+            other => other,
         }
     }
 
@@ -115,16 +129,32 @@ impl MarkerShape {
             }
             Self::Circle => mask.circle([x, y], 6.5, line_width),
             Self::Dot => mask.disc([x, y], 1.5 + 0.5 * line_width),
+            Self::Count(_) => mask.disc([x, y], self.reach() + 0.5 * line_width - 1.0),
+            Self::Guesses(_) => mask.circle([x, y], self.reach() - 1.0, line_width),
         }
     }
 }
 
-/// Draws a shape with a white halo.
+/// Draws a shape with a white halo, and the number of one that counts.
 pub(super) fn draw_shape(canvas: &mut Canvas, shape: MarkerShape, colour: Colour, center: [f64; 2]) {
     const LINE_WIDTH: f64 = 2.0;
-    let (mut halo, mut line) = (canvas.mask(), canvas.mask());
+    let (mut halo, mut line, mut text) = (canvas.mask(), canvas.mask(), canvas.mask());
     shape.cover(&mut halo, center, LINE_WIDTH + 3.0);
     shape.cover(&mut line, center, LINE_WIDTH);
+    let (number, ink) = match shape {
+        MarkerShape::Count(number) => (number, Colour::WHITE),
+        MarkerShape::Guesses(number) => {
+            halo.disc(center, shape.reach());
+            (number, colour)
+        }
+        _ => (1, colour),
+    };
+    if number > 1 {
+        let size = if number > 999 { 10.0 } else { 12.0 };
+        let corner = [center[0] - 0.5 * text_width(&number.to_string(), size), center[1] - 0.5 * line_height(size)];
+        draw_text(&mut text, corner, &number.to_string(), size);
+    }
     canvas.paint(&halo, Colour::WHITE, 0.9);
     canvas.paint(&line, colour, 1.0);
+    canvas.paint(&text, ink, 1.0);
 }

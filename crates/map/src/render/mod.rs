@@ -2,6 +2,7 @@
 
 mod canvas;
 mod colour;
+mod crowd;
 mod globe;
 mod heat;
 mod legend;
@@ -13,6 +14,7 @@ mod view;
 
 pub use colour::Colour;
 pub(crate) use colour::heat_colour;
+pub use crowd::crowd_image;
 pub(crate) use globe::GlobeImage;
 pub(crate) use heat::heat_share;
 pub use marker::{Marker, MarkerShape};
@@ -47,6 +49,7 @@ pub struct MapImage {
     scale: f64,
     names: Vec<MapLabel>,
     photo: Option<(Vec<u8>, usize)>,
+    meaning: &'static str,
     has_legend: bool,
 }
 
@@ -62,6 +65,7 @@ impl MapImage {
             scale: 1.0,
             names: Vec::new(),
             photo: None,
+            meaning: "density, from 1/1000 of its peak",
             has_legend: true,
         }
     }
@@ -149,13 +153,13 @@ impl MapImage {
 
     /// What the signs on the map mean.
     fn legend(&self) -> Vec<Item> {
-        let heat = self.heat.iter().map(|_| (Sign::Ramp, "density, from 1/1000 of its peak".to_owned()));
+        let heat = self.heat.iter().map(|_| (Sign::Ramp, self.meaning.to_owned()));
         let outlines = self.outlines.iter().zip(OUTLINES.iter().cycle());
         let outlines = outlines.map(|((_, label), colour)| (Sign::Line(*colour), label.clone()));
         let mut items: Vec<Item> = heat.chain(outlines).collect();
         for (shape, colour, words) in self.markers.iter().filter_map(Marker::meaning) {
             if items.iter().all(|item| item.1 != words) {
-                items.push((Sign::Marker(shape, colour), words.to_owned()));
+                items.push((Sign::Marker(shape.plain(), colour), words.to_owned()));
             }
         }
         items

@@ -24,6 +24,9 @@ pub(super) struct FileArgs {
     /// Write the track with times
     #[arg(long, value_name = "FILE.gpx")]
     gpx: Option<PathBuf>,
+    /// Write a map of all photos as a picture
+    #[arg(long, value_name = "FILE.png")]
+    png: Option<PathBuf>,
     /// Write a page with a map and a time slider: one file that works offline
     #[arg(long, value_name = "FILE.html")]
     pub(super) map: Option<PathBuf>,
@@ -34,16 +37,16 @@ pub(super) struct FileArgs {
 
 impl FileArgs {
     fn paths(&self) -> Vec<&Path> {
-        let all = [&self.csv, &self.geojson, &self.kml, &self.gpx, &self.map];
+        let all = [&self.csv, &self.geojson, &self.kml, &self.gpx, &self.png, &self.map];
         all.into_iter().filter_map(|path| path.as_deref()).collect()
     }
 
     /// Whether the files can be written, before any work is done.
     pub(super) fn check(&self, photos: &[PathBuf], tags: &TagArgs) -> Result<()> {
         let outputs: Vec<&Path> = self.paths().into_iter().chain(tags.table()).collect();
-        let own = [&self.csv, &self.geojson, &self.kml, &self.gpx, &self.map];
+        let own = [&self.csv, &self.geojson, &self.kml, &self.gpx, &self.png, &self.map];
         let photos: Vec<&Path> = photos.iter().map(PathBuf::as_path).collect();
-        tags.claim(&outputs, ("csv geojson kml gpx map", &own), &photos, self.json)
+        tags.claim(&outputs, ("csv geojson kml gpx png map", &own), &photos, self.json)
     }
 
     /// Writes them; returns their names.
@@ -55,6 +58,7 @@ impl FileArgs {
         write_asked(self.geojson.as_ref(), || Ok(files.geojson().into_bytes()))?;
         write_asked(self.kml.as_ref(), || Ok(files.kml().into_bytes()))?;
         write_asked(self.gpx.as_ref(), || Ok(files.gpx().into_bytes()))?;
+        write_asked(self.png.as_ref(), || Ok(files.png()?))?;
         write_asked(self.map.as_ref(), || Ok(files.html(pictures)))?;
         Ok(self.paths().into_iter().map(Path::to_owned).collect())
     }
