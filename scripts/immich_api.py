@@ -5,7 +5,8 @@ The document is open-api/immich-openapi-specs.json of https://github.com/immich-
 import json
 import sys
 
-USED = [("post", "/search/metadata"), ("get", "/assets/{id}"), ("put", "/assets"), ("get", "/assets/{id}/thumbnail")]
+USED = [("post", "/search/metadata"), ("get", "/assets/{id}"), ("put", "/assets"), ("get", "/assets/{id}/thumbnail"),
+        ("get", "/assets/{id}/ocr")]
 # What a test's server needs of a schema: words, patterns and histories stay behind.
 KEPT = {"$ref", "allOf", "enum", "items", "maximum", "minimum", "nullable", "properties", "required", "type"}
 

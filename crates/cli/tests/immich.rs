@@ -31,6 +31,7 @@ fn photos_are_suggested_written_and_taken_back() {
         for (k, asset) in state.assets.iter_mut().enumerate() {
             asset.time = format!("2024-05-12T10:{:02}:00.000Z", 5 * k);
         }
+        state.texts.insert(id(2), "Metropolis");
         // The server fails at the third photo.
         state.failing = Some((format!("{}/thumbnail", id(2)), 500, 3));
     });
@@ -43,6 +44,8 @@ fn photos_are_suggested_written_and_taken_back() {
     let done = said(&immich(path, &fake, "suggest --device cpu"), 0);
     assert!(done.contains("continuing after 3 photos") && done.contains("2 suggestions, 2 of them ticked"), "{done}");
     assert_eq!(fake.asked("thumbnail"), 1);
+    let kept = fs::read_to_string(path.join("immich-suggestions.json.photos.jsonl")).unwrap();
+    assert_eq!(kept.matches(r#"["Metropolis",0.95,[["#).count(), 1, "the server's own text counts: {kept:.2000}");
     let text = fs::read_to_string(path.join("immich-suggestions.json")).unwrap();
     let suggestions: Value = serde_json::from_str(&text).unwrap();
     for one in suggestions["suggestions"].as_array().unwrap() {
@@ -130,6 +133,8 @@ fn a_place_by_hand_places_the_other_photos_of_its_trip_again() {
     said(&immich(path, &fake, "suggest --device cpu"), 0);
     fake.set(|state| state.log.clear());
     let file = || -> Value {
+        let kept = fs::read_to_string(path.join("immich-suggestions.json.photos.jsonl")).unwrap();
+        assert_eq!(kept.matches(r#"["Metropolis",0.95,[["#).count(), 1, "the server's own text counts: {kept:.2000}");
         let text = fs::read_to_string(path.join("immich-suggestions.json")).unwrap();
         serde_json::from_str::<Value>(&text).unwrap()["suggestions"].clone()
     };

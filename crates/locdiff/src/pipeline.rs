@@ -228,7 +228,7 @@ impl Embedder<'_> {
             let encoder = self.encoder.ok_or(Failure::NoEncoder)?;
             Ok(self.encode(|| self.views.pictures(encoder, &photo, origin.row))?)
         })?;
-        own.text = if self.reads_text { read_text(&photo) } else { Vec::new() };
+        own.text = if self.reads_text { source.text(&photo)? } else { Vec::new() };
         Ok((own, pictures))
     }
 

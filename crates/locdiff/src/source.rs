@@ -1,12 +1,15 @@
 //! A photo as an interface hands it over: not decoded yet, or as its embedding.
 
 use crate::{EmbeddedPhoto, LatLon, LocateError, PhotoTime, error::Failure, error::Result, table::failure_json};
+use crate::{reading::joined, reading::read_text};
 use locdiff_io::data::RowFile;
+use locdiff_model::answer::ReadText;
 use locdiff_vision::{Photo, PhotoLimits, VisionError, sources::PhotoSource, sources::PlaceSource};
 use serde_json::Value;
 use std::{path::Path, path::PathBuf, sync::Arc};
 
 type ReadPhoto = dyn Fn(&PhotoLimits) -> Result<Photo> + Send + Sync;
+type ReadLines = dyn Fn(&Photo) -> Result<Vec<ReadText>> + Send + Sync;
 
 /// A photo to locate.
 ///
@@ -30,6 +33,8 @@ pub struct Source {
     pub(crate) pixels: u64,
     known: Known,
     album: Option<String>,
+    /// Another reader of its text.
+    lines: Option<Box<ReadLines>>,
 }
 
 enum Kind {
@@ -53,7 +58,7 @@ pub(crate) struct Known {
 
 impl Source {
     fn new(name: Option<String>, kind: Kind) -> Self {
-        Self { name, kind, pixels: 0, known: Known::default(), album: None }
+        Self { name, kind, pixels: 0, known: Known::default(), album: None, lines: None }
     }
 
     /// Names a photo file.
@@ -119,6 +124,18 @@ impl Source {
     /// Sets the name of its album.
     pub fn in_album(self, album: impl Into<String>) -> Self {
         Self { album: Some(album.into()), ..self }
+    }
+
+    /// Adds what another reader reads in the photo.
+    #[cfg(feature = "immich")]
+    pub(crate) fn with_lines(self, lines: impl Fn(&Photo) -> Result<Vec<ReadText>> + Send + Sync + 'static) -> Self {
+        Self { lines: Some(Box::new(lines)), ..self }
+    }
+
+    /// The lines of text in the photo.
+    pub(crate) fn text(&self, photo: &Photo) -> Result<Vec<ReadText>> {
+        let others = self.lines.as_ref().map_or_else(|| Ok(Vec::new()), |lines| lines(photo))?;
+        Ok(joined(read_text(photo), others))
     }
 
     pub(crate) fn origin(&self, row: usize) -> Origin {

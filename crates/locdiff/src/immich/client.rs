@@ -1,6 +1,7 @@
 //! The server's interface, as far as it is needed here. Requests that fail by the server's fault are tried again.
 
 use crate::immich::{ImmichError, Result};
+use locdiff_model::answer::ReadText;
 use locdiff_shdd::sphere::LatLon;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -133,6 +134,27 @@ impl Immich {
         let size = if small { "thumbnail" } else { "preview" };
         let path = self.path(id, &format!("/thumbnail?size={size}"))?;
         self.bytes(&Ask::Get, &path, &format!("the preview of {id}"))
+    }
+
+    /// Returns the lines of text that the server read in a photo, with their corners in a preview of this width and height. There are none before
+    /// version 2.2, or if it has not read the photo. Fails as [`Immich::assets`] does.
+    pub fn text(&self, id: &str, size: [u32; 2]) -> Result<Vec<ReadText>> {
+        let what = format!("the text of {id}");
+        let answer = match self.json(&Ask::Get, &self.path(id, "/ocr")?, &what) {
+            Err(ImmichError::Refused { status: 403 | 404, .. }) => return Ok(Vec::new()),
+            answer => answer?,
+        };
+        let line = |one: &Value| {
+            let number = |name: String| one[name].as_f64().filter(|number| (-1.0..=2.0).contains(number));
+            let mut corners = [[0.0; 2]; 4];
+            for (k, corner) in corners.iter_mut().enumerate() {
+                let at = [number(format!("x{}", k + 1))?, number(format!("y{}", k + 1))?];
+                *corner = [0, 1].map(|axis| (at[axis] * f64::from(size[axis])) as f32);
+            }
+            Some(ReadText::new(one["text"].as_str()?, number("textScore".to_owned())? as f32, corners))
+        };
+        let lines = answer.as_array().and_then(|list| list.iter().map(line).collect());
+        lines.ok_or_else(|| self.strange(&what, "its lines lack a text, a score or corners"))
     }
 
     /// Writes a photo's location. Fails as [`Immich::assets`] does.

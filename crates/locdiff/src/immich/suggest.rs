@@ -203,9 +203,13 @@ impl Suggester {
             Source::embedded(photo)
         } else {
             let (server, id, name) = (self.server.clone(), asset.id.clone(), asset.name.clone());
-            Source::reader(None, move |limits| {
+            let (reader, own) = (server.clone(), id.clone());
+            let source = Source::reader(None, move |limits| {
                 let bytes = server.preview(&id, false).map_err(LocateError::of_source)?;
                 Ok(Photo::decode(&bytes, &name, limits)?)
+            });
+            source.with_lines(move |photo| {
+                reader.text(&own, [photo.width(), photo.height()]).map_err(LocateError::of_source)
             })
         };
         source

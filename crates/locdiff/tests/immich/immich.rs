@@ -5,6 +5,7 @@ use super::common;
 use common::{Fake, FakeAsset, KEY, id};
 use locdiff::immich::{ApiKey, AssetFilter, Immich, ImmichError, Review, Suggestions};
 use locdiff::review::{ReviewAction, ReviewSession};
+use locdiff_model::answer::ReadText;
 use locdiff_shdd::sphere::LatLon;
 use locdiff_testing::wait_until;
 use serde_json::{Value, json};
@@ -193,6 +194,7 @@ fn a_field_that_immich_renames_is_noticed() {
         ("AssetResponseDto", "id type originalFileName fileModifiedAt exifInfo"),
         ("ExifResponseDto", "latitude longitude make model dateTimeOriginal"),
         ("AssetBulkUpdateDto", "ids latitude longitude"),
+        ("AssetOcrResponseDto", "text textScore x1 y1 x2 y2 x3 y3 x4 y4"),
     ];
     let all = |fake: &Fake| -> Result<(), ImmichError> {
         let server = open(fake);
@@ -203,6 +205,11 @@ fn a_field_that_immich_renames_is_noticed() {
         assert!(server.asset(&id(0))?.is_some());
         server.preview(&id(0), true)?;
         server.preview(&id(0), false)?;
+        fake.set(|state| state.texts.insert(id(1), "Metropolis"));
+        let lines = server.text(&id(1), [200, 100])?;
+        let corners = [[40.0, 40.0], [160.0, 40.0], [160.0, 60.0], [40.0, 60.0]];
+        assert_eq!(lines, [ReadText::new("Metropolis", 0.95, corners)]);
+        assert!(server.text(&id(0), [200, 100])?.is_empty());
         server.set_place(&id(1), LatLon::new(1.0, 2.0).unwrap())
     };
     all(&Fake::new(&[None, Some((1.0, 2.0)), None])).unwrap();

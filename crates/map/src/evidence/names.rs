@@ -108,20 +108,8 @@ fn find(line: usize, text: &str, confidence: f64) -> Vec<FoundName> {
     let (mut is_used, mut names) = (vec![false; words.len()], Vec::new());
     let mut found = |key: String, taken: usize, at: std::ops::Range<usize>, is_mended: bool, beside: [bool; 2]| {
         let is_small = read[at.start].starts_with(char::is_lowercase);
-        let (is_whole, of) = (taken == letters, read.len());
-        let is_twice = false;
-        names.push(FoundName {
-            line,
-            key,
-            is_whole,
-            words: at.len(),
-            of,
-            confidence,
-            is_mended,
-            is_small,
-            beside,
-            is_twice,
-        });
+        let (is_whole, words, of, is_twice) = (taken == letters, at.len(), read.len(), false);
+        names.push(FoundName { line, key, is_whole, words, of, confidence, is_mended, is_small, beside, is_twice });
     };
     if words.len() > MOST_WORDS {
         return names;
