@@ -66,8 +66,7 @@ class Resampling:
 
 
 def constant_place(out):
-    """The place that `locdiff-lab compare` always answers as "constant", from its answers beside the folder: where the training places are
-    densest, through the window that validation chose."""
+    """The place that `locdiff-lab compare` always answers as "constant", from its answers beside the folder: the best validation place."""
     return places(f"{out}/../compare-0/constant-0.csv")[0]
 
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Encoders × losses × readings of several `locdiff-lab compare --out FOLDER` runs: encoder_means.py TRUTH.csv OLD.md FOLDER… -- one folder a seed, or several of one seed.
-A row whose method was not run this time is taken from OLD.md, which this script wrote.
+"""Encoders × losses of several `locdiff-lab compare --out FOLDER` runs: encoder_means.py TRUTH.csv FOLDER… -- one folder a seed, or several of one seed.
 
-Files are METHOD-SEED.csv; a row says so where its method was not run with every seed. Intervals have both sources of spread: blocks of 5° and seeds are drawn again; ± is
-the standard deviation over the seeds, and left out for one."""
+Files are METHOD-SEED.csv; a cell says so if its method was not run with every seed. ± is the standard deviation over the seeds. Samples have no NLL: a density from
+16 draws says what the draws cost."""
 import csv
 import glob
 import os
 import re
+import statistics
 import sys
 
-from blocks import Resampling, cell, distance_km, places
+from blocks import distance_km, places
 
 ENCODINGS = [
     ("shdd", "SHDD, L = 31: the harmonics"),
@@ -30,50 +30,35 @@ ENCODINGS = [
     ("wrap", "wrap"),
     ("tile", "tile"),
 ]
-READINGS = [
-    ("encoder", "mean squared error", "16 samples, a learned decoder"),
-    ("density", "density loss", "a single evaluation's density"),
-    ("draws", "density loss", "16 draws of it, read as samples"),
-]
-OWN = [
-    ("constant", "", "", "always the best constant place"),
-    ("bundled", "", "", "the bundled model"),
-    ("shdd-mse", "SHDD with its codec", "mean squared error", "16 samples, its decoder"),
-    ("shdd-samples", "SHDD with its codec", "nll", "16 samples, its decoder"),
-    ("locdiff-cs-unet", "SHDD with its codec", "nll", "a single evaluation's density"),
-]
+ROWS = [("SHDD with its codec, 16 samples", "shdd-mse", "shdd-samples"), ("SHDD with its codec", "", "locdiff-cs-unet")]
+ROWS += [(words, f"encoder-{kind}", f"density-{kind}") for kind, words in ENCODINGS]
 truths, files = places(sys.argv[1]), {}
-kept = {tuple(cells[1:4]): line for line in open(sys.argv[2]).read().splitlines() if len(cells := [cell.strip() for cell in line.split("|")]) == 9}
-for folder in sys.argv[3:]:
+for folder in sys.argv[2:]:
     for path in glob.glob(f"{folder}/*-[0-9]*.csv"):
-        name, seed = re.fullmatch(r"(.*)-(\d+)(?:\.apart)?\.csv", os.path.basename(path)).groups()
-        if path.endswith(".apart.csv"):
-            continue
-        files.setdefault(name, {})[int(seed)] = path
-seeds = sorted({seed for own in files.values() for seed in own})
-resamplings = {count + 1: Resampling(truths, count + 1) for count in range(len(seeds))}
+        if not path.endswith(".apart.csv"):
+            name, seed = re.fullmatch(r"(.*)-(\d+)\.csv", os.path.basename(path)).groups()
+            files.setdefault(name, {})[int(seed)] = path
+seeds = {seed for own in files.values() for seed in own}
 
 
-def row(name, words):
+def spread(values, digits):
+    return f"{statistics.mean(values):.{digits}f}" + (f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else "")
+
+
+def cells(name):
+    """Shares within 200, 750 and 2500 km, and −log density, if the method was run."""
     own = files.get(name, {})
     if not own:
-        return None
+        return "", ""
     by_seed = [list(csv.DictReader(open(own[seed]))) for seed in sorted(own)]
-    count, resampling = len(own), resamplings[len(own)]
-    if count < len(seeds):
-        words = [*words[:-1], f"{words[-1]}; {count} seed{'s' * (count > 1)}"]
     km = [[distance_km((float(one["lat"]), float(one["lon"])), truth) for one, truth in zip(rows, truths)] for rows in by_seed]
-    figures = 4 if count > 1 else 3
-    cells = [cell(*resampling.mean([[1.0 if d < r else 0.0 for d in one] for one in km])[:figures]) for r in (200, 750, 2500)]
-    mean, low, high, spread = resampling.mean([[-float(one["truth_log_density"]) for one in rows] for rows in by_seed])
-    nll = f"{mean:.2f} [{low:.2f}, {high:.2f}]" + (f" ± {spread:.2f}" if count > 1 else "")
-    return f"| {' | '.join(words)} | {' | '.join(cells)} | {nll} |"
+    shares = [spread([100 * sum(d < r for d in one) / len(one) for one in km], 1) for r in (200, 750, 2500)]
+    few = f" ({len(own)} of {len(seeds)} seeds)" if len(own) < len(seeds) else ""
+    return " / ".join(shares) + few, spread([-statistics.mean(float(one["truth_log_density"]) for one in rows) for rows in by_seed], 2)
 
 
-print("| encoding | loss | reading | 200 km | 750 km | 2500 km | NLL |\n|---|---|---|---|---|---|---|")
-wanted = [(name, words) for name, *words in OWN]
-wanted += [(f"{reading}-{kind}", [words, loss, how]) for kind, words in ENCODINGS for reading, loss, how in READINGS]
-for name, words in wanted:
-    line = row(name, words) or next((kept[key] for key in kept if key[:2] == tuple(words[:2]) and key[2].split(";")[0] == words[2]), None)
-    if line:
-        print(line)
+print("| encoding | mean squared error, 16 samples: 200 / 750 / 2500 km | density loss, one evaluation: 200 / 750 / 2500 km | NLL |\n|---|---|---|---|")
+for words, samples, density in ROWS:
+    (left, _), (right, nll) = cells(samples), cells(density)
+    if left or right:
+        print(f"| {words} | {left} | {right} | {'–' if 'samples' in density else nll} |")

@@ -62,6 +62,7 @@ def run(locdiff, model, data, parts):
         if fit != "a-and-b":  # that one is as shipped
             os.remove(f"{folder}/calibration.json")  # so that a fit that does not end is not taken for the shipped one
             command = [locdiff, "calibrate", "--model", folder, "--embeddings", embeddings, "--tensor", "validation", "--truth", f"{data}/validation.csv"]
+            command += ["--surroundings", embeddings, "--surroundings-tensor", "train", "--surroundings-truth", f"{data}/train.csv"]
             command += ["--rows", f"{parts}/{fit}.rows", "--ood", embeddings, "--ood-tensor", "im2gps3k", "--ood-truth", f"{data}/im2gps3k.csv"]
             subprocess.run(command + ["--ood-first", "1000", "--device", "cpu"], check=True, stdout=subprocess.DEVNULL)
             count = json.load(open(f"{folder}/calibration.json"))["fit"]["n"]
@@ -89,7 +90,7 @@ def table(parts):
             apart = []
             for key, part in (("held_where_answered", "answered"), ("held_where_cannot_tell", "cannot_tell")):
                 apart.append(f"{percents(said[key]['radii'], (4, 8))} (n = {said[part]['n']})" if said[part]["n"] else "–")
-            words = "+".join(seen) + (", as shipped" if fit == "a-and-b" else ", plain")
+            words = "+".join(seen) + (", as shipped" if fit == "a-and-b" else " alone")
             cells = [words, name + (" (fitted on)" if fitted else ""), str(said["accuracy"]["n"]), f"{said['nll_nats']:.2f}", within]
             cells += [percents(said["regions"]), percents(said["radii"], (4, 8)), *apart]
             print("| " + " | ".join(cells) + " |")

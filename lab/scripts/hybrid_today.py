@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of lab/scripts/hybrid_today.sh: hybrid_today.py DATA OUT [SPLIT]. Intervals over blocks of 5° and seeds; ± is the deviation over the seeds."""
+"""The table of lab/scripts/hybrid_today.sh: hybrid_today.py DATA OUT [SPLIT]. Intervals over blocks of 15° and seeds; ± is the deviation over the seeds."""
 import glob
 import sys
 
@@ -8,7 +8,7 @@ from blocks import Resampling, constant_place, cell, places, shares
 data, out, split = (sys.argv[1:] + ["test"])[:3]
 RADII = (1, 25, 200, 750, 2500)
 ROWS = [
-    ("plain", "the bundled model alone"),
+    ("plain", "LocDiff-Bayes (default) alone"),
     ("retrieval", "retrieval, the best match"),
     ("hybrid", "LocDiff-H, our rule"),
     ("paper", "LocDiff-H, the paper's rule"),

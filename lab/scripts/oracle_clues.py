@@ -5,10 +5,11 @@
 
 An oracle gives the clues: language and side are those of the country of the true location, by crates/map/assets/clues.txt. Rows are
 answered in groups of equal clues by `locdiff locate --embeddings`. Prints, for each arm, the share within 25, 200 and 750 km and of right
-countries, with the difference from no clue. Rows whose location has no country are left out. Needs numpy, scipy, Pillow and safetensors.
+countries, with the difference from no clue and its interval over blocks of 15°. Rows whose location has no country are left out. Needs numpy, scipy, Pillow and safetensors.
 """
 import collections, csv, json, math, pathlib, subprocess, sys, tempfile, zlib
 import numpy as np
+from blocks import blocks
 from safetensors import safe_open
 
 ASSETS = pathlib.Path(__file__).resolve().parents[2] / "crates/map/assets"
@@ -122,9 +123,9 @@ def main():
         held = np.array([next((c["probability"] for c in one["countries"] if c["code"] == code), 0.0) for one, code in zip(said, true)])
         wrong = np.array([max((c["probability"] for c in one["countries"]), default=0) > 0.95 for one in said]) & ~hits[:, 3]
         plain = hits if plain is None else plain
-        draws = chance.integers(0, len(hits), (1000, len(hits)))
-        gain = 100 * (hits[:, 3].astype(float) - plain[:, 3])
-        low, high = np.percentile(gain[draws].mean(1), [2.5, 97.5])
+        gain, block = 100 * (hits[:, 3].astype(float) - plain[:, 3]), np.array(blocks(truth))
+        times = chance.multinomial(block.max() + 1, np.full(block.max() + 1, 1 / (block.max() + 1)), 1000)[:, block]
+        low, high = np.percentile((times * gain).sum(1) / times.sum(1), [2.5, 97.5])
         shares = 100 * hits.mean(0)
         print(f"| {name} | {shares[0]:.1f} / {shares[1]:.1f} / {shares[2]:.1f} | {shares[3]:.1f} ({gain.mean():+.1f} [{low:.1f}, {high:.1f}]); probability of the true one {held.mean():.3f} | {wrong.mean() * 100:.1f} % |")
 

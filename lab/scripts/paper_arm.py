@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of lab/scripts/paper_arm.sh: paper_arm.py DATA OUT. Intervals over blocks of 5° and seeds; ± is the deviation over the seeds."""
+"""The table of lab/scripts/paper_arm.sh: paper_arm.py DATA OUT. Intervals over blocks of 15° and seeds; ± is the deviation over the seeds."""
 import glob
 import os
 import sys
@@ -10,9 +10,9 @@ data, out = sys.argv[1:3]
 truths = places(f"{data}/test.csv")
 RADII = (200, 750, 2500)
 MODELS = [
-    ("kl-paper", "the paper's: CS-UNet, reverse KL over 2048 anchors, codes unscaled"),
-    ("nll", "the same with the loss nll"),
-    ("bayes", "network bayes, nll (our preset)"),
+    ("kl-paper", "LocDiff (paper: CS-UNet, its loss, its sampler)"),
+    ("nll", "LocDiff (CS-UNet, likelihood loss)"),
+    ("bayes", "LocDiff-Bayes, trained here"),
 ]
 READINGS = [
     ("algorithm-2", "16 samples, DDPM 200, mean of places: Algorithm 2"),
@@ -29,7 +29,7 @@ print(
 )
 print("| model, L = 47 | best step, by seed | reading | 200 km | 750 km | 2500 km |\n|---|---|---|---|---|---|")
 row = [cell(*resampling.mean([shares([place] * len(truths), truths, km)] * len(seeds))[:3]) for km in RADII]
-print(f"| always {place[0]:.1f}, {place[1]:.1f}, the best constant place | | | {' | '.join(row)} |")
+print(f"| always the best constant place | | | {' | '.join(row)} |")
 for model, words in MODELS:
     if not glob.glob(f"{out}/{model}-*.best"):
         continue

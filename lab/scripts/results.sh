@@ -91,13 +91,13 @@ piece 06 "The bundled model's probabilities on rows that nothing was fitted on" 
 encodings=shdd,xyz,sphere-c-plus,geoclip,siren-sh,rff,wrap,dfs,grid,theory,nerf,sphere-c,sphere-m,sphere-m-plus,rbf,tile
 encoders() {
   [ -e "$parts/encoders-0" ] || by_seed encoders compare --steps 1000 --methods \
-    "constant,bundled,shdd-mse,shdd-samples,locdiff-cs-unet,encoder-${encodings//,/,encoder-},density-${encodings//,/,density-}"
+    "shdd-mse,shdd-samples,locdiff-cs-unet,encoder-${encodings//,/,encoder-},density-${encodings//,/,density-}"
   cat <<'END'
 Network cs-unet everywhere, 1000 steps, batch 512; n = 600 test photos. The density loss reads the network's output e as q(x) ∝ exp(e·φ(x)) over 49,152 pixels, φ the encoding: for SHDD that is nll, for xyz a von Mises–Fisher
-density. Encodings with both losses share network, steps, standardised targets and diffusion; "SHDD with its codec" has LocDiff's own training besides (codes blurred by 100 km, its rate). Exponent, floor, kernel and window of every row by validation. A row of fewer than three seeds says so.
+density. Encodings with both losses share network, steps, standardised targets and diffusion; "SHDD with its codec" has LocDiff's own training besides (codes blurred by 100 km, its rate). Exponent, floor, kernel and window of every row by validation. Codes of "SHDD with its codec, 16 samples" are decoded without a learned part; other samples by a learned decoder.
 
 END
-  "$here/encoder_means.py" "$data/test.csv" "$here/../../docs/results.md" "$parts"/encoders*-[0-9]
+  "$here/encoder_means.py" "$data/test.csv" "$parts"/encoders*-[0-9]
 }
 looks() { # NAME NETWORK DEGREES SHARES CHAINS
   local own=() seed
@@ -124,7 +124,7 @@ unseen() {
   echo 'Training photos within a distance of a test photo or of a validation photo of collection a are left out. The default has seen them and is no row here.'
   for km in $distances; do
     printf '\n### No training photo within %s km: %s photos to train on\n\n' "$km" "$(grep -ho '^[0-9]* training' "$parts/unseen-$km-0/constant,knn/compare.md" | head -1 | cut -d' ' -f1)"
-    "$here/seed_means.py" "$data/test.csv" "$parts/unseen-$km"-[0-9]
+    "$here/seed_means.py" "$data/test.csv" "$parts/unseen-$km"-[0-9] --brief
   done
 }
 piece 20 "Unseen places: no training photo within 100 to 1,000 km" "locdiff-lab compare --steps 1000 --methods ${transfer[*]} --hide-km KM $shown; lab/scripts/seed_means.py" unseen & running+=($!)
@@ -149,7 +149,7 @@ if [ -e "$parts/compare-0" ]; then
     "$here/seed_means.py" "$data/test.csv" "$parts"/compare-[0-9]
     reports=("$parts"/compare-0/*/compare.json)
     blank=$(tr -d '[:space:]' <"${reports[0]}" | grep -o '"blank_rows":\[[^]]*' | tr -dc '0-9,')
-    printf '\nSizes are tried from half to twice the usual number of cells or components, and on from there. Of the flows'"'"' sampler the least of three numbers of steps is chosen. Flows take five times the steps, LocDiff with the loss and sampler of the paper 25 times. The places of its row are read through the window that validation chose, as those of other rows; the mean of places of Algorithm 2 is in the next section. Only the default has map factors here; "Map factors" gives them to its rivals.\n'
+    printf '\nSizes are tried from half to twice the usual number of cells or components, and on from there. Of the flows'"'"' sampler the least of three numbers of steps is chosen. Flows take five times the steps, LocDiff with the loss and sampler of the paper 25 times. The places of its row are read through the window that validation chose, as those of other rows, and its density is that of the pooled code of 16 samples, so its NLL measures the draws as well; the mean of places of Algorithm 2 is in the next section. Only the default has map factors here; "Map factors" gives them to its rivals.\n'
     printf '\n### Without the test rows that show nothing (%s, from 0)\n\n"Sorry, we have no imagery here": their embeddings have 23 or 24 copies more than 500 km away in the training rows, where such copies are left out. The blocks of the intervals are drawn anew.\n\n' "${blank//,/, }"; "$here/seed_means.py" "$data/test.csv" "$parts"/compare-[0-9] "--without=$blank"
     grep -e '^row' -e ',b$' "$data/validation.csv" >"$parts/validation-b.csv"
     printf '\n### Validation b: nothing is chosen by it\n\nThe default'"'"'s radii were fitted on a and b.\n\n'; "$here/seed_means.py" "$parts/validation-b.csv" "$parts"/compare-[0-9] --apart; } >"$parts/00"

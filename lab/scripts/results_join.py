@@ -26,11 +26,8 @@ ORDER = [
 text = open(old).read()
 was = re.search(r"`(?:lab/)?scripts/results\.sh` on (\S+);", text)
 NOTE = "Of {}."
-print(f"# Results\n\nAn appendix: no guide needs it. Tables written by `lab/scripts/results.sh` on {date}; do not edit them. Studies by other commands follow. `DATA` are the project's street-view embeddings:")
-print("EfficientNet-Lite2, 512 numbers, tuned on the training photos and never shown validation or test. All choices are made on the")
-print("validation photos of the test photos' collection, all figures are of the test photos. Intervals are 95 % over blocks of 15° and, where there are several, seeds, but in tables that say otherwise.")
-print(*re.findall(r"\n\*\*Tables of .*", text))
 sections = re.split(r"(?=\n## )", text)
+print(re.sub(r"(scripts/results\.sh` on )\S+;", rf"\g<1>{date};", sections[0].strip()))
 for name, title in ORDER:
     path = f"{parts}/{name}"
     if os.path.exists(path):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The mean over seeds of several `locdiff-lab compare --out FOLDER` runs, as Markdown: seed_means.py TRUTH.csv FOLDER… [--without=ROW,…] [--apart]
+"""The mean over seeds of several `locdiff-lab compare --out FOLDER` runs, as Markdown: seed_means.py TRUTH.csv FOLDER… [--without=ROW,…] [--apart] [--brief]
 
---without leaves out rows (from 0) of the truths; --apart reads the answers for validation photos that nothing was chosen by.
+--without leaves out rows (from 0) of the truths; --apart reads the answers for validation photos that nothing was chosen by: both print means only.
 Intervals have both sources of spread: blocks of 15° and seeds are drawn again; ± is the standard deviation over the seeds. Then the bundled model, and
-LocDiff trained anew, less each method, photo by photo."""
+LocDiff trained anew, less each method, photo by photo; --brief leaves out what validation chose, areas, density and coverage."""
 import csv
 import glob
 import math
@@ -14,6 +14,7 @@ from blocks import Resampling, cell, density_and_coverage, distance_km, level, m
 truths, folders = places(sys.argv[1]), [folder for folder in sys.argv[2:] if not folder.startswith("-")]
 IS_APART = "--apart" in sys.argv  # the answers for the validation photos that nothing is chosen by
 ROWS = [int(row) for option in sys.argv if option.startswith("--without=") for row in option.split("=")[1].split(",")]
+IS_BRIEF = bool(ROWS) or IS_APART or "--brief" in sys.argv
 RADII = (200, 750, 2500)
 kept = [row for row in range(len(truths)) if row not in ROWS]
 truths = [truths[row] for row in kept]
@@ -91,32 +92,37 @@ main = next(name for name in reversed(found))
 moran = " / ".join(f"{value:+.2f}" for value in morans_i(found[main]["hits"][750][0], truths))
 print(
     f"n = {len(truths)}.\n"
-    if ROWS or IS_APART
-    else f"n = {len(truths)} photos, {len(folders)} seeds. NLL in nats per steradian (uniform: 2.53). Every choice is made on validation photos of the test photos' collection (a): of places (step, sizes, window, decoder) by accuracy, "
-    "of densities (step, sizes, kernels, exponent, floor) by likelihood, of all methods alike; the default is as shipped. A range whose end is chosen is widened. Flows have the likelihood of their differential equation; their areas are not computed. "
-    '"constant" never looks at the photo: the best place of the validation photos, and the density of the training places. "area": the densest million km² that hold the truth of 10, 50 and 90 % of '
+    if IS_BRIEF
+    else f"n = {len(truths)} photos, {len(folders)} seeds. Every choice is made on validation photos of the test photos' collection (a): of places (step, sizes, window, decoder) by accuracy, "
+    "of densities (step, sizes, kernels, exponent, floor) by likelihood, of all methods alike. A range whose end is chosen is widened. Flows have the likelihood of their differential equation; their areas are not computed. "
+    'The density of "constant" is that of the training places. "area": the densest million km² that hold the truth of 10, 50 and 90 % of '
     'the photos; "in 50 % / 90 %": how many true places lie in the regions said to hold so many; density and coverage of the answers among the truths (three neighbours, first seed). '
-    f"Intervals: blocks of 15° and seeds are drawn; Moran's I of being right within 750 km ({main}) is {moran} for photos 0–500 / 500–1,000 / 1,000–2,500 km apart. A lead inside its interval is level.\n"
+    f"Moran's I of being right within 750 km ({main}) is {moran} for photos 0–500 / 500–1,000 / 1,000–2,500 km apart.\n"
 )
-print("| method | 200 km | 750 km | 2500 km | NLL | area 10 / 50 / 90 %, million km² | in 50 % / 90 % | density / coverage |")
-print("|---|---|---|---|---|---|---|---|")
+more = "" if IS_BRIEF else " area 10 / 50 / 90 %, million km² | in 50 % / 90 % | density / coverage |"
+print(f"| method | 200 km | 750 km | 2500 km | NLL |{more}\n|---|---|---|---|---|{'' if IS_BRIEF else '---|---|---|'}")
 for name, own in found.items():
-    cells = [cell(*resampling.mean(own["hits"][r])[: 4 if several else 3]) for r in RADII]
+    drawn = [resampling.mean(own["hits"][r]) for r in RADII]
     mean, low, high, spread = resampling.mean(own["nll"])
-    nll = f"{mean:.2f} [{low:.2f}, {high:.2f}]" + (f" ± {spread:.2f}" if several else "")
+    if ROWS or IS_APART:
+        print(f"| {words[name]} ({name}) | {' | '.join(f'{100 * one[0]:.1f}' for one in drawn)} | {mean:.2f} |")
+        continue
+    cells = [cell(*one[: 4 if several and name not in CERTAIN else 3]) for one in drawn]
+    nll = f"{mean:.2f} [{low:.2f}, {high:.2f}]" + (f" ± {spread:.2f}" if several and name not in CERTAIN else "")
     areas = " / ".join(area(own["areas"], share) for share in (0.1, 0.5, 0.9)) if own["areas"] else "–"
     held = " / ".join(f"{100 * share:.0f}" for share in own["held"]) if own["areas"] else "–"
-    print(f"| {words[name]} ({name}) | {' | '.join(cells)} | {nll} | {areas} | {held} | {own['prdc'][0]:.2f} / {own['prdc'][1]:.2f} |")
+    rest = "" if IS_BRIEF else f" {areas} | {held} | {own['prdc'][0]:.2f} / {own['prdc'][1]:.2f} |"
+    print(f"| {words[name]} ({name}) | {' | '.join(cells)} | {nll} |{rest}")
 
 
 def less(a, b):
     return [[x - y for x, y in zip(one, other)] for one, other in zip(a, b)]
 
 
-for ours in () if ROWS or IS_APART else ("bundled", "bundled-knn", "locdiff"):
+for ours in () if ROWS or IS_APART else ("bundled", "locdiff"):
     if ours not in found:
         continue
-    print(f"\n| {ours} less | 200 km | 750 km | 2500 km | NLL |\n|---|---|---|---|---|")
+    print(f"\n| {words[ours]}, less | 200 km | 750 km | 2500 km | NLL |\n|---|---|---|---|---|")
     for name, other in found.items():
         if name == ours:
             continue
@@ -135,9 +141,9 @@ def choices(name):
 
 
 said = [(name, choices(name)) for name in found]
-if any(text for _, text in said) and not ROWS and not IS_APART:
-    print("\nWhat validation chose, first seed. Ranges widen until no end is chosen; kernels narrower than 75 km the pixels, 102 km wide, would not resolve.\n")
+if any(text for _, text in said) and not IS_BRIEF:
+    print("\nWhat validation chose, first seed. Ranges widen until no end is chosen; kernels narrower than 75 km the pixels, 102 km wide, would not resolve. Without a window, a method's own decoder reads the location.\n")
     print("| method | chosen |\n|---|---|")
     for name, text in said:
         if text:
-            print(f"| {name} | {text} |")
+            print(f"| {name} | {text.replace(', its own decoder', '')} |")

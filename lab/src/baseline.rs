@@ -92,6 +92,11 @@ pub trait Baseline {
         self.is_calibrated()
     }
 
+    /// Whether its densities are kernels about a few draws: they measure the draws as well, so that no table has them.
+    fn is_of_draws(&self) -> bool {
+        false
+    }
+
     /// For a location encoder: how far in km the decoded place of each of `count` even points is from the point itself, after
     /// normal noise of that variance on every number of its encoding. The paper's perturbation drift.
     fn drifts_km(&self, _variance: f64, _count: usize, _seed: u64) -> Result<Option<Vec<f64>>> {

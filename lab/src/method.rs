@@ -36,7 +36,7 @@ pub enum Method {
     /// LocDiff with the paper's network, read by samples.
     CsUnetSamples,
     CsUnet,
-    /// Always the best place of the training photos.
+    /// Always the best place of the validation photos.
     Constant,
     Bundled,
     /// LocDiff's density mixed with retrieval's.

@@ -76,12 +76,13 @@ impl Trial {
             let path = folder.join(format!("{}-{seed}.txt", self.name));
             AtomicFile::write_whole(&path, format!("{}\n", self.chosen).as_bytes())?;
         }
+        let has_density = !method.is_of_draws();
         self.runs.push(Run {
             errors_km,
             answers: read.places,
-            log_densities: Some(read.log_densities),
-            levels: whole(read.levels),
-            areas_km2: whole(read.areas_km2),
+            log_densities: Some(read.log_densities).filter(|_| has_density),
+            levels: whole(read.levels).filter(|_| has_density),
+            areas_km2: whole(read.areas_km2).filter(|_| has_density),
             fit_seconds,
             fit_cpu_seconds,
             predict_seconds,

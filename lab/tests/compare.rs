@@ -94,7 +94,7 @@ fn tables_of_the_paper_stand_beside_ours() {
     let folder = folder();
     let report = json(&locdiff(folder.path(), "reproduce anchors", "--sizes 500 --json"));
     let names: Vec<&str> = report["rows"].as_array().unwrap().iter().map(|r| r["name"].as_str().unwrap()).collect();
-    assert!(names.contains(&"GeoCLIP-style, grid 500") && names.contains(&"LocDiff, exact maximum, no anchors"));
+    assert!(names.contains(&"GeoCLIP-style, grid 500") && names.contains(&"LocDiff-Bayes, exact maximum, no anchors"));
     assert_eq!(names[0], "always the best constant place");
     assert_eq!(report["rows"][1]["paper_within_percent"][0], 34.47);
 }

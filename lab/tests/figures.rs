@@ -38,6 +38,9 @@ fn figures(results: &str) -> BTreeMap<String, String> {
         found.insert(format!("{name}.within"), row[4].to_owned());
         found.insert(format!("{name}.regions"), row[5].to_owned());
         found.insert(format!("{name}.radii"), row[6].to_owned());
+        let count = |cell: &str| cell.trim_end_matches(')').rsplit(' ').next()?.parse::<f64>().ok();
+        let silent = count(row[2]).zip(count(row[8])).map(|(all, silent)| format!("{:.1}", 100.0 * silent / all));
+        found.extend(silent.map(|share| (format!("{name}.silent"), share)));
     }
     found
 }
@@ -58,5 +61,23 @@ fn pages_quote_the_results_to_the_digit() {
             let is = known.get(name).unwrap_or_else(|| panic!("{page}: no figure is called {name}"));
             assert_eq!(said, is, "{page}: {name}");
         }
+    }
+}
+
+/// What says which network is which.
+const WHICH: &str = "The default model, LocDiff-Bayes (`bayes`), is a density given the image, and its denoiser follows by Bayes' rule; \
+                     the paper's network is the CS-UNet (`cs-unet`).";
+
+#[test]
+fn one_sentence_says_which_network_is_which() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let pages = ["README.md", "MODEL_CARD.md", "CITATION.cff", "docs/method.md", "docs/results.md", "lab/README.md"];
+    let bundled =
+        ["README.md", "streetview-l31/README.md", "src/lib.rs"].map(|name| format!("crates/bundled-model/{name}"));
+    let sources = ["crates/locdiff/src/lib.rs", "crates/model/src/network.rs"];
+    for page in pages.into_iter().chain(bundled.iter().map(String::as_str)).chain(sources) {
+        let text = fs::read_to_string(root.join(page)).unwrap_or_else(|error| panic!("{page}: {error}"));
+        let words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with("//")).collect();
+        assert!(words.join(" ").contains(WHICH), "{page}");
     }
 }

@@ -1,6 +1,6 @@
 //! Finds where on Earth a photo was taken: locations with calibrated probabilities.
-//! The default model, LocDiff-Bayes (`bayes`), is a density given the image. Its denoiser follows by Bayes' rule. The paper's
-//! network is the CS-UNet (`cs-unet`).
+//! The default model, LocDiff-Bayes (`bayes`), is a density given the image, and its denoiser follows by Bayes' rule; the
+//! paper's network is the CS-UNet (`cs-unet`).
 //!
 //! ```
 //! # #[cfg(feature = "bundled")] {

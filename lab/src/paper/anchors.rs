@@ -81,7 +81,7 @@ impl AnchorTable {
         };
         let mut retrieval: Vec<Row> = among.iter().map(|among| row("GeoCLIP-style", among, 0)).collect();
         retrieval.pop(); // it has no answer without a gallery
-        let mut ours: Vec<Row> = among.iter().map(|among| row("LocDiff", among, 1)).collect();
+        let mut ours: Vec<Row> = among.iter().map(|among| row("LocDiff-Bayes", among, 1)).collect();
         let data = FitData { training: &splits.training, validation: &splits.validation };
         let photos = splits.test.photos();
         for (s, &seed) in seeds.iter().enumerate() {
@@ -122,7 +122,7 @@ impl AnchorTable {
         }
         rows.extend(retrieval.into_iter().chain(ours));
         let title = format!(
-            "Generalizability: answers from a gallery or from even grids. {}; LocDiff: network bayes, nll, L = {}; {device}",
+            "Generalizability: answers from a gallery or from even grids. {}; LocDiff-Bayes: network bayes, nll, L = {}; {device}",
             experiment.in_words(),
             effort.locdiff_degree
         );

@@ -81,7 +81,8 @@ impl ModelTableKind {
             Self::Losses => format!(
                 "L = {} here, 47 there. `kl-paper` is the paper's loss over 2,048 random anchors, `kl` the same with exact \
                  quadrature; `nll` is our default. All have targets blurred alike ({:.0} km) and our learning rate; `kl-paper` has \
-                 the paper's code scale, the others ours; the preset `paper` of `locdiff train` has all of the paper's.",
+                 the paper's code scale, the others ours; the preset `paper` of `locdiff train` has all of the paper's. `kl` and `nll` are \
+                 read by a single evaluation, the others, which give no density, by the pooled code of samples.",
                 effort.locdiff_degree,
                 LocDiff::run_config(effort, 0).model.low_pass_km.unwrap_or(0.0)
             ),

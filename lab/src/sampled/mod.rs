@@ -203,6 +203,10 @@ impl<S: PlaceSampler> Baseline for FittedSampler<S> {
         self.sampler.log_densities(params, &inputs, truths, *guidance)
     }
 
+    fn is_of_draws(&self) -> bool {
+        self.likeliest.is_none()
+    }
+
     fn parameters(&self) -> usize {
         self.params.count() + self.sampler.own_parameters()
     }

@@ -79,11 +79,11 @@ pub(crate) fn between(low: f64, high: f64, share: f64) -> f64 {
 /// So many of the places are tried.
 const MOST_TRIED: usize = 5000;
 
-/// The one of the places that has most of them around it: the mean of the shares within 25, 200, 750 and 2500 km is highest.
+/// The one of the places that has most of them around it: the mean of the shares within 200, 750 and 2500 km is highest.
 /// What is not ahead of always answering it is no answer. `None` for no places.
 pub fn best_constant(places: &[LatLon]) -> Option<LatLon> {
     let points: Vec<UnitVec> = places.iter().map(|place| place.to_unit()).collect();
-    let cosines = [1, 2, 3, 4].map(|k| (RADII_KM[k] / EARTH_RADIUS_KM).cos());
+    let cosines = [2, 3, 4].map(|k| (RADII_KM[k] / EARTH_RADIUS_KM).cos());
     let near = |place: UnitVec| -> usize {
         points.iter().map(|other| cosines.iter().filter(|least| place.dot(*other) > **least).count()).sum()
     };

@@ -69,6 +69,8 @@ pub struct Evaluation {
     pub prdc: PrdcChoice,
     /// Places of the training photos: accuracy by distance to the nearest one.
     pub training: Option<Vec<LatLon>>,
+    /// Places of the validation photos: the best constant of these is a rival. None if empty.
+    pub validation: Vec<LatLon>,
 }
 
 impl Evaluation {
@@ -122,8 +124,8 @@ impl Evaluation {
             Ok(Rival { scores, country_scores, paired, name: other.name })
         };
         report.rival = second.map(rival).transpose()?;
-        if let Some(place) = self.training.as_deref().and_then(best_constant) {
-            let name = format!("always {place}, the best constant of the training locations");
+        if let Some(place) = best_constant(&self.validation) {
+            let name = format!("always {place}, the best constant of the validation locations");
             report.constant = Some(rival(System::of_places(name, vec![Some(place); truths.len()]))?);
         }
         Ok(report)

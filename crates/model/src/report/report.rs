@@ -55,7 +55,7 @@ pub struct Report {
     pub(crate) radii: Option<ReliabilityCurve>,
     pub(crate) breakdowns: Vec<Breakdown>,
     pub(crate) rival: Option<Rival>,
-    /// Always the same place, the best of the training photos', where those are known: what is not ahead of it is no answer.
+    /// Always the same place, the best of the validation photos', if those are known: what is not ahead of it is no answer.
     pub(crate) constant: Option<Rival>,
     pub(crate) notes: Vec<String>,
     /// Truths and errors for the map; not part of the JSON.

@@ -12,9 +12,10 @@ use locdiff_base::Named;
 use locdiff_io::data::{PlaceTable, PointColumns, read_points};
 use locdiff_model::report::{Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order};
 use locdiff_model::{eval::Benchmark, eval::Bootstrap, eval::Preset, report::match_rows, report::names_beside};
+use locdiff_shdd::sphere::LatLon;
 use model::judge_codes;
 use model::{ModelArgs, short_name};
-use std::{io::Write, path::Path, path::PathBuf};
+use std::{collections::HashSet, io::Write, path::Path, path::PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {
@@ -37,6 +38,11 @@ pub(crate) struct Evaluate {
     /// Also print accuracy by distance to the nearest of these training photos
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
+    /// Compare with always answering one location: the best for these validation photos
+    ///
+    /// If this file and --truth have a column source, only rows of the sources of --truth count
+    #[arg(long, value_name = "FILE")]
+    validation: Option<PathBuf>,
     /// Count accuracy by these rules [default: the benchmark's, else plonk]
     #[arg(long, value_name = "NAME", value_parser = crate::args::named::<Preset>())]
     preset: Option<Preset>,
@@ -142,7 +148,21 @@ impl Evaluate {
             divisions: self.by.clone(),
             prdc,
             training: training.transpose()?,
+            validation: self.validation.as_ref().map_or(Ok(Vec::new()), |path| self.validation(path))?,
         })
+    }
+
+    /// The validation locations of the truths' sources, as in `locdiff-lab compare`, or all if no source is the same.
+    fn validation(&self, path: &Path) -> Result<Vec<LatLon>> {
+        let sources = |path: &Path| {
+            let table = PlaceTable::read(path, None, &PointColumns::default(), Some("source"), |_| false).ok()?;
+            table.ids.map(|(_, sources)| sources.into_iter().zip(table.places).collect::<Vec<_>>())
+        };
+        let (truths, all) = (self.truth.as_deref().and_then(sources), sources(path));
+        let own: HashSet<String> = truths.into_iter().flatten().map(|(source, _)| source).collect();
+        let found = all.into_iter().flatten().filter(|(source, _)| own.contains(source));
+        let found: Vec<LatLon> = found.filter_map(|(_, place)| place).collect();
+        if found.is_empty() { Ok(read_points(path, None, &PointColumns::default())?) } else { Ok(found) }
     }
 
     fn read(&self, path: &Path) -> Result<PlaceTable> {
