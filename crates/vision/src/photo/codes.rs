@@ -3,7 +3,7 @@
 use std::array::from_fn;
 
 /// Bits that a table is asked for at a time.
-const LOOK: u32 = 12;
+const LOOK: u32 = 13;
 const TABLE: usize = 1 << LOOK;
 
 pub(super) struct Codes {
