@@ -25,7 +25,7 @@ fn large(width: u32, height: u32) -> Vec<u8> {
     let pixels: Vec<u8> = (0..width * height * 3).map(value).collect();
     let mut file = Vec::new();
     let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut file, 90);
-    encoder.encode(&pixels, width as u16, height as u16, image::ExtendedColorType::Rgb8).unwrap();
+    encoder.encode(&pixels, width, height, image::ExtendedColorType::Rgb8).unwrap();
     file
 }
 

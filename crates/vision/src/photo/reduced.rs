@@ -8,8 +8,9 @@ use pulp::NullaryFnOnce;
 /// Pixels along the shorter side of a file, from which on it is seen so many times smaller. Smaller files gain little.
 const SHRINKS: [(u32, u32); 2] = [(2048, 4), (1024, 2)];
 
-/// Where the lowest 4 × 4 frequencies lie in the file's order, and how many places there are before the end of it and of a last run.
+/// Where the lowest 4 × 4 frequencies lie in the file's order.
 const LOWEST: [[usize; 4]; 4] = [[0, 1, 5, 6], [2, 4, 7, 13], [3, 8, 12, 17], [9, 11, 18, 24]];
+/// Places up to the last of the lowest 2 × 2 frequencies, or 4 × 4, and the longest run beyond.
 const TWO: usize = 5 + 15;
 const FOUR: usize = 25 + 15;
 
@@ -271,7 +272,7 @@ mod tests {
                 (0..width * height * 3).map(|k| ((k / 3 % width) / 9 + k % 3 * (k / width / 40)) as u8).collect();
             let mut file = Vec::new();
             let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut file, 90);
-            encoder.encode(&pixels, width as u16, height as u16, image::ExtendedColorType::Rgb8).unwrap();
+            encoder.encode(&pixels, width, height, image::ExtendedColorType::Rgb8).unwrap();
             let limits = PhotoLimits::default();
             let whole = Photo::decode(&file, "large", &limits).unwrap();
             assert_eq!((whole.width(), whole.height()), (width, height));
