@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Every ratio that the documents give, in one run, each beside its peer: codec, training and sampling, encoder, answers, `locate`, server,
-browser. Peers are installed from PyPI and npm into target/ratios. Rows of a GPU are made if CUDA is found.
+"""Every ratio that the documents give, in one run, each next to its peer: encoder, answers, `locate`, server, browser, codec, training and
+sampling. Peers are installed from PyPI and npm into target/ratios. Rows of a GPU are made if CUDA is found.
 
-    bench/ratios.py [--quick] [--only NAME …] [--photos FOLDER] [--binary LOCDIFF] [--json FILE]
+    bench/ratios.py [NAME …] [--full] [--photos FOLDER] [--binary LOCDIFF] [--json FILE]
 
---quick: about 5 minutes on 2 quiet cores once all is built, with fewer rounds. --photos: JPEG files to make the photos from, better ones than
-the fixtures. A ratio above 1 means that ours is faster, by what the column says: `clock`, or `processor` time, which other work on the
-machine disturbs less. A part that cannot run says why and is left out.
+NAME: the parts to run; all of them unless told. About 6 minutes on 2 quiet cores once all is built and fetched; --full has more photos and
+rounds. --photos: JPEG files to make the photos from, better ones than the fixtures. A ratio above 1 means that ours is faster, by what the
+column says: `clock`, or `processor` time, which other work on the machine disturbs less. A part that cannot run says why and is left out.
 """
-import argparse, json, os, pathlib, re, resource, shutil, statistics, subprocess, sys, tempfile, venv
+import argparse, json, os, pathlib, re, resource, shutil, statistics, subprocess, sys, tempfile, time, venv
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PEERS = ["fastapi", "k6", "onnx", "onnxruntime", "pillow", "pyvips-binary", "pyvips", "safetensors", "scipy", "uvicorn"]
+PEERS = ["ducc0", "fastapi", "k6", "onnx", "onnxruntime", "pillow", "pyvips-binary", "pyvips", "safetensors", "scipy", "uvicorn"]
 OUT = ROOT / "target/ratios"
 PYTHON, ONE = OUT / "venv/bin/python", {name: "1" for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VIPS_CONCURRENCY")}
 TABLE = []
@@ -43,6 +43,8 @@ def codec(quick):
 
 
 def engine(quick):
+    if quick and subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
+        raise RuntimeError("PyTorch is not installed: --full installs it (3 GB)")
     run(PYTHON, "-m", "pip", "install", "--quiet", "torch")
     program, rounds = ROOT / "target/release/examples/engine_bench", 2 if quick else 5
     run("cargo", "build", "--release", "--quiet", "--manifest-path", "lab/Cargo.toml", "--target-dir", "target", "--example", "engine_bench")
@@ -66,7 +68,7 @@ def encoder(quick):
 
 
 def answers(quick):
-    files = sorted(small().glob("*.jpg"))[: 20 if quick else 120]
+    files = sorted(small().glob("*.jpg"))[: 40 if quick else 120]
     with tempfile.TemporaryDirectory() as folder:
         def seconds(name, few):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -75,36 +77,51 @@ def answers(quick):
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         # Starting is taken off by a run of one photo.
-        turns = [[1e3 * (seconds(name, files) - seconds(name, files[:1])) / (len(files) - 1) for name in ("embed", "answer")] for _ in range(2 if quick else 5)]
+        turns = [[1e3 * (seconds(name, files) - seconds(name, files[:1])) / (len(files) - 1) for name in ("embed", "answer")] for _ in range(3 if quick else 5)]
     embed, answer = map(statistics.median, zip(*turns))
     add("an answer, after the embedding", "embedding the photo", answer, embed, "ms", "processor", len(files))
+
+
+# What a peer is made of, in words: its decoder and its answer (bench/laptop.py, bench/peer_fastapi.py).
+WORDS = {"pillow": "Pillow", "draft": "Pillow, reduced", "pyvips": "pyvips", "same": "the same answer in numpy and ducc0", "head": "a linear head, no answer"}
+
+
+def words(peer, frame):
+    decoder, answer = peer.split()
+    return f"{frame}, {WORDS[decoder]}; {WORDS[answer]}"
 
 
 def locate(quick):
     told = OUT / "laptop.json"
     run(PYTHON, "bench/laptop.py", LOCDIFF, large(40 if quick else 1000), "--turns", 2 if quick else 5, "--json", told, RAYON_NUM_THREADS=str(len(os.sched_getaffinity(0))))
     for row in json.loads(told.read_text()):
-        add("`locate --no-text`, 12 megapixels", {"draft": "Pillow, reduced", "pillow": "Pillow"}.get(row["peer"], row["peer"]) + " + onnxruntime + numpy", row["ours_ms"], row["peer_ms"], "ms", "processor", row["n"], row["ratio"])
+        for by, key in (("processor", "ratio"), ("clock", "ratio_by_the_clock")):
+            ours, theirs = (row["ours_ms"], row["peer_ms"]) if by == "processor" else (row["ours_clock_ms"], row["peer_clock_ms"])
+            add("`locate --no-text`, 12 megapixels", words(row["peer"], "onnxruntime"), ours, theirs, "ms", by, row["n"], row[key])
 
 
-def server(_quick):
-    told = run(PYTHON, "bench/serve.py", LOCDIFF, small(), "--tools", OUT / "venv/bin", "--only", "peer", one_thread=False)
-    ours, theirs = re.search(r"processor time a request.*\| (\d+) and (\d+) ms", told).groups()
-    add("a request to `serve`, 1.5 megapixels", "FastAPI + onnxruntime", ours, theirs, "ms", "processor", 120)
-    rate = re.search(r"medians of 5; ratio.*\| ([\d.]+) requests/s; ([\d.]+)", told)
-    add("the same, 32 at a time", "FastAPI + onnxruntime", rate[1], float(rate[1]) / float(rate[2]), "requests/s", "clock", 120, rate[2])
+def server(quick):
+    told = OUT / "server.json"
+    few = ["--turns", 3, "--photos-most", 40] if quick else ["--turns", 5, "--tries"]
+    run(PYTHON, "bench/serve.py", LOCDIFF, small(), "--tools", OUT / "venv/bin", "--only", "peer", *few, "--json", told, one_thread=False)
+    for row in json.loads(told.read_text()):
+        peer = words(row["peer"], "FastAPI, onnxruntime")
+        add("a request to `serve`, 1.5 megapixels", peer, row["ours_ms"], row["peer_ms"], "ms", "processor", row["n"], row["ratio"])
+        add("the same, 32 at a time", peer, row["ours_rate"], row["peer_rate"], "requests/s", "clock", row["n"], row["ratio_by_the_clock"])
+        for share in ("p50", "p99") if row["peer"].endswith("same") else ():
+            add(f"the same, {share} of what a request takes", peer, row[f"ours_{share}_ms"], row[f"peer_{share}_ms"], "ms", "clock", row["n"])
 
 
-def browser(_quick):
+def browser(quick):
     modules, onnx = OUT / "node_modules", OUT / "encoder.onnx"
-    if not modules.exists():
+    if not (modules / "playwright-core").exists():
         run("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", OUT, "onnxruntime-web@1.30", "playwright-core")
-    if not onnx.exists():
-        run(PYTHON, "-m", "pip", "install", "--quiet", "torch")
-        run(PYTHON, "bench/browser_onnx.py", onnx)
-    run("scripts/site", "--quick", one_thread=False)
+    run(PYTHON, "bench/browser_onnx.py", onnx)
+    if not (quick and (ROOT / "target/site/locdiff/index.js").exists()):
+        run("scripts/site", "--quick", one_thread=False)
     found = json.loads(run("node", "bench/browser.mjs", modules, "target/site", modules / "onnxruntime-web/dist", onnx))
-    add("the encoder in a browser", "onnxruntime-web", found["ours_ms"], found["onnxruntime_web_ms"], "ms", "clock", found["rounds"], found["ratio"])
+    add("the encoder in a browser, one thread", "onnxruntime-web", found["ours_ms"], found["onnxruntime_web_ms"], "ms", "clock", found["rounds"], found["ratio"])
+    add("the same, the fastest rounds", "onnxruntime-web", found["ours_fastest_ms"], found["onnxruntime_web_fastest_ms"], "ms", "clock", found["rounds"])
 
 
 def small():
@@ -124,14 +141,16 @@ def photos(name, count, size, quality):
 
 def main():
     global FROM, LOCDIFF
-    parts = [codec, engine, encoder, answers, locate, server, browser]
+    parts = [encoder, answers, locate, server, browser, codec, engine]
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--quick", action="store_true")
-    options.add_argument("--only", nargs="+", choices=[part.__name__ for part in parts])
+    options.add_argument("names", nargs="*", metavar="NAME", help=", ".join(part.__name__ for part in parts))
+    options.add_argument("--full", action="store_true")
     options.add_argument("--photos", type=pathlib.Path)
     options.add_argument("--binary", type=pathlib.Path, help="the program, if it is not to be built")
     options.add_argument("--json", type=pathlib.Path)
     options = options.parse_args()
+    if unknown := set(options.names) - {part.__name__ for part in parts}:
+        sys.exit(f"no such part: {', '.join(sorted(unknown))}")
     LOCDIFF = options.binary.resolve() if options.binary else ROOT / "target/release/locdiff"
     FROM = options.photos and options.photos.resolve()
     if not PYTHON.exists():
@@ -142,9 +161,11 @@ def main():
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, commit {run('git', 'rev-parse', '--short', 'HEAD').strip()}\n")
     print("| work | peer | ours | peer's | ratio | by | n | load |\n|---|---|---|---|---|---|---|---|")
     for part in parts:
-        if not options.only or part.__name__ in options.only:
+        if not options.names or part.__name__ in options.names:
+            begin = time.perf_counter()
             try:
-                part(options.quick)
+                part(not options.full)
+                print(f"{part.__name__}: {time.perf_counter() - begin:.0f} s", file=sys.stderr)
             except (RuntimeError, OSError, AttributeError) as error:
                 print(f"{part.__name__}: left out: {error}", file=sys.stderr)
     if options.json:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 QUEUE = 32  # photos that may wait, in overload
+PEERS = ["pillow same", "draft same", "pillow head", "draft head"]
 
 def row(what, figure):
     print(f"| {what} | {figure} |", flush=True)
@@ -72,17 +73,21 @@ class Bench:
     def __init__(self, arguments):
         self.binary, self.seconds, self.slow = os.path.abspath(arguments.binary), arguments.seconds, arguments.slow
         self.tools = arguments.tools and pathlib.Path(arguments.tools).resolve()
-        self.files = sorted(path for path in arguments.photos.resolve().iterdir() if path.suffix.lower() in (".jpg", ".jpeg", ".png"))
+        self.turns, self.tries, self.peers, self.json = arguments.turns, arguments.tries, arguments.peers, arguments.json
+        self.files = sorted(path for path in arguments.photos.resolve().iterdir() if path.suffix.lower() in (".jpg", ".jpeg", ".png"))[: arguments.photos_most]
         self.bodies = [path.read_bytes() for path in self.files]
         self.targets = ["/v1/locate?" + urllib.parse.urlencode({"name": str(path), "text": "false"}) for path in self.files]
         row("photos", f"{len(self.files)}, {sum(map(len, self.bodies)) / len(self.bodies) / 1e6:.2f} MB each; {os.cpu_count()} cores")
 
     def all_at_once(self, port, count=32):
-        """Every photo, so many at a time: photos a second, and the responses."""
+        """Every photo, so many at a time: photos a second, the responses, and the seconds that each took."""
+        def timed(pair):
+            begin = time.perf_counter()
+            return post(port, *pair), time.perf_counter() - begin
         with ThreadPoolExecutor(count) as pool:
             begin = time.perf_counter()
-            results = list(pool.map(lambda pair: post(port, *pair), zip(self.targets, self.bodies)))
-            return len(results) / (time.perf_counter() - begin), results
+            results, took = zip(*pool.map(timed, zip(self.targets, self.bodies)))
+            return len(results) / (time.perf_counter() - begin), results, took
 
     def locate(self):
         """The command on the same folder; starting and loading are taken off by a run of one photo."""
@@ -111,7 +116,7 @@ class Bench:
         row("same bytes as `locate --json`, one at a time", f"{same} of {len(self.files)}")
         row("latency at concurrency 1, median and p95", f"{statistics.median(totals):.1f} and {percentile(totals, 0.95):.1f} ms")
         row("of which not decode, encode or answer, median (≤ 5 ms)", f"{statistics.median(added):.1f} ms")
-        rate, results = max((self.all_at_once(port) for _ in range(3)), key=lambda pair: pair[0])
+        rate, results, _ = max((self.all_at_once(port) for _ in range(3)), key=lambda run: run[0])
         same = sum(status == 200 and text == line for (status, _, text), line in zip(results, self.lines))
         row("same bytes, 32 at a time", f"{same} of {len(self.files)}")
         row("`serve`, 32 at a time, best of 3 (≥ 0.9)", f"{rate:.2f} photos/s, {rate / self.of_command:.2f} of `locate`")
@@ -214,55 +219,67 @@ class Bench:
         row("kill -9 with 8 under way, started again on the same port", f"exit {code}; first answer {took:.2f} s later, same bytes: {'yes' if (status, text) == (200, before) else 'NO'}")
         assert stop(server) == 0
 
+    def start_peer(self, peer, workers, threads, pool):
+        """FastAPI on a free port, once it answers."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        decode, answer = peer.split()
+        environment = {**os.environ, "PEER_THREADS": str(threads), "PEER_POOL": str(pool), "PEER_DECODE": decode, "PEER_ANSWER": answer}
+        environment.update({name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VIPS_CONCURRENCY")})
+        command = [self.tools / "python", "-m", "uvicorn", "--app-dir", HERE, "peer_fastapi:app", "--port", str(port), "--workers", str(workers), "--log-level", "error", "--no-access-log"]
+        server = subprocess.Popen(list(map(str, command)), env=environment)
+        atexit.register(server.terminate)
+        for _ in range(480):
+            try:
+                if post(port, "/v1/locate", self.bodies[0])[0] == 200:
+                    break
+            except OSError:
+                time.sleep(0.25)
+        self.all_at_once(port)
+        return server, port
+
+    def turn(self, server, port):
+        """Requests a second, milliseconds of processor time a request, and the milliseconds that each took."""
+        before = processor_s(server.pid)
+        rate, results, took = self.all_at_once(port)
+        assert all(status == 200 for status, _, _ in results)
+        return rate, 1000 * (processor_s(server.pid) - before) / len(self.files), [1000 * one for one in took]
+
     def peer(self):
         if not self.tools:
             return row("FastAPI + onnxruntime", "left out: no --tools with uvicorn")
         cores, best = os.cpu_count(), None
-        def with_peer(workers, threads, pool, turns):
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                port = free.getsockname()[1]
-            environment = {**os.environ, "PEER_THREADS": str(threads), "PEER_POOL": str(pool)}
-            command = [self.tools / "python", "-m", "uvicorn", "--app-dir", HERE, "peer_fastapi:app", "--port", str(port), "--workers", str(workers), "--log-level", "error", "--no-access-log"]
-            server = subprocess.Popen(list(map(str, command)), env=environment)
-            atexit.register(server.terminate)
-            try:
-                for _ in range(240):
-                    try:
-                        if post(port, "/v1/locate", self.bodies[0])[0] == 200:
-                            break
-                    except OSError:
-                        time.sleep(0.25)
-                self.all_at_once(port)
-                return turns(port, server)
-            finally:
-                stop(server)
-        def check(pair):
-            rate, results = pair
-            assert all(status == 200 for status, _, _ in results)
-            return rate
-        for setting in [(cores, 1, 0), (cores, 1, 1), (1, 1, 1), (1, cores, 0)]:
-            rate = with_peer(*setting, lambda port, _: check(self.all_at_once(port)))
+        settings = [(cores, 1, 0), (cores, 1, 1), (1, 1, 1), (1, cores, 0)] if self.tries else [(cores, 1, 0)]
+        for setting in settings if len(settings) > 1 else []:
+            server, port = self.start_peer(self.peers[0], *setting)
+            rate = self.turn(server, port)[0]
+            stop(server)
             print(f"  peer of {setting[0]} workers, {setting[1]} threads, pool {setting[2]}: {rate:.2f} requests/s", file=sys.stderr)
             best = max(best or (0, None), (rate, setting))
-        server, own = start(self.binary, "--queue", "1000")
-        self.all_at_once(own)
-        def turn(port, process):
-            before = processor_s(process.pid)
-            rate = check(self.all_at_once(port))
-            return rate, (processor_s(process.pid) - before) / len(self.files)
-        # In turns, so that what else happens on the machine meets both.
-        pairs = with_peer(*best[1], lambda port, peer: [(turn(own, server), turn(port, peer)) for _ in range(5)])
-        self.targets = [target.replace("&text=false", "") for target in self.targets]
-        row("`serve`, 32 at a time, text read: rate and processor time", "{:.2f} requests/s and {:.0f} ms".format(*(value * scale for value, scale in zip(turn(own, server), (1, 1000)))))
-        assert stop(server) == 0
-        ours, theirs = (statistics.median(rate for rate, _ in column) for column in zip(*pairs))
-        our_ms, their_ms = (1000 * statistics.median(spent for _, spent in column) for column in zip(*pairs))
-        workers, threads, pool = best[1]
-        row(f"FastAPI + onnxruntime, the best of four settings ({workers} workers, {threads} threads{', a pool' if pool else ''})", f"{theirs:.2f} requests/s")
-        ratio = statistics.median(a / b for (a, _), (b, _) in pairs)
-        row("`serve` in turns with it, medians of 5; ratio (≥ 1.2)", f"{ours:.2f} requests/s; {ratio:.2f}")
-        row("processor time a request: `serve`, peer", f"{our_ms:.0f} and {their_ms:.0f} ms")
+        workers, threads, pool = best[1] if best else settings[0]
+        servers = {"locdiff": start(self.binary, "--queue", "1000")}
+        self.all_at_once(servers["locdiff"][1])
+        servers.update({peer: self.start_peer(peer, workers, threads, pool) for peer in self.peers})
+        # In turns, so that what else happens on the machine meets all.
+        turns = [{name: self.turn(*server) for name, server in servers.items()} for _ in range(self.turns)]
+        for server, _ in servers.values():
+            stop(server)
+        middle = lambda name, k: statistics.median(turn[name][k] for turn in turns)  # noqa: E731
+        latency = lambda name, share: percentile([ms for turn in turns for ms in turn[name][2]], share)  # noqa: E731
+        said = lambda name: f"{middle(name, 0):.2f} requests/s, {middle(name, 1):.1f} ms of processor time, p50 {latency(name, 0.5):.0f} and p99 {latency(name, 0.99):.0f} ms"  # noqa: E731
+        row(f"`serve`, 32 at a time, {self.turns} turns of {len(self.files)} requests", said("locdiff"))
+        found = []
+        for peer in self.peers:
+            clock = statistics.median(turn["locdiff"][0] / turn[peer][0] for turn in turns)
+            processor = statistics.median(turn[peer][1] / turn["locdiff"][1] for turn in turns)
+            row(f"FastAPI, {peer}, {workers} workers of {threads} threads{', a pool' if pool else ''}", f"{said(peer)}; `serve` is {clock:.2f} times as fast by the clock, {processor:.2f} by processor time")
+            one = {"peer": peer, "n": len(self.files) * self.turns, "ratio": processor, "ratio_by_the_clock": clock}
+            for key, name in (("ours", "locdiff"), ("peer", peer)):
+                one.update({f"{key}_ms": middle(name, 1), f"{key}_rate": middle(name, 0), f"{key}_p50_ms": latency(name, 0.5), f"{key}_p99_ms": latency(name, 0.99)})
+            found.append(one)
+        if self.json:
+            self.json.write_text(json.dumps(found))
 
 
 def main():
@@ -271,6 +288,11 @@ def main():
     arguments.add_argument("photos", type=pathlib.Path)
     arguments.add_argument("--seconds", type=float, default=60, help="of overload")
     arguments.add_argument("--slow", type=int, default=1000, help="slow clients")
+    arguments.add_argument("--turns", type=int, default=5, help="of the peers")
+    arguments.add_argument("--tries", action="store_true", help="try four settings of the peer first, and take the best")
+    arguments.add_argument("--peers", nargs="+", default=PEERS, help="a decoder and an answer: see peer_fastapi.py")
+    arguments.add_argument("--photos-most", type=int, help="only the first so many photos")
+    arguments.add_argument("--json", type=pathlib.Path, help="write what the peers took there, too")
     arguments.add_argument("--tools", help="the folder with k6, uvicorn and python")
     parts = ["alike", "overload", "slow_clients", "ends", "peer"]
     arguments.add_argument("--only", nargs="+", choices=parts, default=parts)
@@ -279,7 +301,8 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # the server inherits it
     print("| what | figure |\n|---|---|")
     bench = Bench(arguments)
-    bench.locate()
+    if arguments.only != ["peer"]:
+        bench.locate()
     for part in parts:
         if part in arguments.only:
             getattr(bench, part)()

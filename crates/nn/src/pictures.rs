@@ -27,8 +27,8 @@ pub struct Jpeg {
     pub file: Vec<u8>,
     /// Width and height as coded.
     pub size: (usize, usize),
-    /// Whether the picture is a quarter of that each way: of every 8 × 8 samples the lowest two frequencies, as 2 × 2 pixels.
-    pub is_quarter: bool,
+    /// How many times smaller each way the picture is: 1, or of every 8 × 8 samples the lowest frequencies, 2 as 4 × 4 and 4 as 2 × 2 pixels.
+    pub shrink: usize,
     /// Whether its chroma has half the columns, half the rows; `None` without chroma.
     pub halved: Option<[bool; 2]>,
     /// EXIF's orientation, 1 … 8.
@@ -81,7 +81,7 @@ impl Jpeg {
     /// Width and height as seen.
     fn seen(&self) -> (usize, usize) {
         let (width, height) = self.size;
-        if self.is_quarter { (width.div_ceil(4), height.div_ceil(4)) } else { self.size }
+        (width.div_ceil(self.shrink), height.div_ceil(self.shrink))
     }
 
     pub(crate) fn planes(&self) -> Vec<Plane> {

@@ -19,9 +19,8 @@ fn files() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// A file that is seen at a quarter.
-fn large() -> Vec<u8> {
-    let (width, height) = (2_056, 2_050);
+/// A large file of so many pixels.
+fn large(width: u32, height: u32) -> Vec<u8> {
     let value = |k: u32| ((k / 3 % width) / 9 + k % 3 * (k / width / 40)) as u8;
     let pixels: Vec<u8> = (0..width * height * 3).map(value).collect();
     let mut file = Vec::new();
@@ -64,8 +63,10 @@ fn pixels_of_the_device_are_those_of_the_cpu() {
     let Some(device) = cuda() else { return };
     let folder = fixtures("clip").join("whole");
     let (cpu, cuda) = (Encoder::open(&folder).unwrap(), Encoder::open_on(&folder, &device).unwrap());
-    let large = ("large".to_owned(), large());
-    for (name, contents) in files().into_iter().chain([large]) {
+    // Seen at a quarter and at a half.
+    let sizes = [(2_056, 2_050), (1_100, 1_030)];
+    let large = sizes.map(|(width, height)| (format!("{width} pixels"), large(width, height)));
+    for (name, contents) in files().into_iter().chain(large) {
         let Ok(photo) = Photo::decode(&contents, &name, &PhotoLimits::default()) else { continue };
         let (prepared, _) = cuda.prepare(contents, &name, &PhotoLimits::default()).unwrap();
         cuda.begin(vec![prepared]).unwrap().finish().unwrap();

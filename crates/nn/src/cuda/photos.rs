@@ -294,10 +294,10 @@ impl Plan {
         let (across, down) = (&jpeg.across, &jpeg.down);
         let sizes = [place.planes, cb, cb + chroma.bytes(), luma.pitch, chroma.pitch];
         let sizes = sizes.into_iter().chain([luma.width, luma.height, chroma.width, chroma.height]);
-        let flags = [halved_across, halved_down, jpeg.halved.is_none(), jpeg.is_quarter];
+        let flags = [halved_across, halved_down, jpeg.halved.is_none()];
         let sources = [across.sources.start, across.sources.len(), down.sources.start, down.sources.len()];
         let places = [place.table, place.table + across.table.len(), place.between, number as usize, 0];
-        let sizes = sizes.chain(flags.map(usize::from)).map(|size| size as u32);
+        let sizes = sizes.chain(flags.map(usize::from)).chain([8 / jpeg.shrink]).map(|size| size as u32);
         let rest = sources.into_iter().chain([across.taps, down.taps]).chain(places).map(|size| size as u32);
         sizes.chain(jpeg.turn().map(i32::cast_unsigned)).chain(rest).collect()
     }

@@ -2,7 +2,7 @@
 //! the files themselves, all others pixels.
 
 use super::Encoder;
-use crate::{Photo, PhotoFacts, PhotoLimits, Result, network::Started, photo::plain_jpeg, photo::quarter_for};
+use crate::{Photo, PhotoFacts, PhotoLimits, Result, network::Started, photo::plain_jpeg, photo::reduced_for};
 use locdiff_base::timed;
 use locdiff_nn::photos::{Jpeg, Picture, TakenJpeg};
 
@@ -65,12 +65,13 @@ impl Encoder {
         let side = self.preprocessing.shorter_side();
         let Some((frame, orientation)) = plain_jpeg(&contents, limits) else { return Err(contents) };
         let ((width, height), halved) = (frame.size, frame.blocks.map(|blocks| blocks.map(|count| count == 2)));
-        let quarter = quarter_for(frame.size, side);
+        let (seen, shrink) = reduced_for(frame.size, side).unwrap_or((frame.size, 1));
         let upright = |(width, height): (u32, u32)| if orientation > 4 { (height, width) } else { (width, height) };
-        let seen = upright(quarter.unwrap_or(frame.size));
-        let Some([across, down]) = self.preprocessing.taps(upright(frame.size), seen) else { return Err(contents) };
-        let (size, is_quarter) = ((width as usize, height as usize), quarter.is_some());
-        let jpeg = Jpeg { file: contents, size, is_quarter, halved, orientation, across, down };
+        let Some([across, down]) = self.preprocessing.taps(upright(frame.size), upright(seen)) else {
+            return Err(contents);
+        };
+        let size = (width as usize, height as usize);
+        let jpeg = Jpeg { file: contents, size, shrink: shrink as usize, halved, orientation, across, down };
         decoder.take(jpeg, self.input_side())
     }
 

@@ -216,7 +216,7 @@ impl Encoder {
         Ok(embeddings)
     }
 
-    /// The pixels that it looks at: of a large JPEG file a quarter of the size, of all others the photo itself.
+    /// The pixels that it looks at: of a large JPEG file a half or a quarter of the size, of all others the photo itself.
     pub fn looks_at<'a>(&self, photo: &'a Photo) -> &'a Photo {
         photo.for_encoder(self.preprocessing.shorter_side())
     }

@@ -10,8 +10,8 @@ pub(crate) struct Baseline<'a> {
     pub(crate) blocks: Option<[usize; 2]>,
     /// By component: the numbers of its quantisation table and of its two tables of codes.
     pub(super) tables: Vec<[usize; 3]>,
-    /// What the coefficients of the lowest two frequencies are multiplied with: their mean, across, down, both.
-    pub(super) quanta: [[i32; 4]; 4],
+    /// What coefficients are multiplied with, in the file's order.
+    pub(super) quanta: [Option<&'a [u8; 64]>; 4],
     /// Numbers of codes by length, and symbols: four tables of means, four of all others.
     pub(super) codes: [Option<(&'a [u8; 16], &'a [u8])>; 8],
     /// Blocks of chroma between restarts, or 0.
@@ -26,7 +26,7 @@ impl<'a> Baseline<'a> {
             size: (0, 0),
             blocks: None,
             tables: Vec::new(),
-            quanta: [[0; 4]; 4],
+            quanta: [None; 4],
             codes: [None; 8],
             restart: 0,
             scan: &[],
@@ -81,11 +81,11 @@ impl<'a> Baseline<'a> {
         is_whole.then(|| components.iter().map(|component| component[0]).collect())
     }
 
-    fn quanta(&mut self, mut body: &[u8]) -> Option<()> {
+    fn quanta(&mut self, mut body: &'a [u8]) -> Option<()> {
         while let Some((&kind, rest)) = body.split_first() {
             let (table, rest) = rest.split_first_chunk::<64>()?;
             // A number above 3 is a table of 16 bits, which baseline files do not have.
-            *self.quanta.get_mut(usize::from(kind))? = [0, 1, 2, 4].map(|at| table[at].into());
+            *self.quanta.get_mut(usize::from(kind))? = Some(table);
             body = rest;
         }
         Some(())

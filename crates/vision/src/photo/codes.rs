@@ -3,7 +3,7 @@
 use std::array::from_fn;
 
 /// Bits that a table is asked for at a time.
-const LOOK: u32 = 12;
+const LOOK: u32 = 13;
 const TABLE: usize = 1 << LOOK;
 
 pub(super) struct Codes {
@@ -142,15 +142,14 @@ impl<'a> Bits<'a> {
         value + (is_negative & (1 - (1 << size)))
     }
 
-    /// The difference of a block's mean from the one before, and its other coefficients of the two lowest frequencies, across, down and both.
-    /// `None` where there is no such code.
+    /// The difference of a block's mean from the one before, and its first other coefficients in the file's order. A run may lead 15 places
+    /// beyond the last that is wanted, so that there are `PLACES - 15`. `None` where there is no such code.
     #[inline(always)]
-    pub(super) fn block(&mut self, means: &Codes, others: &Codes) -> Option<[i32; 4]> {
+    pub(super) fn block<const PLACES: usize>(&mut self, means: &Codes, others: &Codes) -> Option<[i32; PLACES]> {
         // In registers meanwhile.
         let mut bits = *self;
         bits.fill();
-        // In the file's order, 1 is across, 2 down and 4 both; a run may lead 15 places beyond.
-        let (mut found, mut place) = ([0; 5 + 15], 1);
+        let (mut found, mut place) = ([0; PLACES], 1);
         let (run, size) = bits.symbol(means)?;
         found[0] = (run == 0 && size < 12).then(|| bits.number(size))?;
         while place < 64 {
@@ -159,7 +158,7 @@ impl<'a> Bits<'a> {
             }
             let entry = u32::from(others.many[bits.look(LOOK) as usize]);
             let next = place + (entry >> 5);
-            if place > 4 && entry != 0 && next < 64 {
+            if place as usize + 15 >= PLACES && entry != 0 && next < 64 {
                 bits.skip(entry & 15);
                 place = if entry & 16 == 0 { next } else { 64 };
                 continue;
@@ -176,7 +175,7 @@ impl<'a> Bits<'a> {
             place += 1;
         }
         *self = bits;
-        (place <= 64).then_some([found[0], found[1], found[2], found[4]])
+        (place <= 64).then_some(found)
     }
 
     /// Steps over a restart marker. False if there is none.

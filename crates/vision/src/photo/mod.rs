@@ -12,13 +12,13 @@ mod jpeg;
 mod jpeg_decoder;
 mod limits;
 mod pixels;
-mod quarter;
+mod reduced;
 mod seen;
 mod thumbnail;
 
 pub use heif::libheif_version;
 pub use limits::PhotoLimits;
-pub(crate) use quarter::quarter_for;
+pub(crate) use reduced::reduced_for;
 
 use crate::{Result, VisionError};
 use baseline::Baseline;
@@ -42,8 +42,9 @@ pub struct Photo {
     height: u32,
     rgb: Vec<u8>,
     facts: PhotoFacts,
-    quarter: Option<Box<Photo>>,
-    /// Width and height of the photo that this is a quarter of, or its own.
+    /// What an encoder looks at of a large JPEG file.
+    reduced: Option<Box<Photo>>,
+    /// Width and height of the photo that this was reduced from, or its own.
     whole: (u32, u32),
 }
 
@@ -73,7 +74,7 @@ impl Photo {
         Self::decode_for(None, contents, name, limits)
     }
 
-    /// Decodes what an encoder looks at that wants so many pixels along the shorter side: only the quarter, if that is enough.
+    /// Decodes what an encoder looks at that wants so many pixels along the shorter side: only the reduced one, if that is enough.
     pub(crate) fn decode_for(side: Option<u32>, contents: &[u8], name: &str, limits: &PhotoLimits) -> Result<Self> {
         let (bytes, max_bytes) = (contents.len() as u64, limits.max_bytes);
         if bytes > max_bytes {
@@ -107,13 +108,13 @@ impl Photo {
         };
         let (width, height) = decoder.dimensions();
         let whole = if orientation.to_exif() > 4 { (height, width) } else { (width, height) };
-        let quarter = quarter::of_large(preview.unwrap_or(contents)).map(finished).transpose()?;
-        let quarter = match (quarter.map(|quarter| Self { whole, ..quarter }), side) {
-            (Some(quarter), Some(side)) if quarter.is_enough_for(side) => return Ok(Self { facts, ..quarter }),
-            (quarter, _) => quarter.map(Box::new),
+        let reduced = reduced::of_large(preview.unwrap_or(contents)).map(finished).transpose()?;
+        let reduced = match (reduced.map(|reduced| Self { whole, ..reduced }), side) {
+            (Some(reduced), Some(side)) if reduced.is_enough_for(side) => return Ok(Self { facts, ..reduced }),
+            (reduced, _) => reduced.map(Box::new),
         };
         let rgb = pixels::to_rgb(DynamicImage::from_decoder(decoder).map_err(failed)?);
-        Ok(Self { facts, quarter, ..finished(rgb)? })
+        Ok(Self { facts, reduced, ..finished(rgb)? })
     }
 
     /// The width and height that a file's head says, held against the limits, without decoding a pixel; `None` for HEIC and
@@ -155,7 +156,7 @@ impl Photo {
         if wanted == 0 || wanted != got {
             return Err(VisionError::PixelCount { width, height, wanted, got });
         }
-        Ok(Self { width, height, rgb, facts: PhotoFacts::default(), quarter: None, whole: (width, height) })
+        Ok(Self { width, height, rgb, facts: PhotoFacts::default(), reduced: None, whole: (width, height) })
     }
 
     /// A colourful picture that is the same everywhere, to try an encoder with.
@@ -166,7 +167,7 @@ impl Photo {
             [x as u8, y as u8, (x * y / 64) as u8]
         };
         let rgb = (0..SIDE * SIDE).flat_map(pixel).collect();
-        Self { width: SIDE, height: SIDE, rgb, facts: PhotoFacts::default(), quarter: None, whole: (SIDE, SIDE) }
+        Self { width: SIDE, height: SIDE, rgb, facts: PhotoFacts::default(), reduced: None, whole: (SIDE, SIDE) }
     }
 
     /// Width in pixels.

@@ -3,16 +3,16 @@
 use super::{Photo, PhotoFacts};
 
 impl Photo {
-    /// What an encoder looks at that wants so many pixels along the shorter side: the quarter, if it has twice as many, else the photo.
+    /// What an encoder looks at that wants so many pixels along the shorter side: the reduced photo, if it has twice as many, else the photo.
     pub(crate) fn for_encoder(&self, side: u32) -> &Self {
-        self.quarter.as_deref().filter(|quarter| quarter.is_enough_for(side)).unwrap_or(self)
+        self.reduced.as_deref().filter(|reduced| reduced.is_enough_for(side)).unwrap_or(self)
     }
 
     pub(super) fn is_enough_for(&self, side: u32) -> bool {
         self.width.min(self.height) >= side.saturating_mul(2)
     }
 
-    /// Width and height of the photo that this is a quarter of, or its own.
+    /// Width and height of the photo that this was reduced from, or its own.
     pub(crate) fn whole(&self) -> (u32, u32) {
         self.whole
     }
@@ -29,7 +29,7 @@ impl Photo {
             height: self.height,
             rgb,
             facts: PhotoFacts::default(),
-            quarter: None,
+            reduced: None,
             whole: self.whole,
         }
     }

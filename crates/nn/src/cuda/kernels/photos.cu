@@ -7,7 +7,7 @@ struct Photo {
     int pitch, chroma_pitch;
     int width, height, chroma_width, chroma_height;
     int halved_across, halved_down, is_grey; // of the chroma
-    int is_quarter;                          // 2 × 2 pixels are made of 8 × 8 samples, by their lowest frequencies
+    int points;                              // so many pixels each way are made of 8 × 8 samples, by their lowest frequencies
     int x0, xx, xy, y0, yx, yy;              // where pixel (x, y) of the upright picture lies: (x0 + xx·x + xy·y, …)
     int first_column, columns, first_row, rows; // of the upright picture, what is read
     int taps_across, taps_down;              // of a pixel
@@ -36,34 +36,40 @@ __device__ int chroma(const unsigned char *plane, const Photo &p, int x, int y) 
     return p.halved_across ? (3 * a + b + 2) >> 2 : a;
 }
 
-// (1 + √2·cos((2k + 1)π/16)) / 8: a mean and a half wave; the other pixel has them backwards.
-__device__ const float LOWEST[8] = {
-    0.29837998f, 0.27198445f, 0.22321187f, 0.15948742f, 0.09051258f, 0.02678813f, -0.02198445f, -0.04837998f,
+// What of a block's samples makes a pixel, by the lowest 2 frequencies, and by the lowest 4: half of the pixels, the others have it
+// backwards.
+__device__ const float LOWEST[3][8] = {
+    {0.29837998f, 0.27198445f, 0.22321187f, 0.15948742f, 0.09051258f, 0.02678813f, -0.02198445f, -0.04837998f},
+    {0.59439964f, 0.36602949f, 0.09183791f, -0.04641226f, -0.03022848f, 0.02286307f, 0.01926953f, -0.01775890f},
+    {-0.13653224f, 0.18195789f, 0.47233326f, 0.43530482f, 0.14133592f, -0.08703423f, -0.06725691f, 0.05989150f},
 };
 
-// A sample of the quarter, whose block of 8 × 8 repeats what is last at the edges.
-__device__ int lowest(const unsigned char *plane, int pitch, int width, int height, int x, int y) {
+// A sample of the reduced picture, whose block of 8 × 8 repeats what is last at the edges.
+__device__ int lowest(const unsigned char *plane, int pitch, int width, int height, int points, int x, int y) {
+    int i0 = x % points, j0 = y % points, other = points - 1, is_half = points == 4;
+    const float *of_x = LOWEST[is_half + min(i0, other - i0)], *of_y = LOWEST[is_half + min(j0, other - j0)];
     float sum = 0.5f;
     for (int j = 0; j < 8; j++) {
-        const unsigned char *row = plane + (u64)min((y >> 1) * 8 + j, height - 1) * pitch;
+        const unsigned char *row = plane + (u64)min(y / points * 8 + j, height - 1) * pitch;
         float across = 0;
-        for (int i = 0; i < 8; i++) across += row[min((x >> 1) * 8 + i, width - 1)] * LOWEST[x & 1 ? 7 - i : i];
-        sum += across * LOWEST[y & 1 ? 7 - j : j];
+        for (int i = 0; i < 8; i++) across += row[min(x / points * 8 + i, width - 1)] * of_x[2 * i0 > other ? 7 - i : i];
+        sum += across * of_y[2 * j0 > other ? 7 - j : j];
     }
     return min(max((int)floorf(sum), 0), 255);
 }
 
 // A sample of the chroma that a pixel has.
 __device__ int chroma_of(const unsigned char *plane, const Photo &p, int x, int y) {
-    if (!p.is_quarter) return chroma(plane, p, x, y);
-    return lowest(plane, p.chroma_pitch, p.chroma_width, p.chroma_height, x >> p.halved_across, y >> p.halved_down);
+    if (p.points == 8) return chroma(plane, p, x, y);
+    x >>= p.halved_across, y >>= p.halved_down;
+    return lowest(plane, p.chroma_pitch, p.chroma_width, p.chroma_height, p.points, x, y);
 }
 
 // A pixel of the upright picture, a byte a colour.
 __device__ u32 colour(const unsigned char *planes, const Photo &p, int column, int row) {
     int x = p.x0 + p.xx * column + p.xy * row, y = p.y0 + p.yx * column + p.yy * row;
     const unsigned char *lumas = planes + p.luma;
-    int luma = p.is_quarter ? lowest(lumas, p.pitch, p.width, p.height, x, y) : lumas[(u64)y * p.pitch + x];
+    int luma = p.points == 8 ? lumas[(u64)y * p.pitch + x] : lowest(lumas, p.pitch, p.width, p.height, p.points, x, y);
     if (p.is_grey) return luma * 0x010101u;
     int cb = chroma_of(planes + p.cb, p, x, y) - 128, cr = chroma_of(planes + p.cr, p, x, y) - 128;
     int base = luma * 16384 + 8191;
