@@ -19,7 +19,7 @@ pub(crate) fn read_text(_: &Photo) -> Vec<ReadText> {
     Vec::new()
 }
 
-/// Our lines and another reader's: of two in one place the surer one. What is only known by its script gives way to letters of other scripts than Latin.
+/// Our lines and another reader's: of two in one place the surer one. A line known only by its script gives way to letters of a script other than Latin.
 pub(crate) fn joined(mut own: Vec<ReadText>, others: Vec<ReadText>) -> Vec<ReadText> {
     let holds = |line: &ReadText, other: &ReadText| {
         (0..2).all(|axis| {

@@ -38,7 +38,7 @@ fn table() -> &'static [(u64, f64); STEPS] {
 pub struct Exponents<'a> {
     /// The factor and the numbers of each term.
     pub terms: [(f64, &'a [f64]); 2],
-    /// What is added to each.
+    /// A number added to each.
     pub shift: f64,
 }
 
