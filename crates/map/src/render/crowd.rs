@@ -114,7 +114,9 @@ mod tests {
         // The colour holds as many photos as are placed.
         let raster = spread(&photos, view.window).unwrap();
         let cells = raster.values().chunks(raster.window().columns()).enumerate();
-        let sum: f64 = cells.map(|(row, line)| raster.window().cell_area_sr(row) * line.iter().sum::<f64>()).sum();
+        let sum: f64 = cells
+            .map(|(row, line)| raster.window().cell_area_sr(row) * line.iter().map(|log| log.exp()).sum::<f64>())
+            .sum();
         assert!((sum - 1.0).abs() < 1e-9, "{sum}");
         let (width, height, _) = crate::render::decode_png(&crowd_image(&photos).unwrap().to_png());
         assert_eq!((width, height), (1600, 960));

@@ -1,6 +1,5 @@
 //! Pixels of one size in bins of their density: the smallest region that holds a probability without a full sort.
 
-use crate::answer::support::largest;
 use locdiff_shdd::sphere::EARTH_RADIUS_KM;
 
 /// Bins of a number's exponent and the first bits of its fraction, 128 for each factor of two.
@@ -91,6 +90,16 @@ impl DensityBins {
         });
         regions(shares, found, area_sr)
     }
+}
+
+/// The largest of numbers, several at a time; −∞ of none.
+pub(crate) fn largest(values: &[f64]) -> f64 {
+    let (some, rest) = values.as_chunks::<8>();
+    let mut lanes = [f64::NEG_INFINITY; 8];
+    for values in some {
+        lanes.iter_mut().zip(values).for_each(|(top, value)| *top = if value > top { *value } else { *top });
+    }
+    lanes.iter().chain(rest).copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Regions of these log densities and numbers of pixels.

@@ -1,6 +1,6 @@
 //! The points on which a density is summed.
 
-use crate::answer::{Globe, fine_pixels::FinePixels, fine_pixels::Runs};
+use crate::answer::{Globe, density_bins::largest, fine_pixels::FinePixels, fine_pixels::Runs};
 use locdiff_map::{cells::Cells, evidence::Evidence};
 use locdiff_shdd::sphere::{Field, Pixel, UnitVec, exp_all};
 use rayon::prelude::*;
@@ -271,16 +271,6 @@ fn heights(values: &[f64], top: f64) -> Vec<f64> {
     let mut heights: Vec<f64> = values.iter().map(|value| value - top).collect();
     exp_all(&mut heights);
     heights
-}
-
-/// The largest of numbers, several at a time; −∞ of none.
-pub(crate) fn largest(values: &[f64]) -> f64 {
-    let (some, rest) = values.as_chunks::<8>();
-    let mut lanes = [f64::NEG_INFINITY; 8];
-    for values in some {
-        lanes.iter_mut().zip(values).for_each(|(top, value)| *top = if value > top { *value } else { *top });
-    }
-    lanes.iter().chain(rest).copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// How much of a pixel at a distance lies within a radius, its mass spread evenly over `reach_rad` towards the centre

@@ -3,8 +3,9 @@
 
 use crate::answer::cell_grid::CellMasses;
 use crate::answer::circles::Circles;
+use crate::answer::density_bins::largest;
 use crate::answer::lumps::{Lump, add};
-use crate::answer::support::{Support, largest, reach_rad, share_within};
+use crate::answer::support::{Support, reach_rad, share_within};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, Pixel, UnitVec, exp_all};
 
 /// Mean shift stops after so many steps, or where it moves less than this (some sixty metres).
