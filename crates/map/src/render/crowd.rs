@@ -1,6 +1,6 @@
 //! Many photos on one map: how many there are where, and how far they may be from there.
 
-use super::{Colour, MapImage, Marker, MarkerShape, view::View};
+use super::{Colour, MapImage, Marker, MarkerShape, heat::RANGE_NATS, view::View};
 use crate::{MapError, Raster, Window, cells::Cells, html::CrowdPhoto};
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use std::f64::consts::{LN_2, PI};
@@ -14,7 +14,11 @@ pub fn crowd_image(photos: &[CrowdPhoto]) -> Result<MapImage, MapError> {
     let window = Window::of_picture(Window::bounds(&reach(photos), 1.0), PIXELS.0, PIXELS.1)?;
     let mut image = MapImage { meaning: "where they may have been taken", ..MapImage::new(window).scale(SCALE) };
     if photos.iter().any(is_placed) {
-        image = image.heat(spread(photos, window)?);
+        let spread = spread(photos, window)?;
+        // In proportion to the number of photos, not to its logarithm.
+        let scale = RANGE_NATS / spread.max();
+        let values = spread.values().iter().map(|value| scale * value).collect();
+        image = image.heat(Raster::new(*spread.window(), values)?);
     }
     for (place, [placed, guessed, tagged]) in clusters(photos, &View { window, scale: SCALE }) {
         let number = placed + guessed + tagged;
@@ -49,7 +53,7 @@ fn reach(photos: &[CrowdPhoto]) -> Vec<UnitVec> {
     photos.iter().flat_map(around).collect()
 }
 
-/// The log of the expected number of photos per area, on land and near shores: a Gaussian for each photo, cut at twice its radius of 50 %.
+/// The expected number of photos per area, on land and near shores: a Gaussian for each photo, cut at twice its radius of 50 %.
 fn spread(photos: &[CrowdPhoto], window: Window) -> Result<Raster, MapError> {
     let cells = window.with_cells((window.rows() / 4).max(1), (window.columns() / 4).max(1))?;
     let (points, least_rad) = (cells.points(), 1.5 * cells.cell_height_deg().to_radians());
@@ -64,7 +68,6 @@ fn spread(photos: &[CrowdPhoto], window: Window) -> Result<Raster, MapError> {
         let total: f64 = own.iter().map(|(cell, value)| area_sr(*cell) * value).sum();
         own.into_iter().for_each(|(cell, value)| values[cell] += value / total);
     }
-    values.iter_mut().for_each(|value| *value = value.ln());
     Raster::new(cells, values)
 }
 
@@ -114,9 +117,7 @@ mod tests {
         // The colour holds as many photos as are placed.
         let raster = spread(&photos, view.window).unwrap();
         let cells = raster.values().chunks(raster.window().columns()).enumerate();
-        let sum: f64 = cells
-            .map(|(row, line)| raster.window().cell_area_sr(row) * line.iter().map(|log| log.exp()).sum::<f64>())
-            .sum();
+        let sum: f64 = cells.map(|(row, line)| raster.window().cell_area_sr(row) * line.iter().sum::<f64>()).sum();
         assert!((sum - 1.0).abs() < 1e-9, "{sum}");
         let (width, height, _) = crate::render::decode_png(&crowd_image(&photos).unwrap().to_png());
         assert_eq!((width, height), (1600, 960));

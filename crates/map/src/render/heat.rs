@@ -4,7 +4,7 @@ use super::{canvas::Canvas, colour::heat_colour, view::View};
 use crate::Raster;
 
 /// A factor of a thousand.
-const RANGE_NATS: f64 = 6.907755278982137;
+pub(super) const RANGE_NATS: f64 = 6.907755278982137;
 
 /// For a log density 1 at the top, 0 where colour ends; `None` for what is NaN.
 pub(crate) fn heat_share(value: f64, top: f64) -> Option<f64> {
