@@ -162,7 +162,7 @@ def _time(k: int) -> str:
 
 
 class _Immich(http.server.BaseHTTPRequestHandler):
-    """The routes of immich that `suggest` asks: the list of photos, and their previews."""
+    """The routes of immich that `suggest` asks: the list of photos, their previews, and their text, of which there is none."""
 
     names: list[str]
 
@@ -182,6 +182,9 @@ class _Immich(http.server.BaseHTTPRequestHandler):
         self.answer(json.dumps({"assets": {"items": items, "nextPage": None}}).encode())
 
     def do_GET(self) -> None:
+        if self.path.endswith("/ocr"):
+            self.answer(b"[]")
+            return
         asked = self.path.removeprefix("/api/assets/").split("/thumbnail")[0]
         (name,) = [name for k, name in enumerate(self.names) if _id(k) == asked]
         self.answer(Path(name).read_bytes())
