@@ -68,9 +68,11 @@ fn pictures_are_drawn() {
     fs::write(path.join("t.csv"), "lat,lon\n40,116\n-34,151\n64,-22\n").unwrap();
     write_codes(path, &[(40.0, 116.0), (-34.0, 151.0), (64.0, -22.0)]);
     ok(path, "plot density c.npy --rows 3,1,2 --truth t.csv --out d.png");
-    assert_eq!(size(&path.join("d.png")), (2 * 720 + 8, 2 * 360 + 8));
+    // Each map has its title above it, the last ones a legend below.
+    let (title, legend) = (47, 46);
+    assert_eq!(size(&path.join("d.png")), (2 * 720 + 8, 2 * (title + 360) + 8 + legend));
     ok(path, "plot resolution -L 7,15 --out r.png");
-    assert_eq!(size(&path.join("r.png")), (2 * 500 + 8, 500));
+    assert_eq!(size(&path.join("r.png")), (2 * 500 + 8, title + 500 + legend));
     ok(path, "plot resolution --out r.svg");
     let curve = read(path.join("r.svg"));
     assert!(curve.contains("L = 47: 19.6 km") && curve.contains("L = 23: 78.5 km"), "{curve}");
@@ -81,7 +83,7 @@ fn pictures_are_drawn() {
     assert_eq!(line.split_whitespace().count(), 256);
 
     ok(path, "plot noise -L 7 --variances 0.01,0.5 --out n.png");
-    assert_eq!(size(&path.join("n.png")), (2 * 720 + 8, 360));
+    assert_eq!(size(&path.join("n.png")), (2 * 720 + 8, title + 360 + legend));
     let share = |radius: f64, value: f64| format!(r#"{{"radius_km": {radius}, "share": {{"value": {value}}}}}"#);
     let row = |name: &str, k: f64| {
         let shares = [share(1.0, 0.0), share(200.0, 0.05 * k), share(750.0, 0.2 * k)].join(",");
