@@ -89,7 +89,7 @@ fn degrees(tiff: &Tiff<'_>, gps: &Directory, (tag, reference): (u16, u16), sides
 
 /// Offsets of time zones are whole quarters of an hour.
 const QUARTER_S: i64 = 900;
-/// Clocks are set by hand, and the last fix may be a while ago: further from a quarter of an hour nothing is said.
+/// Clocks are set by hand, and the last fix may be old: a larger distance from a quarter of an hour gives no offset.
 const MOST_OFF_S: i64 = 300;
 const ZONES_S: std::ops::RangeInclusive<i64> = -12 * 3600..=14 * 3600;
 

@@ -1,18 +1,17 @@
 //! The density of an answer: the model's, calibrated, times what the user knows.
 
-use crate::answer::cell_grid::{CellGrid, CellMasses, GroupMasses, KM_BINS, LUMP_DEPTH};
+use crate::answer::cell_grid::{CellGrid, CellMasses, GroupMasses, LUMP_DEPTH};
 use crate::answer::density_bins::DensityRegion;
 use crate::answer::map_factors::{FactorEffect, MapFactors};
 use crate::answer::mixture::{FieldValues, Mixture, logs_of};
 use crate::answer::smallest_region::smallest_regions;
-use crate::answer::support::{Support, reach_rad, smooth};
+use crate::answer::support::Support;
 use crate::answer::window::{Masses, Window, WindowMass, least, mass_within};
-use crate::answer::{Globe, Knowledge, Sureness};
+use crate::answer::{Globe, Knowledge};
 use locdiff_map::cells::Cells;
 use locdiff_map::evidence::Evidence;
 use locdiff_shdd::sphere::{EARTH_RADIUS_KM, LatLon, Pixel, UnitVec};
 use rayon::prelude::*;
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 /// The distance that locatability is about.
@@ -39,7 +38,7 @@ pub struct Density {
     /// The mixture's log densities at the smooth points of the cell grid.
     at_smooth: OnceLock<Vec<f64>>,
     /// The masses of groups of cells, of a density that only map factors multiply.
-    groups: Option<Arc<GroupMasses>>,
+    pub(super) groups: Option<Arc<GroupMasses>>,
 }
 
 /// A probable location of a density.
@@ -408,36 +407,6 @@ impl Density {
         (count + half) * support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM
     }
 
-    /// Returns the radii in km around a location that hold the probabilities `shares`, which must rise.
-    pub fn radii_km(&self, center: LatLon, shares: &[f64]) -> Vec<f64> {
-        let (support, center) = (self.support(), center.to_unit());
-        if let Some((_, grid)) = self.on_cells().filter(|(_, grid)| self.is_on(grid) && support.is_even()) {
-            let summed = || grid.parent_masses(self.masses());
-            let of_parent = self.groups.as_ref().map_or_else(|| summed().into(), |groups| Cow::from(&groups.of_parent));
-            let [near, far] = grid.masses_by_km((self.point_masses(), &of_parent), center);
-            let [near, mut all] = [(near, support.depth()), (far, grid.smooth_depth())]
-                .map(|(held, depth)| smooth(&held, reach_rad(depth) * EARTH_RADIUS_KM));
-            all.iter_mut().zip(near).for_each(|(all, near)| *all += near);
-            return radii_of(&all, shares);
-        }
-        let depths = support.widest_depth()..=support.depth();
-        let mut held = vec![vec![0.0; KM_BINS]; depths.clone().count()];
-        for (pixel, (mass, point)) in self.masses().iter().zip(self.points()).enumerate() {
-            let own = &mut held[usize::from(support.depth_of(pixel) - support.widest_depth())];
-            own[((center.angle_rad(*point) * EARTH_RADIUS_KM) as usize).min(KM_BINS - 1)] += mass;
-        }
-        // A pixel's mass is spread over the pixel: without this, radii near its size would jump.
-        let spread = held.iter().zip(depths).map(|(held, depth)| smooth(held, reach_rad(depth) * EARTH_RADIUS_KM));
-        let add = |sum: Vec<f64>, own: Vec<f64>| sum.into_iter().zip(own).map(|(sum, own)| sum + own).collect();
-        radii_of(&spread.reduce(add).unwrap_or_default(), shares)
-    }
-
-    /// How sure a model that gives places scores is of an answer; nothing for other models.
-    pub(crate) fn sureness(&self, answer: LatLon) -> Sureness {
-        let Some((field, _)) = &self.mixture.places else { return Sureness::default() };
-        Sureness { own_km: self.radii_km(answer, &[0.5])[0].max(0.1), best_score: field.best }
-    }
-
     /// Returns the probability within a distance of a location, in km.
     pub fn mass_within_km(&self, center: LatLon, radius_km: f64) -> f64 {
         mass_within(self.support(), self.point_masses(), center.to_unit(), radius_km / EARTH_RADIUS_KM)
@@ -524,18 +493,4 @@ impl Globe {
         let found = Window::new(window_km).places(given, (None, most), &|_| true);
         found.into_iter().map(Peak::from).collect()
     }
-}
-
-/// The radii that hold shares, given what lies in each kilometre of distance.
-fn radii_of(spread: &[f64], shares: &[f64]) -> Vec<f64> {
-    let (mut sum, mut bin, mut radii) = (0.0, 0, Vec::new());
-    for share in shares {
-        while bin < spread.len() && sum + spread[bin] < *share {
-            sum += spread[bin];
-            bin += 1;
-        }
-        let part = if bin < spread.len() && spread[bin] > 0.0 { (share - sum) / spread[bin] } else { 0.0 };
-        radii.push(bin as f64 + part.clamp(0.0, 1.0));
-    }
-    radii
 }

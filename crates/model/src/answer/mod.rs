@@ -24,6 +24,7 @@ mod map_factors;
 mod mixture;
 mod place_field;
 mod probe;
+mod radii;
 mod read_text;
 mod reader;
 mod region_shares;
